@@ -1,0 +1,1 @@
+"""Publisher: a blog whose feed tells every reader when to come back."""
