@@ -1,0 +1,202 @@
+"""Outgoing requests that cannot be turned against the machine they start from.
+
+A feed, an image or a hub is fetched because somebody wrote an address into a
+document. The guard looks at the address a socket is about to connect to, so a
+redirect, a literal address and a DNS answer that changes between a check and the
+connection all meet the same test.
+"""
+
+import asyncio
+import errno
+import ipaddress
+import re
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+
+SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
+
+_CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_SITE_LOCAL = ipaddress.IPv6Network("fec0::/10")
+_IETF_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
+
+
+class PrivateAddressError(OSError):
+    """The address is not on the public internet and private ones are not allowed."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(errno.EACCES, "the address is private, local or reserved")
+        self.address = address
+
+
+class OutgoingError(Exception):
+    """A request that did not bring an answer; the message says why in one line."""
+
+
+def is_public(address: str) -> bool:
+    """Whether a literal IPv4 or IPv6 address may be connected to from here.
+
+    IPv4 addresses wrapped in IPv6 (mapped, 6to4, NAT64) are judged by what they wrap.
+    """
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip.is_global and not ip.is_multicast and ip not in _IETF_PROTOCOLS
+    inner = ip.ipv4_mapped or ip.sixtofour
+    if ip in _NAT64:
+        inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    if inner is not None:
+        return is_public(str(inner))
+    return ip.is_global and not ip.is_multicast and ip not in _SITE_LOCAL
+
+
+def check_public(address: str) -> None:
+    """Raise `PrivateAddressError` for a literal address that is not public."""
+    if not is_public(address):
+        raise PrivateAddressError(address)
+
+
+def check_url(url: str) -> str:
+    """Return the address unchanged when it can be requested; ValueError says why not.
+
+    Only http and https with a host; no spaces, control characters or credentials,
+    because what is stored is sent byte for byte.
+    """
+    if _CONTROL_OR_SPACE.search(url) or not url.isascii():
+        raise ValueError("the address contains characters that must be percent-encoded")
+    parts = urlsplit(url)
+    if parts.scheme.lower() not in ("http", "https"):
+        raise ValueError("only http and https addresses can be fetched")
+    if not parts.hostname or parts.port == 0:
+        raise ValueError("the address names no host")
+    if "@" in parts.netloc:
+        raise ValueError("the address contains a user name; give it separately")
+    return url
+
+
+def guarded_socket_factory(allow_private: bool = False) -> SocketFactory:
+    """A socket factory for aiohttp that refuses private destinations at connect time."""
+
+    def make(info: tuple[Any, ...]) -> socket.socket:
+        family, kind, proto, _, target = info
+        if not allow_private:
+            check_public(str(target[0]))
+        return socket.socket(family=family, type=kind, proto=proto)
+
+    return make
+
+
+def guarded_connector(
+    *,
+    allow_private: bool = False,
+    resolver: AbstractResolver | None = None,
+    limit: int = 100,
+    limit_per_host: int = 0,
+    keepalive_seconds: float = 15.0,
+) -> aiohttp.TCPConnector:
+    """An aiohttp connector behind the guard; needs a running event loop.
+
+    The addresses a name resolved to are the ones connected to, without a second look-up.
+    """
+    return aiohttp.TCPConnector(
+        resolver=resolver,
+        limit=limit,
+        limit_per_host=limit_per_host,
+        keepalive_timeout=keepalive_seconds,
+        socket_factory=guarded_socket_factory(allow_private),
+    )
+
+
+@asynccontextmanager
+async def guarded_session(
+    *, user_agent: str, timeout_seconds: float = 30.0, allow_private: bool = False
+) -> AsyncIterator[aiohttp.ClientSession]:
+    """A client session behind the guard: no cookies, no proxy settings from outside."""
+    async with aiohttp.ClientSession(
+        connector=guarded_connector(allow_private=allow_private),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=timeout_seconds),
+        headers={"User-Agent": user_agent},
+    ) as session:
+        yield session
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: final address, status, headers (names in lower case), bounded body."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def read_bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """The decompressed body; OutgoingError once it grows beyond `max_bytes`."""
+    parts: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        size += len(chunk)
+        if size > max_bytes:
+            response.close()
+            raise OutgoingError(f"the answer is larger than {max_bytes} bytes")
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def explain_failure(problem: BaseException) -> str:
+    """One line for a failed connection, without library names in it."""
+    cause = getattr(problem, "os_error", problem)
+    if isinstance(cause, PrivateAddressError) or getattr(cause, "errno", 0) == errno.EACCES:
+        return "the address is private, local or reserved, so it was not fetched"
+    if isinstance(problem, TimeoutError):
+        return "no complete answer in time"
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return "the host name could not be resolved"
+    if isinstance(problem, aiohttp.TooManyRedirects):
+        return "redirects go round in circles"
+    if isinstance(problem, aiohttp.NonHttpUrlRedirectClientError):
+        return "redirected to something that is not http or https"
+    return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+
+
+def request_public(
+    url: str,
+    *,
+    user_agent: str,
+    method: str = "GET",
+    form: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    allow_private: bool = False,
+    max_bytes: int = 10_000_000,
+    timeout_seconds: float = 30.0,
+) -> Reply:
+    """One request from ordinary synchronous code; follows at most five redirects.
+
+    Any HTTP status is a `Reply`; no answer, a refused address or an oversized
+    body is an `OutgoingError`. Not for use inside a running event loop.
+    """
+
+    async def run() -> Reply:
+        async with (
+            guarded_session(
+                user_agent=user_agent, timeout_seconds=timeout_seconds, allow_private=allow_private
+            ) as session,
+            session.request(
+                method, check_url(url), data=form, headers=headers, max_redirects=5
+            ) as response,
+        ):
+            body = await read_bounded(response, max_bytes)
+            names = {name.lower(): value for name, value in response.headers.items()}
+            return Reply(str(response.url), response.status, names, body)
+
+    try:
+        return asyncio.run(run())
+    except (aiohttp.ClientError, OSError, ValueError) as problem:
+        raise OutgoingError(explain_failure(problem)) from problem
