@@ -1,0 +1,104 @@
+"""Back off by a factor when nothing is new, come closer by the same factor when something is.
+
+Proposed for news aggregators by l.m. orchard (decafbad.com, 25 September 2003), with factors 2, 1.5
+and 1.25 and the idea of a factor that changes itself. The last is done here as in Rprop (Riedmiller
+and Braun, 1993): a step that goes on in the same direction grows, one that turns round shrinks.
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import NEW_ITEMS
+from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+# options
+FACTOR = 0
+FLOOR = 1
+CEILING = 2
+START = 3
+ADAPTIVE = 0.0  # as the value of FACTOR
+
+# state
+INTERVAL = 0  # seconds
+STEP = 1  # the factor in use, less one
+DIRECTION = 2  # +1 after a poll without news, -1 after one with
+
+LARGEST_STEP = 1.0
+SMALLEST_STEP = 0.1
+STEP_GROWS = 1.2
+STEP_SHRINKS = 0.5
+
+# reasons
+NOTHING_NEW = 1
+NEWS = 2
+AT_FLOOR = 3
+AT_CEILING = 4
+
+
+def start(state: State, options: Numbers) -> None:
+    """The first interval, and the step that belongs to the factor."""
+    state[INTERVAL] = options[START] * 60
+    state[STEP] = LARGEST_STEP if options[FACTOR] == ADAPTIVE else options[FACTOR] - 1
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Lengthen or shorten the interval, within the limits."""
+    direction = -1.0 if answer[NEW_ITEMS] > 0 else 1.0
+    if options[FACTOR] == ADAPTIVE:
+        turned = state[DIRECTION] * direction < 0
+        step = state[STEP] * (STEP_SHRINKS if turned else STEP_GROWS)
+        state[STEP] = min(max(step, SMALLEST_STEP), LARGEST_STEP)
+    factor = 1 + state[STEP]
+    interval = state[INTERVAL] / factor if direction < 0 else state[INTERVAL] * factor
+    state[INTERVAL] = min(max(interval, options[FLOOR] * 60), options[CEILING] * 60)
+    state[DIRECTION] = direction
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The interval; it holds over quiet polls only once it cannot grow any more."""
+    wait = int(state[INTERVAL] + 0.5)
+    settled = options[FACTOR] != ADAPTIVE or state[STEP] == LARGEST_STEP
+    if state[INTERVAL] >= options[CEILING] * 60:
+        return wait, FOREVER if settled and state[DIRECTION] > 0 else now, AT_CEILING
+    if state[INTERVAL] <= options[FLOOR] * 60:
+        return wait, now, AT_FLOOR
+    return wait, now, NEWS if state[DIRECTION] < 0 else NOTHING_NEW
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    factor = 1 + state[STEP]
+    if state[DIRECTION] == 0:
+        return [f"doubling: starts at {duration(wait)}"]
+    first = (
+        f"doubling: new items, interval divided by {factor:.3g}"
+        if state[DIRECTION] < 0
+        else f"doubling: nothing new, interval times {factor:.3g}"
+    )
+    limit = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}.get(reason)
+    return [first, f"{limit} {duration(wait)}"] if limit else [first]
+
+
+DOUBLING = Rule(
+    name="doubling",
+    summary="nothing new: interval x factor; something new: interval / factor",
+    options=(
+        Option("factor", 2, 1.01, 16, "of each step", words={"adaptive": ADAPTIVE}),
+        Option("floor", 60, 1, 43200, "shortest interval, minutes"),
+        Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
+        Option("start", 60, 1, 43200, "first interval, minutes"),
+    ),
+    size=lambda options: 3,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=_explain,
+)

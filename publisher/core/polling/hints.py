@@ -1,0 +1,260 @@
+"""Clients that go by what the feed or its server says: `ttl`, `max-age` and `miniflux`.
+
+Sources: RSS 2.0 (ttl, skipHours and skipDays in GMT), RFC 9111 (max-age, Age, Expires; a 304 brings
+new freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency), and for `miniflux` what that
+reader does: it takes hints from a 200 only and forgets them on the next 304.
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import (
+    AGE,
+    EXPIRES,
+    MAX_AGE,
+    NOT_MODIFIED,
+    SKIP_DAYS,
+    SKIP_HOURS,
+    STATUS,
+    TTL,
+    UPDATE_PERIOD,
+)
+from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+HOUR = 3600
+DAY = 24 * HOUR
+MONDAY = 4 * DAY  # 1970-01-05, so that weekdays count from it
+
+# options
+FLOOR = 0
+CEILING = 1
+DEFAULT = 2
+
+# state: for each hint its seconds (0: none) and the instant it was learnt
+TTL_SECONDS = 0
+TTL_AT = 1
+HTTP_SECONDS = 2
+HTTP_AT = 3
+PERIOD_SECONDS = 4
+PERIOD_AT = 5
+HOURS = 6  # bits of the hours to skip
+DAYS = 7  # bits of the days to skip
+LAST_STATUS = 8
+AGREED = 9  # 1 when the document's ttl was also its max-age
+SLOTS = 10
+
+# reasons
+FROM_TTL = 1
+FROM_HTTP = 2
+FROM_PERIOD = 3
+FROM_DEFAULT = 4
+FLOORED = 5
+CAPPED = 6
+SKIPPED = 7
+
+
+def start(state: State, options: Numbers) -> None:
+    """No hint yet."""
+
+
+def http_freshness(answer: Sequence[int], now: int) -> int:
+    """Seconds for which the answer stays fresh by its headers; -1 where they say nothing."""
+    if answer[MAX_AGE] >= 0:
+        return max(answer[MAX_AGE] - max(answer[AGE], 0), 0)
+    if answer[EXPIRES] >= 0:
+        return max(answer[EXPIRES] - now, 0)
+    return -1
+
+
+def learn_http(state: State, answer: Sequence[int], now: int) -> None:
+    """Take the freshness of this very answer, be it a 200 or a 304."""
+    fresh = http_freshness(answer, now)
+    if fresh >= 0:
+        state[HTTP_SECONDS] = fresh
+        state[HTTP_AT] = now
+    elif answer[STATUS] != NOT_MODIFIED:
+        state[HTTP_SECONDS] = 0
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """A document replaces what documents say; a 304 leaves that and renews the headers' part.
+
+    A server whose max-age was the document's ttl speaks of one thing with two words, so the max-age
+    of its 304 renews the ttl as well, be it longer or shorter.
+    """
+    learn_http(state, answer, now)
+    state[LAST_STATUS] = answer[STATUS]
+    if answer[STATUS] == NOT_MODIFIED:
+        if state[AGREED] == 1 and state[HTTP_AT] == now:
+            state[TTL_SECONDS] = state[HTTP_SECONDS]
+            state[TTL_AT] = now
+    else:
+        state[AGREED] = 1 if answer[TTL] > 0 and answer[TTL] == answer[MAX_AGE] else 0
+        state[TTL_SECONDS] = max(answer[TTL], 0)
+        state[TTL_AT] = now
+        state[PERIOD_SECONDS] = max(answer[UPDATE_PERIOD], 0)
+        state[PERIOD_AT] = now
+        state[HOURS] = max(answer[SKIP_HOURS], 0)
+        state[DAYS] = max(answer[SKIP_DAYS], 0)
+
+
+def next_allowed(at: int, hours: int, days: int) -> int:
+    """The first instant from `at` on that lies in no skipped hour (bits, UTC) and no skipped day.
+
+    Where everything is skipped the feed contradicts itself, and `at` stands.
+    """
+    instant = at
+    for _ in range(8 * 24):
+        hour = (instant // HOUR) % 24
+        day = ((instant - MONDAY) // DAY) % 7
+        if (days >> day) & 1:
+            instant = (instant // DAY + 1) * DAY
+        elif (hours >> hour) & 1:
+            instant = (instant // HOUR + 1) * HOUR
+        else:
+            return instant
+    return at
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The longest promise that the feed makes, within floor and ceiling, outside skipped hours."""
+    wait = state[TTL_SECONDS]
+    reason = FROM_TTL
+    if state[HTTP_SECONDS] > wait:
+        wait = state[HTTP_SECONDS]
+        reason = FROM_HTTP
+    if state[PERIOD_SECONDS] > wait:
+        wait = state[PERIOD_SECONDS]
+        reason = FROM_PERIOD
+    if wait <= 0:
+        wait = options[DEFAULT] * 60
+        reason = FROM_DEFAULT
+    if wait < options[FLOOR] * 60:
+        wait = options[FLOOR] * 60
+        reason = FLOORED
+    elif wait > options[CEILING] * 60:
+        wait = options[CEILING] * 60
+        reason = CAPPED
+    seconds = int(wait)
+    if state[HOURS] == 0 and state[DAYS] == 0:
+        return seconds, FOREVER, reason
+    allowed = next_allowed(now + seconds, int(state[HOURS]), int(state[DAYS]))
+    return allowed - now, now, reason if allowed == now + seconds else SKIPPED
+
+
+def decide_by_headers(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """What Cache-Control or Expires of the last answer says, within floor and ceiling."""
+    wait = state[HTTP_SECONDS]
+    if wait <= 0:
+        return int(options[DEFAULT] * 60), FOREVER, FROM_DEFAULT
+    if wait < options[FLOOR] * 60:
+        return int(options[FLOOR] * 60), FOREVER, FLOORED
+    if wait > options[CEILING] * 60:
+        return int(options[CEILING] * 60), FOREVER, CAPPED
+    return int(wait), FOREVER, FROM_HTTP
+
+
+def remember_last_only(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Keep the hints of a 200 until the next answer; a 304 wipes them out."""
+    told = answer[STATUS] != NOT_MODIFIED
+    state[LAST_STATUS] = answer[STATUS]
+    state[TTL_SECONDS] = max(answer[TTL], 0) if told else 0
+    state[TTL_AT] = now
+    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if told else 0
+    state[HTTP_AT] = now
+
+
+def decide_forgetful(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The largest of floor, ttl and headers, at most the ceiling; the floor after a 304."""
+    holds = FOREVER if state[LAST_STATUS] == NOT_MODIFIED else now
+    hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
+    if hint <= options[FLOOR] * 60:
+        return int(options[FLOOR] * 60), holds, FLOORED
+    if hint > options[CEILING] * 60:
+        return int(options[CEILING] * 60), holds, CAPPED
+    return int(hint), holds, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    """Each hint with its provenance, then what limited it."""
+    told = [
+        (state[TTL_SECONDS], state[TTL_AT], "ttl"),
+        (state[HTTP_SECONDS], state[HTTP_AT], "max-age or Expires"),
+        (state[PERIOD_SECONDS], state[PERIOD_AT], "sy:updatePeriod"),
+    ]
+    reasons = [
+        f"{name} {duration(seconds)}" + (f", learnt {duration(now - at)} ago" if now > at else "")
+        for seconds, at, name in told
+        if seconds > 0
+    ]
+    if not reasons:
+        reasons = ["the feed says nothing about its next update"]
+    ends = {
+        FROM_DEFAULT: f"default {duration(options[DEFAULT] * 60)}"
+        if len(options) > DEFAULT
+        else "",
+        FLOORED: f"floor {duration(options[FLOOR] * 60)}",
+        CAPPED: f"ceiling {duration(options[CEILING] * 60)}",
+        SKIPPED: "moved out of the hours or days that the feed asks to skip",
+    }
+    return reasons + ([ends[reason]] if reason in ends else [])
+
+
+_LIMITS = (
+    Option("floor", 5, 1, 43200, "shortest wait, minutes"),
+    Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+    Option("default", 60, 1, 43200, "wait where nothing is said, minutes"),
+)
+
+TTL_RULE = Rule(
+    name="ttl",
+    summary="what the feed says: ttl, max-age, Expires, sy, skipHours and skipDays",
+    options=_LIMITS,
+    size=lambda options: SLOTS,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=_explain,
+)
+
+MAX_AGE_RULE = Rule(
+    name="max-age",
+    summary="Cache-Control: max-age less Age, else Expires, of the last answer",
+    options=_LIMITS,
+    size=lambda options: SLOTS,
+    start=start,
+    remember=remember,
+    decide=decide_by_headers,
+    explain=_explain,
+)
+
+MINIFLUX = Rule(
+    name="miniflux",
+    summary="min(max(60, ttl, max-age, Expires), 1440), hints from a 200 only",
+    options=(
+        Option("floor", 60, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+    ),
+    size=lambda options: SLOTS,
+    start=start,
+    remember=remember_last_only,
+    decide=decide_forgetful,
+    explain=_explain,
+)

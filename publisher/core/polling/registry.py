@@ -1,0 +1,35 @@
+"""Every poll policy by its name."""
+
+from publisher.core.polling.doubling import DOUBLING
+from publisher.core.polling.fixed import FIXED
+from publisher.core.polling.hints import MAX_AGE_RULE, MINIFLUX, TTL_RULE
+from publisher.core.polling.policy import PollPolicy, Rule
+from publisher.core.polling.weekly import ENTRY_FREQUENCY, WEEKLY_AVERAGE
+from publisher.core.specs import known, read_options, split_spec
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        TTL_RULE,
+        FIXED,
+        MINIFLUX,
+        MAX_AGE_RULE,
+        WEEKLY_AVERAGE,
+        DOUBLING,
+        ENTRY_FREQUENCY,
+    )
+}
+
+
+def names() -> list[str]:
+    """The names of all policies."""
+    return list(RULES)
+
+
+def parse(spec: str) -> PollPolicy:
+    """The policy that `spec` names, such as ``fixed:60`` or ``doubling:factor=1.5``.
+
+    Raises SpecError, with the known names or options, for anything else.
+    """
+    rule = RULES[known(split_spec(spec)[0], "policy", RULES)]
+    return PollPolicy(spec, rule, read_options(spec, rule.options))

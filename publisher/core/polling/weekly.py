@@ -1,0 +1,138 @@
+"""The average time between updates over the past week: `weekly-average` and `entry-frequency`.
+
+The first is l.m. orchard's query (decafbad.com, 25 September 2003), whose author saw its flaw: it
+takes for granted that the feed is polled every hour. Here items count by their own dates; where a
+feed has none, by their arrivals over the time that was really observed. The second is what miniflux
+calls its entry frequency scheduler.
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import DATED, NEW_ITEMS
+from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+WEEK = 7 * 86400
+
+# options
+FLOOR = 0
+CEILING = 1
+
+# state: when observation began, how many items were ever kept, then a ring of their dates.
+# The ring need not hold more items than make the shortest wait.
+SINCE = 0
+KEPT = 1
+RING = 2
+
+# reasons
+AVERAGE = 1
+AT_FLOOR = 2
+AT_CEILING = 3
+SILENT = 4
+
+
+def ring_size(options: Numbers) -> int:
+    """How many items in a week call for the floor."""
+    return int(WEEK // (options[FLOOR] * 60)) + 1
+
+
+def start(state: State, options: Numbers) -> None:
+    """Nothing seen."""
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Keep the dates of the new items, in order; without dates, the moment of their arrival."""
+    never_polled = state[SINCE] == 0
+    if never_polled:
+        state[SINCE] = now
+    if answer[DATED] == 1:
+        for index in range(max(first, last - ring_size(options)), last):
+            state[SINCE] = min(state[SINCE], dates[index])
+            keep(state, options, min(dates[index], now))
+    elif not never_polled:
+        # The first page of an undated feed says nothing about when its items came.
+        for _ in range(min(answer[NEW_ITEMS], ring_size(options))):
+            keep(state, options, now)
+
+
+def keep(state: State, options: Numbers, at: int) -> None:
+    """Put one date into the ring, which stays sorted: a late-comer counts as the last one."""
+    size = ring_size(options)
+    kept = int(state[KEPT])
+    latest = state[RING + (kept - 1) % size] if kept > 0 else 0
+    state[RING + kept % size] = max(at, latest)
+    state[KEPT] = kept + 1
+
+
+def oldest_within(state: State, options: Numbers, after: int) -> int:
+    """The running number of the first kept item with a date later than `after`."""
+    size = ring_size(options)
+    high = int(state[KEPT])
+    low = max(high - size, 0)
+    while low < high:
+        middle = (low + high) // 2
+        if state[RING + middle % size] > after:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The week (or what was observed of it) divided by its items, within the limits."""
+    floor = int(options[FLOOR] * 60)
+    ceiling = int(options[CEILING] * 60)
+    oldest = oldest_within(state, options, now - WEEK)
+    items = int(state[KEPT]) - oldest
+    if items == 0:
+        return ceiling, FOREVER, SILENT
+    observed = min(now - int(state[SINCE]), WEEK)
+    # Holds until the oldest item is a week old; while observation is young, not at all.
+    leaves = int(state[RING + oldest % ring_size(options)]) + WEEK
+    holds = leaves if observed == WEEK else now
+    average = observed // items
+    if average <= floor:
+        return floor, holds, AT_FLOOR
+    if average >= ceiling:
+        return ceiling, holds, AT_CEILING
+    return average, holds, AVERAGE
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    items = int(state[KEPT]) - oldest_within(state, options, now - WEEK)
+    observed = min(now - int(state[SINCE]), WEEK)
+    if reason == SILENT:
+        return ["no item in the past 7 days", f"ceiling {duration(wait)}"]
+    noun = "item" if items == 1 else "items"
+    first = f"{items} {noun} in {duration(observed)}: one every {duration(observed // items)}"
+    limits = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}
+    return [first] + ([f"{limits[reason]} {duration(wait)}"] if reason in limits else [])
+
+
+def _rule(name: str, summary: str, floor_minutes: int) -> Rule:
+    return Rule(
+        name=name,
+        summary=summary,
+        options=(
+            Option("floor", floor_minutes, 1, 10080, "shortest wait, minutes"),
+            Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+        ),
+        size=lambda options: RING + ring_size(options),
+        start=start,
+        remember=remember,
+        decide=decide,
+        explain=_explain,
+    )
+
+
+WEEKLY_AVERAGE = _rule("weekly-average", "a week / its items, 1 h to 24 h", 60)
+ENTRY_FREQUENCY = _rule("entry-frequency", "a week / its items, 5 min to 24 h", 5)
