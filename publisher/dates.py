@@ -1,0 +1,75 @@
+"""Dates as people, files and protocols write them: the one place that parses and formats them.
+
+Every instant inside the program is an aware datetime in UTC. A date that names no zone is taken as
+UTC unless the caller names another (people type local times; feeds forget the zone).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from email.utils import format_datetime
+from zoneinfo import ZoneInfo, available_timezones
+
+from dateutil import parser, tz
+
+from publisher.errors import InvalidInput
+
+EARLIEST_YEAR, LATEST_YEAR = 1970, 2199
+
+# Zone names that RSS allows (RFC 822) and dateutil does not know by itself; hours from GMT.
+_RFC822_ZONES = {
+    name: tz.tzoffset(name, hours * 3600)
+    for name, hours in {
+        "UT": 0, "GMT": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5,
+        "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    }.items()
+}  # fmt: skip
+
+
+def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
+    """The instant that `text` names, in UTC; without an offset it is civil time in `zone`.
+
+    Takes RFC 3339, ISO 8601, RFC 822 and what people write ("21 Nov 2026 9:05").
+    Raises InvalidInput for anything else and for years outside 1970-2199.
+    """
+    try:
+        moment = parser.parse(text.strip(), tzinfos=_RFC822_ZONES)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError, TypeError) as error:
+        raise InvalidInput(f"not a date: {text[:60]!r}") from error
+    if not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
+        raise InvalidInput(f"the year must lie in {EARLIEST_YEAR}-{LATEST_YEAR}: {text[:60]!r}")
+    return moment
+
+
+def parse_rfc3339(text: str) -> datetime:
+    """The instant of an RFC 3339 text with its offset, in UTC.
+
+    Raises InvalidInput when it is malformed or has no offset.
+    """
+    try:
+        moment = parser.isoparse(text.strip())
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"not an RFC 3339 date: {text[:60]!r}") from error
+    if moment.tzinfo is None:
+        raise InvalidInput(f"the offset is missing (Z or +hh:mm): {text[:60]!r}")
+    return parse_instant(text)
+
+
+def parse_zone(name: str) -> ZoneInfo:
+    """The IANA time zone called `name`; InvalidInput when there is none."""
+    if name not in available_timezones():
+        raise InvalidInput(f"no such time zone: {name[:60]!r} (an IANA name such as Europe/Berlin)")
+    return ZoneInfo(name)
+
+
+def format_rfc3339(moment: datetime) -> str:
+    """`moment` in UTC as RFC 3339, with fractions of a second only where it has them."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def format_rfc822(moment: datetime) -> str:
+    """`moment` as RSS wants it: RFC 822 with a four-digit year and English names, in GMT."""
+    return format_datetime(moment.astimezone(UTC).replace(microsecond=0), usegmt=True)

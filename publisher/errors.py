@@ -1,0 +1,86 @@
+"""The few kinds of error that a person can cause or meet; each knows its status at both edges.
+
+Rules and use-cases raise these; the command line turns them into one line and an exit code, the
+web into a page or a JSON answer with `http_status`. Everything else is a bug and looks like one.
+"""
+
+from __future__ import annotations
+
+
+class PublisherError(Exception):
+    """Something went wrong that can be said in one sentence.
+
+    `exit_code` is what a command ends with, `http_status` what a page or an API answers.
+    """
+
+    exit_code = 1
+    http_status = 400
+
+
+class InvalidInput(PublisherError, ValueError):
+    """What was asked cannot be understood: unknown names, bad options, malformed values."""
+
+    exit_code = 2
+
+
+class InvalidData(PublisherError, ValueError):
+    """A file or a document is unreadable or breaks its format."""
+
+    http_status = 422
+
+
+class FieldErrors(PublisherError):
+    """A form cannot be taken as it is: `fields` maps a field's name to what is wrong with it."""
+
+    exit_code = 2
+    http_status = 422
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {problem}" for name, problem in fields.items()))
+        self.fields = fields
+
+
+class NotFound(PublisherError):
+    """The named thing does not exist."""
+
+    http_status = 404
+
+
+class Gone(PublisherError):
+    """The named thing was there and has been deleted."""
+
+    http_status = 410
+
+
+class Forbidden(PublisherError):
+    """The person is known but may not do this."""
+
+    http_status = 403
+
+
+class Conflict(PublisherError):
+    """Somebody else changed the thing meanwhile, or the name is taken."""
+
+    http_status = 409
+
+
+class TooMany(PublisherError):
+    """Too many tries; `retry_after_seconds` says when the next one makes sense."""
+
+    http_status = 429
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class TooLarge(PublisherError):
+    """More bytes, pixels or entries than are accepted."""
+
+    http_status = 413
+
+
+class StorageUnavailable(PublisherError):
+    """The database or the disk cannot take a write now; nothing was changed."""
+
+    http_status = 503

@@ -1,0 +1,43 @@
+"""Column types and the base class that all tables share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, MetaData, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware instant, kept in UTC whatever the database thinks of zones."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Aware -> naive UTC; a naive value is a bug and is refused."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored instant must be aware")
+        return value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        """Naive UTC -> aware."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """All tables; constraints get predictable names, so that migrations can speak of them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcDateTime}  # noqa: RUF012 - read by SQLAlchemy on the class
