@@ -1,0 +1,106 @@
+"""The author's activity: the update log, and the histogram that is folded from it.
+
+The log is the truth; the 24 slots (and what richer profiles keep) are its checkpoint, brought
+forward by each update in the transaction that makes it. `rebuild` folds the whole log anew, after
+a change of time zone or half-life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from publisher.blog import preferences
+from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold, histogram
+from publisher.storage.models import HistogramSlot, HistogramState, Post, Update
+
+_ONLY_ROW = 1
+
+
+def record(session: Session, at: datetime, kind: str, post_id: int | None = None) -> None:
+    """Write one update of the feed into the log and the histogram."""
+    record_all(session, [at], kind, post_id)
+
+
+def record_all(
+    session: Session, instants: Iterable[datetime], kind: str, post_id: int | None = None
+) -> None:
+    """Write many updates at once (imports, loaded history); the checkpoint is stored once."""
+    instants = list(instants)
+    if not instants:
+        return
+    activity = load(session)
+    session.execute(
+        insert(Update), [{"at": at, "kind": kind, "post_id": post_id} for at in instants]
+    )
+    _store(session, fold(activity, instants))
+
+
+def load(session: Session) -> Activity:
+    """The histogram as it stands; folded from the log when there is no usable checkpoint."""
+    site = preferences.load(session)
+    state = session.get(HistogramState, _ONLY_ROW)
+    if state is None:
+        return _fold_log(session, site)
+    hours = session.scalars(
+        select(HistogramSlot.weight)
+        .where(HistogramSlot.profile == "hour")
+        .order_by(HistogramSlot.slot)
+    ).all()
+    try:
+        activity = Activity.from_dict({**state.values, "hours": hours})
+    except ValueError:
+        return _fold_log(session, site)
+    if (activity.zone, activity.half_life_days) != (site.timezone, HALF_LIFE_DAYS):
+        return _fold_log(session, site)
+    return activity
+
+
+def rebuild(session: Session) -> Activity:
+    """Fold the whole log anew with the present time zone and half-life, and keep the result."""
+    activity = _fold_log(session, preferences.load(session))
+    _store(session, activity)
+    return activity
+
+
+def at(session: Session, moment: datetime) -> Activity:
+    """What was known at `moment`: folded from the updates of the log that are not later."""
+    site = preferences.load(session)
+    instants = session.scalars(select(Update.at).where(Update.at <= moment).order_by(Update.at))
+    return histogram(instants, moment, site.timezone)
+
+
+def last_update(session: Session, moment: datetime) -> datetime | None:
+    """The last update that is not later than `moment`."""
+    return session.scalar(select(func.max(Update.at)).where(Update.at <= moment))
+
+
+def scheduled(session: Session, after: datetime) -> list[datetime]:
+    """When the posts that wait will enter the feed, soonest first."""
+    return list(
+        session.scalars(
+            select(Post.scheduled_at)
+            .where(Post.status == "scheduled", Post.scheduled_at > after, Post.kind == "post")
+            .order_by(Post.scheduled_at)
+            .limit(1000)
+        )
+    )
+
+
+def _fold_log(session: Session, site: preferences.Preferences) -> Activity:
+    instants = session.scalars(select(Update.at).order_by(Update.at))
+    return fold(Activity.empty(site.timezone, HALF_LIFE_DAYS), instants)
+
+
+def _store(session: Session, activity: Activity) -> None:
+    values = activity.to_dict()
+    hours = values.pop("hours")
+    session.merge(HistogramState(id=_ONLY_ROW, values=values))
+    session.execute(delete(HistogramSlot).where(HistogramSlot.profile == "hour"))
+    session.execute(
+        insert(HistogramSlot),
+        [{"profile": "hour", "slot": slot, "weight": w} for slot, w in enumerate(hours)],
+    )

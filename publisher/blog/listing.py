@@ -1,0 +1,120 @@
+"""Which posts, in which order: every list of posts is one query here, and each uses an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from publisher.blog.slugs import slugify
+from publisher.errors import Gone, NotFound
+from publisher.storage.models import Author, Post, PostTag, Redirect, Tag
+
+
+def newest(session: Session, limit: int, before: Post | None = None) -> Sequence[Post]:
+    """The newest published posts, with author and tags; those older than `before` where given."""
+    query = _published().limit(limit)
+    if before is not None:
+        query = query.where(
+            (Post.published_at < before.published_at)
+            | ((Post.published_at == before.published_at) & (Post.id < before.id))
+        )
+    return session.scalars(query).all()
+
+
+def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Post]:
+    """The newest posts that were published at `moment`."""
+    return session.scalars(_published().where(Post.published_at <= moment).limit(limit)).all()
+
+
+def with_tag(session: Session, tag: Tag, limit: int, offset: int = 0) -> Sequence[Post]:
+    """The newest published posts of a tag."""
+    return session.scalars(
+        select(Post)
+        .join(PostTag, PostTag.post_id == Post.id)
+        .where(PostTag.tag_id == tag.id, PostTag.published_at.is_not(None))
+        .order_by(PostTag.published_at.desc(), PostTag.post_id.desc())
+        .limit(limit)
+        .offset(offset)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    ).all()
+
+
+def tag_called(session: Session, name: str) -> Tag:
+    """The tag whose slug is `name`; NotFound when there is none with a published post."""
+    tag = session.scalar(select(Tag).where(Tag.slug == slugify(name)))
+    if tag is None:
+        raise NotFound("there is no such tag")
+    return tag
+
+
+def by_author(session: Session, author: Author, limit: int, offset: int = 0) -> Sequence[Post]:
+    """The newest published posts of one author."""
+    return session.scalars(
+        _published().where(Post.author_id == author.id).limit(limit).offset(offset)
+    ).all()
+
+
+def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
+    """Posts published in [start, end), newest first."""
+    return session.scalars(
+        _published().where(Post.published_at >= start, Post.published_at < end)
+    ).all()
+
+
+def at_path(session: Session, slug: str, kind: str) -> Post:
+    """The published post or page with this slug.
+
+    Raises Gone when it was published and is deleted, NotFound otherwise.
+    """
+    post = session.scalar(
+        select(Post)
+        .where(Post.slug == slug, Post.kind == kind)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )
+    if post is not None and post.status == "deleted" and post.published_at is not None:
+        raise Gone("this post was deleted")
+    if post is None or post.status != "published":
+        raise NotFound("there is no such page")
+    return post
+
+
+def moved(session: Session, path: str) -> Post | None:
+    """The post that an old address leads to now."""
+    return session.scalar(
+        select(Post)
+        .join(Redirect, Redirect.post_id == Post.id)
+        .where(Redirect.path == path, Post.status == "published")
+    )
+
+
+def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
+    """The published posts just before and just after this one."""
+    plain = select(Post).where(Post.kind == "post", Post.status == "published").limit(1)
+    older = plain.where(
+        (Post.published_at < post.published_at)
+        | ((Post.published_at == post.published_at) & (Post.id < post.id))
+    ).order_by(Post.published_at.desc(), Post.id.desc())
+    newer = plain.where(
+        (Post.published_at > post.published_at)
+        | ((Post.published_at == post.published_at) & (Post.id > post.id))
+    ).order_by(Post.published_at, Post.id)
+    return session.scalar(older), session.scalar(newer)
+
+
+def count_published(session: Session) -> int:
+    """How many posts readers can see."""
+    return session.scalar(
+        select(func.count(Post.id)).where(Post.kind == "post", Post.status == "published")
+    ) or 0
+
+
+def _published() -> Select[tuple[Post]]:
+    return (
+        select(Post)
+        .where(Post.kind == "post", Post.status == "published")
+        .order_by(Post.published_at.desc(), Post.id.desc())
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )

@@ -1,0 +1,250 @@
+"""The life of a post: saved, scheduled, published, revised, deleted, brought back.
+
+A post enters the feed in one place, `_enter`. "Publish now" is a schedule for the end of the undo
+window; whatever is due is published by `publish_due`, at its own time, even when the program was
+down then. Every change that readers see records its update in the same transaction.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from publisher.blog import activity, markdown, search, tags
+from publisher.blog.drafts import Draft, Enclosure
+from publisher.blog.slugs import free_slug, slugify
+from publisher.errors import Conflict, InvalidInput, NotFound
+from publisher.storage.models import Post, Redirect, Revision
+
+LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
+
+
+def get(session: Session, post_id: int) -> Post:
+    """The post with this number; NotFound when there is none."""
+    post = session.get(Post, post_id)
+    if post is None:
+        raise NotFound(f"there is no post {post_id}")
+    return post
+
+
+def create(session: Session, draft: Draft, author_id: int | None, now: datetime) -> Post:
+    """A new draft."""
+    post = Post(
+        status="draft",
+        version=0,
+        guid=f"urn:uuid:{uuid.uuid4()}",
+        slug=f"draft-{secrets.token_hex(8)}",
+        author_id=author_id,
+        preview_token=secrets.token_urlsafe(24),
+        created_at=now,
+        changed_at=now,
+    )
+    session.add(post)
+    session.flush()
+    _replace(session, post, draft, author_id, now)
+    return post
+
+
+def save(
+    session: Session,
+    post_id: int,
+    draft: Draft,
+    base_version: int,
+    author_id: int | None,
+    now: datetime,
+    minor: bool = False,
+) -> Post:
+    """Replace a post's content by `draft`, which was made from version `base_version`.
+
+    For a published post this is an update of the feed unless it is `minor`. Saving what is there
+    already changes nothing. Raises Conflict when somebody else saved meanwhile.
+    """
+    post = get(session, post_id)
+    if post.version != base_version:
+        raise Conflict(
+            f"this post was saved elsewhere meanwhile (version {post.version}, "
+            f"yours began from {base_version}); your text is still here"
+        )
+    if draft == content(session, post) or post.status == "deleted":
+        return post
+    _replace(session, post, draft, author_id, now, minor)
+    if _visible(post) and not minor:
+        activity.record(session, now, "edit", post.id)
+    return post
+
+
+def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
+    """Publish a draft at `at`: at once (and dated so) when that is not later than `now`.
+
+    Raises InvalidInput for a time too far away, Conflict for a post that is out already.
+    """
+    if post.status in ("published", "deleted"):
+        raise Conflict(f"this post is {post.status}")
+    if at > LATEST_SCHEDULE:
+        raise InvalidInput("a schedule that far away is a mistake")
+    if at <= now:
+        _enter(session, post, at, now)
+    else:
+        post.status, post.scheduled_at = "scheduled", at
+    return post
+
+
+def publish_due(session: Session, now: datetime) -> list[Post]:
+    """Publish what was scheduled for `now` or earlier, each at its own time."""
+    due = session.scalars(
+        select(Post)
+        .where(Post.status == "scheduled", Post.scheduled_at <= now)
+        .order_by(Post.scheduled_at, Post.id)
+    ).all()
+    for post in due:
+        _enter(session, post, post.scheduled_at or now, now)
+    return list(due)
+
+
+def next_due(session: Session) -> datetime | None:
+    """When the next scheduled post enters the feed."""
+    return session.scalar(select(func.min(Post.scheduled_at)).where(Post.status == "scheduled"))
+
+
+def unschedule(session: Session, post: Post) -> Post:
+    """Take a scheduled post (or one in its undo window) back to the drafts; records nothing."""
+    if post.status != "scheduled":
+        raise Conflict("it is too late to undo: the post is not waiting any more")
+    post.status, post.scheduled_at = "draft", None
+    return post
+
+
+def delete(session: Session, post: Post, now: datetime) -> None:
+    """Delete a post; it answers 410 if it was published, and can be brought back."""
+    if post.status == "deleted":
+        return
+    was_visible = _visible(post)
+    post.deleted_status, post.status = post.status, "deleted"
+    post.deleted_at = post.changed_at = now
+    post.scheduled_at = None
+    _show(session, post, now)
+    if was_visible:
+        activity.record(session, now, "delete", post.id)
+
+
+def restore(session: Session, post: Post, now: datetime) -> Post:
+    """Undo a deletion: a published post is published again, everything else is a draft."""
+    if post.status != "deleted":
+        return post
+    post.status = "published" if post.deleted_status == "published" else "draft"
+    post.deleted_at, post.deleted_status, post.changed_at = None, "", now
+    _show(session, post, now)
+    if _visible(post):
+        activity.record(session, now, "restore", post.id)
+    return post
+
+
+def content(session: Session, post: Post) -> Draft:
+    """What a save of `post` as it stands would write."""
+    return Draft(
+        source=post.source,
+        title=post.title,
+        slug=post.slug,
+        summary=post.summary,
+        tags=tags.names_of(session, post.id),
+        kind=post.kind,
+        source_format=post.source_format,
+        enclosure=enclosure_of(post),
+    )
+
+
+def enclosure_of(post: Post) -> Enclosure | None:
+    """The file that the post carries, if any."""
+    if not post.enclosure_url:
+        return None
+    return Enclosure(
+        post.enclosure_url, post.enclosure_type, post.enclosure_bytes, post.enclosure_seconds
+    )
+
+
+def path(post: Post) -> str:
+    """The address of a post on its site."""
+    return f"/{post.slug}" if post.kind == "page" else f"/posts/{post.slug}"
+
+
+def _enter(session: Session, post: Post, at: datetime, now: datetime) -> None:
+    """The one way into the feed: published at `at`, recorded at `at`."""
+    post.status, post.scheduled_at, post.published_at = "published", None, at
+    post.changed_at = now
+    _show(session, post, now)
+    if _visible(post):
+        activity.record(session, at, "publish", post.id)
+
+
+def _visible(post: Post) -> bool:
+    """Whether the post is part of the feed's material: pages are not."""
+    return post.status == "published" and post.kind == "post"
+
+
+def _show(session: Session, post: Post, now: datetime) -> None:
+    """Bring what is derived from a post up to date: the tags' lists and the search index."""
+    session.flush()
+    tags.touch(session, post, now)
+    search.index(session, post)
+
+
+def _replace(
+    session: Session,
+    post: Post,
+    draft: Draft,
+    author_id: int | None,
+    now: datetime,
+    minor: bool = False,
+) -> None:
+    """Write `draft` over the post and keep it as a revision."""
+    post.kind, post.title, post.summary = draft.kind, draft.title, draft.summary
+    post.source, post.source_format = draft.source, draft.source_format
+    is_html = draft.source_format == "html"
+    post.html = markdown.sanitise(draft.source) if is_html else markdown.render(draft.source)
+    enclosure = draft.enclosure or Enclosure("", "", 0)
+    post.enclosure_url, post.enclosure_type = enclosure.url, enclosure.content_type
+    post.enclosure_bytes, post.enclosure_seconds = enclosure.bytes, enclosure.seconds
+    _set_slug(session, post, draft)
+    post.version += 1
+    post.changed_at = now
+    session.flush()
+    tags.assign(session, post, draft.tags, now)
+    search.index(session, post)
+    session.add(
+        Revision(
+            post_id=post.id,
+            version=post.version,
+            author_id=author_id,
+            saved_at=now,
+            minor=minor,
+            title=draft.title,
+            source=draft.source,
+            summary=draft.summary,
+            tags=", ".join(draft.tags),
+        )
+    )
+
+
+def _set_slug(session: Session, post: Post, draft: Draft) -> None:
+    """Give the post its slug; the old address of a published post leads to the new one."""
+    first_save = post.version == 0
+    wanted = draft.slug or (_slug_from(draft) if first_save or post.status == "draft" else "")
+    if not wanted or wanted == post.slug:
+        return
+    before, was_out = path(post), post.published_at is not None
+    post.slug = free_slug(session, wanted, post.id)
+    if was_out and path(post) != before:
+        session.merge(Redirect(path=before, post_id=post.id))
+    back = session.get(Redirect, path(post))
+    if back is not None:
+        session.delete(back)
+
+
+def _slug_from(draft: Draft) -> str:
+    """From the title; for a titleless note from its first words; else something unique."""
+    words = draft.title or " ".join(draft.source.split()[:8])
+    return slugify(words) or f"note-{secrets.token_hex(4)}"

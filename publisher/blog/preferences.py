@@ -1,0 +1,136 @@
+"""What the author decides about the site: names, defaults, checks; kept in the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.dates import parse_zone
+from publisher.errors import InvalidInput
+from publisher.storage.models import Preference
+
+
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """All settings of the site, typed; the field names are the names people use."""
+
+    title: str = "Untitled blog"
+    description: str = "Notes, as they come."
+    language: str = "en"
+    timezone: str = "UTC"
+    menu: str = MENU
+    planner: str = PLANNER
+    profile: str = PROFILE
+    poll_minutes: float = POLL_MINUTES
+    feed_items: int = 20
+    home_items: int = 10
+    undo_seconds: int = 60
+    etag: str = "document"
+    old_feeds: str = ""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The author's civil time."""
+        return parse_zone(self.timezone)
+
+    @property
+    def rule(self) -> TtlRule:
+        """The ttl decision's rule that these settings ask for."""
+        return TtlRule.parse(
+            menu=self.menu,
+            planner=self.planner,
+            profile=self.profile,
+            poll_minutes=self.poll_minutes,
+        )
+
+
+def load(session: Session) -> Preferences:
+    """The site's settings; what was never set has its default."""
+    stored = session.execute(select(Preference.name, Preference.value)).all()
+    return Preferences(**{name: CHECKS[name](value) for name, value in stored if name in CHECKS})
+
+
+def store(session: Session, name: str, text: str) -> Preferences:
+    """Set one setting from its text and return them all; InvalidInput names what is wrong."""
+    if name not in CHECKS:
+        raise InvalidInput(f"no setting is called {name[:60]!r} (known: {', '.join(CHECKS)})")
+    try:
+        value = CHECKS[name](text)
+    except ValueError as error:
+        raise InvalidInput(f"{name}: {error}") from error
+    session.merge(Preference(name=name, value=str(value)))
+    session.flush()
+    preferences = load(session)
+    _ = preferences.rule  # a menu, planner and profile must fit each other
+    return preferences
+
+
+def _line(minimum: int, maximum: int) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        line = " ".join(text.split())
+        if not minimum <= len(line) <= maximum or not line.isprintable():
+            raise InvalidInput(f"{minimum} to {maximum} printable characters are needed")
+        return line
+
+    return check
+
+
+def _whole(minimum: int, maximum: int) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text.strip()) or not minimum <= int(text) <= maximum:
+            raise InvalidInput(f"a whole number from {minimum} to {maximum} is needed")
+        return int(text)
+
+    return check
+
+
+def _choice(*known: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in known:
+            raise InvalidInput(f"not {text[:40]!r}; one of {', '.join(known)}")
+        return text
+
+    return check
+
+
+def _language(text: str) -> str:
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text.strip()):
+        raise InvalidInput("a language code such as en or pt-BR is needed")
+    return text.strip()
+
+
+def _paths(text: str) -> str:
+    paths = text.split()
+    for path in paths:
+        if not re.fullmatch(r"/[\x21-\x7e]{1,200}", path) or path.startswith("//"):
+            raise InvalidInput(f"an old feed address is a path such as /feed/, not {path[:60]!r}")
+    return " ".join(paths)
+
+
+# One row a setting: its name and what reads and checks its text.
+CHECKS: dict[str, Callable[[str], object]] = {
+    "title": _line(1, 200),
+    "description": _line(1, 500),
+    "language": _language,
+    "timezone": lambda text: parse_zone(text.strip()).key,
+    "menu": lambda text: TtlRule.parse(menu=text.strip()).menu.text,
+    "planner": lambda text: TtlRule.parse(planner=text.strip()).planner,
+    "profile": lambda text: TtlRule.parse(profile=text.strip()).profile,
+    "poll_minutes": lambda text: TtlRule.parse(poll_minutes=text).poll_minutes,
+    "feed_items": _whole(1, 200),
+    "home_items": _whole(1, 100),
+    "undo_seconds": _whole(0, 3600),
+    "etag": _choice("document", "quiet"),
+    "old_feeds": _paths,
+}
+
+if set(CHECKS) != {field.name for field in fields(Preferences)}:
+    raise TypeError("every setting needs its check")

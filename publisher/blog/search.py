@@ -1,0 +1,57 @@
+"""Full-text search over what readers can see: one small interface over SQLite's FTS5.
+
+Another database gets its own index behind the same three functions.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from dataclasses import dataclass
+
+import nh3
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from publisher.storage.models import Post
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A post that was found; `excerpt` is plain text with the words found between \\x02 and \\x03."""
+
+    post_id: int
+    excerpt: str
+
+
+def index(session: Session, post: Post) -> None:
+    """Bring the index up to date with one post; only published ones can be found."""
+    session.execute(text("DELETE FROM post_search WHERE rowid = :id"), {"id": post.id})
+    if post.status == "published":
+        session.execute(
+            text("INSERT INTO post_search (rowid, title, body) VALUES (:id, :title, :body)"),
+            {"id": post.id, "title": post.title, "body": plain_text(post.html)},
+        )
+
+
+def find(session: Session, query: str, limit: int = 20, offset: int = 0) -> list[Hit]:
+    """The best matches for all words of `query` (the last one may be unfinished)."""
+    words = re.findall(r"\w+", query)[:12]
+    if not words:
+        return []
+    match = " ".join(f'"{word}"' for word in words) + "*"
+    rows = session.execute(
+        text(
+            "SELECT rowid, snippet(post_search, 1, char(2), char(3), '…', 24) FROM post_search"
+            " WHERE post_search MATCH :match ORDER BY bm25(post_search, 5.0, 1.0), rowid DESC"
+            " LIMIT :limit OFFSET :offset"
+        ),
+        {"match": match, "limit": limit, "offset": offset},
+    )
+    return [Hit(post_id, excerpt) for post_id, excerpt in rows]
+
+
+def plain_text(html: str) -> str:
+    """The words of a piece of HTML, without its tags."""
+    spaced = re.sub(r"<(?=/?(?:p|h\d|li|td|th|div|blockquote|br|pre)\b)", " <", html)
+    return " ".join(unescape(nh3.clean(spaced, tags=set())).split())

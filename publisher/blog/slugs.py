@@ -1,0 +1,55 @@
+"""Slugs: the last part of a post's address, from its title or its first words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.storage.models import Post, Redirect
+
+MAX_LENGTH = 80
+
+# First parts of addresses that the site itself uses: a page may not be called like them.
+RESERVED = frozenset(
+    "about-feed archive archives atom-xml feed feed-json healthz media metrics micropub opml-xml "
+    "posts preview readers river robots-txt rss-xml search setup sitemap-xml static studio tags "
+    "authors xmlrpc favicon-ico".split()
+)
+
+
+def slugify(text: str) -> str:
+    """`text` as lower-case words with hyphens; letters of every script are kept, accents are not.
+
+    Empty when nothing is left.
+    """
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).replace("_", " "))
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:MAX_LENGTH]
+        if len(longer) > MAX_LENGTH:
+            break
+        slug = longer
+    return slug
+
+
+def free_slug(session: Session, wanted: str, post_id: int | None = None) -> str:
+    """`wanted`, or `wanted-2`, ... : the first that no other post has or had."""
+    slug, number = wanted, 1
+    while slug in RESERVED or _taken(session, slug, post_id):
+        number += 1
+        slug = f"{wanted}-{number}"
+    return slug
+
+
+def _taken(session: Session, slug: str, post_id: int | None) -> bool:
+    owner = session.scalar(select(Post.id).where(Post.slug == slug))
+    if owner is None:
+        owner = session.scalar(
+            select(Redirect.post_id).where(Redirect.path.in_([f"/posts/{slug}", f"/{slug}"]))
+        )
+    return owner is not None and owner != post_id

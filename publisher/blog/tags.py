@@ -1,0 +1,50 @@
+"""Tags: which post has which, and when a tag's list of published posts last changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from publisher.blog.slugs import slugify
+from publisher.storage.models import Post, PostTag, Tag
+
+
+def assign(session: Session, post: Post, names: Iterable[str], now: datetime) -> None:
+    """Make `names` the tags of `post`; the lists of all tags concerned count as changed."""
+    touch(session, post, now)
+    session.execute(delete(PostTag).where(PostTag.post_id == post.id))
+    tag_ids = [_find_or_add(session, name, now).id for name in names]
+    if tag_ids:
+        session.execute(insert(PostTag), [{"post_id": post.id, "tag_id": id_} for id_ in tag_ids])
+    touch(session, post, now)
+
+
+def touch(session: Session, post: Post, now: datetime) -> None:
+    """Bring the tags' lists up to date after `post` was published, changed or withdrawn."""
+    mine = select(PostTag.tag_id).where(PostTag.post_id == post.id)
+    visible = post.status == "published" and post.kind == "post"
+    session.execute(
+        update(PostTag)
+        .where(PostTag.post_id == post.id)
+        .values(published_at=post.published_at if visible else None)
+    )
+    session.execute(update(Tag).where(Tag.id.in_(mine), Tag.changed_at < now).values(changed_at=now))
+
+
+def names_of(session: Session, post_id: int) -> tuple[str, ...]:
+    """The names of a post's tags, by slug."""
+    query = select(Tag.name).join(PostTag, PostTag.tag_id == Tag.id)
+    return tuple(session.scalars(query.where(PostTag.post_id == post_id).order_by(Tag.slug)))
+
+
+def _find_or_add(session: Session, name: str, now: datetime) -> Tag:
+    slug = slugify(name)
+    tag = session.scalar(select(Tag).where(Tag.slug == slug))
+    if tag is None:
+        tag = Tag(slug=slug, name=name, changed_at=now)
+        session.add(tag)
+        session.flush()
+    return tag

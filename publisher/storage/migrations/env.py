@@ -1,0 +1,14 @@
+"""Alembic's entry: runs the steps on the connection that `storage/schema.py` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from publisher.storage.models import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+)
+context.run_migrations()
