@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class ShiftedClock:
-    """A clock that started at `start` when the real one said `anchor`, and runs `speed` times faster.
+    """A clock that said `start` when the real one said `anchor`, and runs `speed` times faster.
 
     Every process of a site gets the same three values, so that all of them tell the same time.
     """

@@ -23,9 +23,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 KNOWN = {
     "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
     "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
-    "PUBLISHER_SITE_URL": "the public address of the site, http or https (default: stored at first start)",
+    "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: stored at first start)",
     "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
-    "PUBLISHER_TRUSTED_PROXIES": "addresses or networks whose forwarded headers count (default none)",
+    "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
     "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
     "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
 }
@@ -71,7 +71,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def prepare_instance(settings: Settings) -> None:
-    """Make the instance folder where it is missing; StorageUnavailable when it cannot be written."""
+    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written."""
     try:
         settings.media.mkdir(parents=True, exist_ok=True)
         probe = settings.instance / f".probe-{secrets.token_hex(4)}"

@@ -11,7 +11,7 @@ from publisher.errors import FieldErrors
 
 MAX_TITLE, MAX_SUMMARY, MAX_SOURCE, MAX_TAGS, MAX_TAG = 300, 2_000, 1_000_000, 50, 60
 
-# What XML 1.0 cannot carry (control characters but tab and newlines, lone surrogates, non-characters).
+# What XML 1.0 cannot carry: control characters but tab and newlines, lone surrogates, U+FFFE.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -106,12 +106,15 @@ def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
 
 def count_published(session: Session) -> int:
     """How many posts readers can see."""
-    return session.scalar(
-        select(func.count(Post.id)).where(Post.kind == "post", Post.status == "published")
-    ) or 0
+    return (
+        session.scalar(
+            select(func.count(Post.id)).where(Post.kind == "post", Post.status == "published")
+        )
+        or 0
+    )
 
 
-def _published() -> Select[tuple[Post]]:
+def _published() -> Select[Post]:
     return (
         select(Post)
         .where(Post.kind == "post", Post.status == "published")

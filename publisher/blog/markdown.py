@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from urllib.parse import urljoin
 
 import nh3
 from markdown_it import MarkdownIt
@@ -21,6 +22,17 @@ def sanitise(html: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).use(
-        footnote_plugin
+    return (
+        MarkdownIt("commonmark", {"html": True})
+        .enable(["table", "strikethrough"])
+        .use(footnote_plugin)
     )
+
+
+def absolute(html: str, base_url: str) -> str:
+    """`html` with every address in it made absolute, as seen from the page at `base_url`."""
+
+    def rewrite(_tag: str, attribute: str, value: str) -> str:
+        return urljoin(base_url, value) if attribute in ("href", "src", "cite") else value
+
+    return nh3.clean(html, attribute_filter=rewrite)

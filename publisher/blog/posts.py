@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select
@@ -69,6 +70,7 @@ def save(
             f"this post was saved elsewhere meanwhile (version {post.version}, "
             f"yours began from {base_version}); your text is still here"
         )
+    draft = replace(draft, slug=draft.slug or post.slug)
     if draft == content(session, post) or post.status == "deleted":
         return post
     _replace(session, post, draft, author_id, now, minor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -14,8 +15,6 @@ from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.dates import parse_zone
 from publisher.errors import InvalidInput
 from publisher.storage.models import Preference
-
-
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class Preferences:
 def load(session: Session) -> Preferences:
     """The site's settings; what was never set has its default."""
     stored = session.execute(select(Preference.name, Preference.value)).all()
-    return Preferences(**{name: CHECKS[name](value) for name, value in stored if name in CHECKS})
+    values: dict[str, Any] = {n: CHECKS[n](text) for n, text in stored if n in CHECKS}
+    return Preferences(**values)
 
 
 def store(session: Session, name: str, text: str) -> Preferences:

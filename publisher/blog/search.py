@@ -6,8 +6,8 @@ Another database gets its own index behind the same three functions.
 from __future__ import annotations
 
 import re
-from html import unescape
 from dataclasses import dataclass
+from html import unescape
 
 import nh3
 from sqlalchemy import text
@@ -18,7 +18,7 @@ from publisher.storage.models import Post
 
 @dataclass(frozen=True)
 class Hit:
-    """A post that was found; `excerpt` is plain text with the words found between \\x02 and \\x03."""
+    """A post that was found; in its plain `excerpt`, matches stand between \\x02 and \\x03."""
 
     post_id: int
     excerpt: str

@@ -31,7 +31,9 @@ def touch(session: Session, post: Post, now: datetime) -> None:
         .where(PostTag.post_id == post.id)
         .values(published_at=post.published_at if visible else None)
     )
-    session.execute(update(Tag).where(Tag.id.in_(mine), Tag.changed_at < now).values(changed_at=now))
+    session.execute(
+        update(Tag).where(Tag.id.in_(mine), Tag.changed_at < now).values(changed_at=now)
+    )
 
 
 def names_of(session: Session, post_id: int) -> tuple[str, ...]:

@@ -33,10 +33,9 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session that must not write; rolled back at the end."""
+        """A session that must not write; what it loaded stays readable after its end."""
         with translated(), Session(self.engine) as session:
             yield session
-            session.rollback()
 
     @contextmanager
     def write(self) -> Iterator[Session]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from alembic import context
 
-from publisher.storage.models import Base
+from publisher.storage import models
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Base.metadata,
+    target_metadata=models.Update.metadata,
     render_as_batch=True,
 )
 context.run_migrations()

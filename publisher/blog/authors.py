@@ -1,0 +1,166 @@
+"""Authors: their passwords (argon2), their sessions (revocable), and the throttle on logging in."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from publisher.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
+from publisher.site import hash_token
+from publisher.storage.models import Author, LoginFailure, LoginSession
+
+ROLES = ("admin", "author")
+MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
+SESSION_LIFE = timedelta(days=30)
+THROTTLE_WINDOW = timedelta(minutes=15)
+MAX_FAILURES = 5
+
+_hasher = PasswordHasher()
+
+
+def add(
+    session: Session, name: str, password: str, role: str | None, now: datetime, display: str = ""
+) -> Author:
+    """A new author; the first one is admin whatever `role` says, later ones author by default.
+
+    Raises FieldErrors for an unusable name or password, Conflict when the name is taken.
+    """
+    problems = {}
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
+        problems["name"] = "1 to 40 of a-z, 0-9, dot, hyphen, underline"
+    if problem := _password_problem(password):
+        problems["password"] = problem
+    if problems:
+        raise FieldErrors(problems)
+    first = session.scalar(select(Author.id).limit(1)) is None
+    if not first and session.scalar(select(Author.id).where(Author.name == name)):
+        raise Conflict(f"there is an author called {name} already")
+    author = Author(
+        name=name,
+        display_name=" ".join(display.split()) or name,
+        role="admin" if first else role or "author",
+        password_hash=_hasher.hash(password),
+        created_at=now,
+    )
+    session.add(author)
+    session.flush()
+    return author
+
+
+def named(session: Session, name: str) -> Author:
+    """The author called `name`; NotFound when there is none."""
+    author = session.scalar(select(Author).where(Author.name == name))
+    if author is None:
+        raise NotFound(f"there is no author called {name[:60]!r}")
+    return author
+
+
+def oldest_admin(session: Session) -> Author | None:
+    """Who posts when nobody is named."""
+    return session.scalar(select(Author).where(Author.role == "admin").order_by(Author.id).limit(1))
+
+
+def everyone(session: Session) -> Sequence[Author]:
+    """All authors, oldest first."""
+    return session.scalars(select(Author).order_by(Author.id)).all()
+
+
+def set_password(session: Session, author: Author, password: str) -> None:
+    """Give an author a new password and end all sessions of that author."""
+    if problem := _password_problem(password):
+        raise FieldErrors({"password": problem})
+    author.password_hash = _hasher.hash(password)
+    session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
+
+
+def check_throttle(session: Session, subjects: list[str], now: datetime) -> None:
+    """TooMany when one of `subjects` (keyed hashes) has failed too often lately."""
+    since = now - THROTTLE_WINDOW
+    for subject in subjects:
+        count, oldest = session.execute(
+            select(func.count(), func.min(LoginFailure.failed_at)).where(
+                LoginFailure.subject == subject, LoginFailure.failed_at > since
+            )
+        ).one()
+        if count >= MAX_FAILURES:
+            wait = int((oldest + THROTTLE_WINDOW - now).total_seconds()) + 1
+            minutes = -(-wait // 60)
+            raise TooMany(f"too many failed logins; try again in {minutes} min", wait)
+
+
+def note_failure(session: Session, subjects: list[str], now: datetime) -> None:
+    """Remember a failed login, and forget those that do not count any more."""
+    session.execute(delete(LoginFailure).where(LoginFailure.failed_at <= now - THROTTLE_WINDOW))
+    session.add_all(LoginFailure(subject=subject, failed_at=now) for subject in subjects)
+
+
+def subject(key: str, kind: str, value: str) -> str:
+    """A keyed hash of a name or an address: the throttle keeps neither."""
+    return hmac.new(key.encode(), f"{kind}:{value}".encode(), hashlib.sha256).hexdigest()
+
+
+def authenticate(session: Session, name: str, password: str) -> Author:
+    """The author with this name and password.
+
+    Raises Forbidden without saying which of the two was wrong, after the same work for both.
+    """
+    author = session.scalar(select(Author).where(Author.name == name))
+    usable = author is not None and author.disabled_at is None
+    try:
+        _hasher.verify(author.password_hash if author and usable else _nobody(), password)
+    except (Argon2Error, InvalidHashError) as error:
+        raise Forbidden("name or password is wrong") from error
+    if author is None or not usable:
+        raise Forbidden("name or password is wrong")
+    return author
+
+
+def open_session(session: Session, author: Author, agent: str, now: datetime) -> str:
+    """Log an author in; the returned token goes into the cookie, only its hash is kept."""
+    session.execute(delete(LoginSession).where(LoginSession.expires_at <= now))
+    token = secrets.token_urlsafe(32)
+    session.add(
+        LoginSession(
+            token_hash=hash_token(token),
+            author_id=author.id,
+            created_at=now,
+            expires_at=now + SESSION_LIFE,
+            agent=agent[:200],
+        )
+    )
+    return token
+
+
+def author_of(session: Session, token: str, now: datetime) -> Author | None:
+    """Who is logged in with `token`, if anybody."""
+    row = session.scalar(select(LoginSession).where(LoginSession.token_hash == hash_token(token)))
+    if row is None or row.expires_at <= now or row.author.disabled_at is not None:
+        return None
+    return row.author
+
+
+def close_session(session: Session, token: str) -> None:
+    """Log out."""
+    session.execute(delete(LoginSession).where(LoginSession.token_hash == hash_token(token)))
+
+
+def _password_problem(password: str) -> str:
+    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+        return f"{MIN_PASSWORD} to {MAX_PASSWORD} characters are needed"
+    return ""
+
+
+@cache
+def _nobody() -> str:
+    """A hash nobody knows the password of: an unknown name must cost the same time."""
+    return _hasher.hash(secrets.token_urlsafe(16))

@@ -1,0 +1,67 @@
+"""The command line: one module a family of commands, imported only when it is called.
+
+Exit codes: 0 success; 2 for what was asked wrongly; 1 for data or a state that does not allow it.
+Errors are one line on standard error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from publisher.errors import PublisherError
+
+# Command -> where it lives and what it does, so that `--help` imports none of them.
+COMMANDS = {
+    "serve": ("publisher.cli.server:serve", "run the site: web workers and the hourly job"),
+    "settings": ("publisher.cli.authoring:settings", "list, show or set the site's settings"),
+    "author": ("publisher.cli.authoring:author", "add and list authors, reset passwords"),
+    "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
+    "updates": ("publisher.cli.history:updates", "load and export the update log"),
+    "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
+    "feed": ("publisher.cli.history:feed", "build the feed once, or print it for a moment"),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command called `cmd_name`, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list for `--help`, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="publisher")
+def cli() -> None:
+    """Publisher: a blog whose feed tells every reader when to come back."""
+
+
+def main() -> None:
+    """Run the command line; known errors become one line and their exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(f"publisher: {error.format_message()}", err=True)
+        sys.exit(error.exit_code)
+    except PublisherError as error:
+        click.echo(f"publisher: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("publisher: stopped", err=True)
+        sys.exit(130)

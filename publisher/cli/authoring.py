@@ -1,0 +1,107 @@
+"""`settings`, `author` and `post`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from datetime import datetime
+from typing import IO
+
+import click
+
+from publisher.blog import activity, authors, posts, preferences
+from publisher.blog.drafts import draft
+from publisher.cli.options import Instant, site
+from publisher.errors import InvalidInput
+from publisher.rebuild import rebuild
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+def settings(key: str | None, value: str | None) -> None:
+    """List the site's settings, show one, or set one."""
+    here = site()
+    if key is not None and value is not None:
+        with here.database.write() as db:
+            preferences.store(db, key, value)
+            if key == "timezone":
+                activity.rebuild(db)
+        rebuild(here, here.clock())
+    with here.database.read() as db:
+        values = asdict(preferences.load(db))
+    if key is None:
+        for name, current in values.items():
+            click.echo(f"{name} = {current}")
+    elif key in values:
+        click.echo(values[key])
+    else:
+        raise InvalidInput(f"no setting is called {key!r} (known: {', '.join(values)})")
+
+
+@click.group()
+def author() -> None:
+    """Add and list authors, reset passwords."""
+
+
+@author.command("add")
+@click.argument("name")
+@click.option("--password-stdin", is_flag=True, required=True, help="read it from standard input")
+@click.option("--role", type=click.Choice(authors.ROLES))
+def add_author(name: str, password_stdin: bool, role: str | None) -> None:
+    """Add an author; the first one is admin."""
+    here = site()
+    with here.database.write() as db:
+        new = authors.add(db, name, sys.stdin.readline().rstrip("\r\n"), role, here.clock())
+    click.echo(f"{new.name} ({new.role})")
+
+
+@author.command("password")
+@click.argument("name")
+def reset_password(name: str) -> None:
+    """Set a new password, read from standard input; ends the author's sessions."""
+    here = site()
+    if sys.stdin.isatty():
+        password = click.prompt("New password", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    with here.database.write() as db:
+        authors.set_password(db, authors.named(db, name), password)
+
+
+@author.command("list")
+def list_authors() -> None:
+    """List the authors, one a line."""
+    with site().database.read() as db:
+        for row in authors.everyone(db):
+            click.echo(f"{row.name}\t{row.role}\t{row.display_name}")
+
+
+@click.group()
+def post() -> None:
+    """Publish from the command line."""
+
+
+@post.command("add")
+@click.option("--title", default="")
+@click.option("--tag", "tags", multiple=True)
+@click.option("--author", "author_name", help="default: the oldest admin, if there is one")
+@click.option("--at", type=Instant(), help="schedules, or backdates")
+@click.argument("file", type=click.File("rb"), default="-")
+def add_post(
+    title: str,
+    tags: tuple[str, ...],
+    author_name: str | None,
+    at: datetime | None,
+    file: IO[bytes],
+) -> None:
+    """Publish Markdown from FILE or standard input; prints its address."""
+    here, source = site(), file.read().decode("utf-8", "replace")
+    value, now = draft(source, title, tags=tags), here.clock()
+    with here.database.write() as db:
+        who = authors.named(db, author_name) if author_name else authors.oldest_admin(db)
+        new = posts.create(db, value, who.id if who else None, now)
+        posts.publish(db, new, at or now, now)
+        path = posts.path(new)
+    rebuild(here, now)
+    click.echo(here.site_url + path)

@@ -1,0 +1,35 @@
+"""Option types and openings that several commands share."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from publisher.dates import parse_rfc3339
+from publisher.errors import InvalidInput
+from publisher.settings import from_environment
+from publisher.site import Site, open_site
+
+
+class Instant(click.ParamType[datetime]):
+    """A moment as RFC 3339 with its offset."""
+
+    name = "RFC3339"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """The moment in UTC; a usage error when it is anything else."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            return parse_rfc3339(str(value))
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+def site() -> Site:
+    """The installation that the environment names."""
+    return open_site(from_environment())

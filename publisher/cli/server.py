@@ -1,0 +1,35 @@
+"""`serve`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from publisher.cli.options import Instant
+from publisher.clock import ShiftedClock, utc_now
+from publisher.settings import from_environment
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option("--clock-start", type=Instant(), help="the site's clock begins here")
+@click.option(
+    "--clock-speed",
+    type=click.FloatRange(0, 100_000, min_open=True),
+    default=None,
+    help="and runs this many times faster",
+)
+def serve(
+    host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None
+) -> None:
+    """Run the site: web workers, and one scheduler process for the hourly job."""
+    from publisher.serve import serve as run
+
+    clock = None
+    if clock_start is not None or clock_speed is not None:
+        started = utc_now()
+        clock = ShiftedClock(started, clock_start or started, clock_speed or 1.0)
+    run(from_environment(), host, port, workers, clock)

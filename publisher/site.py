@@ -1,0 +1,115 @@
+"""One installation, opened: its settings, clock and database, and what it knows about itself."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.clock import Clock, utc_now
+from publisher.errors import Conflict, InvalidInput
+from publisher.settings import Settings, prepare_instance
+from publisher.storage.engine import Database
+from publisher.storage.models import Author, Meta
+from publisher.storage.schema import upgrade
+
+DEFAULT_SITE_URL = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What every entry (web, jobs, command line) needs; `site_url` has no slash at its end."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    site_url: str
+
+
+def open_site(
+    settings: Settings, clock: Clock | None = None, first_url: str = DEFAULT_SITE_URL
+) -> Site:
+    """Open the installation, making or migrating its database where needed.
+
+    `first_url` becomes the site's address when none is set and none is stored. Raises
+    StorageUnavailable and InvalidData in words that a person can act on.
+    """
+    prepare_instance(settings)
+    database = Database(settings.database_url)
+    upgrade(database)
+    site_url = settings.site_url or _stored_url(database, first_url)
+    return Site(settings, clock or settings.clock or utc_now, database, site_url)
+
+
+def recall(session: Session, name: str) -> str | None:
+    """A value that the installation keeps about itself."""
+    row = session.get(Meta, name)
+    return row.value if row else None
+
+
+def remember(session: Session, name: str, value: str) -> None:
+    """Keep a value about the installation."""
+    session.merge(Meta(name=name, value=value))
+
+
+def claim_clock(site: Site) -> None:
+    """Note which kind of clock serves this database; a shifted one may not touch real data.
+
+    Raises InvalidInput when the database has been served on the real clock.
+    """
+    kind = "shifted" if site.settings.clock else "real"
+    with site.database.write() as session:
+        before = recall(session, "served_on")
+        if kind == "shifted" and before == "real":
+            raise InvalidInput(
+                "this database has been served on the real clock; --clock-start and --clock-speed "
+                "need one of their own (set PUBLISHER_INSTANCE to an empty folder)"
+            )
+        remember(session, "served_on", "real" if before == "real" else kind)
+
+
+def setup_path(site: Site) -> str | None:
+    """The one-time path that creates the first author; None when there is one already.
+
+    Each call makes a new one and ends the one before: only the hash of its secret is kept.
+    """
+    with site.database.write() as session:
+        if _any_author(session):
+            return None
+        secret = secrets.token_urlsafe(24)
+        remember(session, "setup_hash", hash_token(secret))
+    return f"/setup/{secret}"
+
+
+def check_setup(session: Session, secret: str) -> None:
+    """Conflict unless `secret` is the one of the newest set-up link and no author exists."""
+    expected = recall(session, "setup_hash") or "used"
+    if not secrets.compare_digest(expected, hash_token(secret)) or _any_author(session):
+        raise Conflict("this link has been used or replaced; log in, or start the server again")
+
+
+def forget_setup(session: Session) -> None:
+    """The link has done its work."""
+    remember(session, "setup_hash", "")
+
+
+def hash_token(secret: str) -> str:
+    """What is kept of a random token: enough to recognise it, useless to whoever reads it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _any_author(session: Session) -> bool:
+    return session.scalar(select(Author.id).limit(1)) is not None
+
+
+def _stored_url(database: Database, first_url: str) -> str:
+    with database.read() as session:
+        stored = recall(session, "site_url")
+    if stored is None:
+        with database.write() as session:
+            stored = recall(session, "site_url") or first_url
+            remember(session, "site_url", stored)
+    return stored

@@ -1,0 +1,96 @@
+"""The WSGI application: Flask for pages, and in front of it the feeds, served from memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, render_template, request
+from flask_wtf.csrf import CSRFError, CSRFProtect
+
+from publisher.clock import Clock
+from publisher.errors import PublisherError, TooMany
+from publisher.settings import Settings, from_environment, secret_key
+from publisher.site import Site, open_site
+from publisher.web import blog, feeds, operations, studio
+from publisher.web.front import FeedFront
+
+MAX_REQUEST_BYTES = 32 * 1024 * 1024
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+        "img-src 'self' https: http: data:; media-src 'self' https: http:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+
+csrf = CSRFProtect()
+
+
+def create_app(settings: Settings | None = None, clock: Clock | None = None) -> Flask:
+    """The application for one installation; settings from the environment unless given."""
+    site = open_site(settings or from_environment(), clock)
+    app = Flask("publisher", template_folder=str(_templates()))
+    app.config.update(
+        SECRET_KEY=secret_key(site.settings),
+        MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=site.site_url.startswith("https:"),
+        WTF_CSRF_TIME_LIMIT=None,  # a login that lasts as long as the session, not an hour
+        TRUSTED_HOSTS=None,
+    )
+    app.extensions["publisher"] = site
+    csrf.init_app(app)
+    for module in (blog, studio, feeds, operations):
+        app.register_blueprint(module.blueprint)
+    app.register_error_handler(PublisherError, _known_error)
+    app.register_error_handler(CSRFError, _csrf_error)
+    app.register_error_handler(404, lambda _: _error_page(404, "There is no such page."))
+    app.register_error_handler(500, lambda _: _error_page(500, "Something went wrong here."))
+    app.after_request(_secure)
+    front = FeedFront(app.wsgi_app, site)
+    app.extensions["front"] = front
+    app.wsgi_app = front  # type: ignore[method-assign]
+    return app
+
+
+def _templates() -> Path:
+    """The templates: beside the package in a checkout, inside it in an installed wheel."""
+    package = Path(__file__).parent.parent
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+def _secure(response: Response) -> Response:
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _known_error(error: PublisherError) -> Any:
+    response = _error_page(error.http_status, str(error))
+    if isinstance(error, TooMany):
+        response.headers["Retry-After"] = str(error.retry_after_seconds)
+    return response
+
+
+def _csrf_error(error: CSRFError) -> Any:
+    return _error_page(400, f"{error.description} Go back, reload the page and send it again.")
+
+
+def _error_page(status: int, message: str) -> Response:
+    page = render_template("error.html", status=status, message=message, path=request.path)
+    return Response(page, status, content_type="text/html; charset=utf-8")
+
+
+def current_site(app: Flask) -> Site:
+    """The site that an application serves."""
+    site = app.extensions["publisher"]
+    if not isinstance(site, Site):
+        raise TypeError("not an application of this program")
+    return site

@@ -1,0 +1,71 @@
+"""What every view needs of its request: the site, the moment, who is logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from flask import current_app, g, redirect, request, session, url_for
+from werkzeug.wrappers import Response
+
+from publisher.blog import authors
+from publisher.errors import Forbidden
+from publisher.site import Site
+from publisher.storage.models import Author
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def site() -> Site:
+    """The site that is being served."""
+    found: Site = current_app.extensions["publisher"]
+    return found
+
+
+def now() -> datetime:
+    """The moment of this request: read once, the same for everything it does."""
+    if "now" not in g:
+        g.now = site().clock()
+    moment: datetime = g.now
+    return moment
+
+
+def author() -> Author | None:
+    """Who is logged in, if anybody."""
+    if "author" not in g:
+        g.author = None
+        if token := session.get("token"):
+            with site().database.read() as db:
+                g.author = authors.author_of(db, token, now())
+                db.expunge_all()
+    found: Author | None = g.author
+    return found
+
+
+def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
+    """Send whoever is not logged in to the login page, and back here afterwards."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Response:
+        if author() is None:
+            return redirect(url_for("studio.login", next=request.full_path.rstrip("?")))
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def admin_required(view: Callable[P, R]) -> Callable[P, R | Response]:
+    """As `login_required`, and only for admins."""
+
+    @wraps(view)
+    @login_required
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Any:
+        found = author()
+        if found is None or found.role != "admin":
+            raise Forbidden("only an admin may do this")
+        return view(*args, **kwargs)
+
+    return guarded

@@ -1,0 +1,75 @@
+"""Fixtures that every test may use: a site of its own, under a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from publisher.settings import Settings
+from publisher.site import Site, open_site
+from publisher.web.application import create_app
+
+SITE_URL = "https://blog.example"
+MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+
+
+class FakeClock:
+    """A clock that goes only when it is told to."""
+
+    def __init__(self, start: datetime = MONDAY_MORNING) -> None:
+        self.moment = start
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def forward(self, **duration: float) -> datetime:
+        """Go forward by a timedelta's arguments; returns the new moment."""
+        self.moment += timedelta(**duration)
+        return self.moment
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """Monday, 4 March 2024, 09:30 UTC."""
+    return FakeClock()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """An instance folder of its own, on SQLite."""
+    instance = tmp_path / "instance"
+    return Settings(
+        instance=instance,
+        database_url=f"sqlite:///{instance}/publisher.db",
+        site_url=SITE_URL,
+        secret_key="a key for tests only",
+    )
+
+
+@pytest.fixture
+def site(settings: Settings, clock: FakeClock) -> Iterator[Site]:
+    """An open, empty site."""
+    opened = open_site(settings, clock)
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture
+def app(site: Site, settings: Settings, clock: FakeClock) -> Iterator[Flask]:
+    """The real application on the same database as `site`."""
+    application = create_app(settings, clock)
+    yield application
+    application.extensions["publisher"].database.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """A browser without a login; the site is https, so requests are too."""
+    client = app.test_client()
+    client.environ_base["wsgi.url_scheme"] = "https"
+    return client

@@ -1,0 +1,43 @@
+"""The walk from a form to the feed, over HTTP."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from publisher.rebuild import rebuild, refresh
+from publisher.site import Site, setup_path
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD
+
+
+def test_first_author_writes_and_the_feed_has_it(
+    app: Flask, client: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """Set-up link, first post, undo window, feed with a ttl: the main job."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    link = setup_path(site)
+    assert link is not None
+    form = {"name": "ada", "password": PASSWORD}
+    assert client.post(link, data=form).location == "/studio/"
+    client.post("/studio/", data={"source": "Hello from the studio."})
+    rebuild(site, clock())
+    assert b"Hello from the studio" not in client.get("/rss.xml").data
+    clock.forward(seconds=61)
+    assert refresh(site, clock())
+    app.extensions["front"].refresh()
+    answer = client.get("/rss.xml")
+    assert b"Hello from the studio" in answer.data
+    assert b"<ttl>15</ttl>" in answer.data
+    assert answer.headers["Cache-Control"] == "public, max-age=900, s-maxage=60"
+
+
+def test_not_modified_within_the_same_step(app: Flask, client: FlaskClient, site: Site) -> None:
+    """The validators of one answer get 304 from the next request."""
+    rebuild(site, site.clock() - timedelta(hours=1))
+    first = client.get("/rss.xml")
+    again = client.get("/rss.xml", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["Cache-Control"] == first.headers["Cache-Control"]
