@@ -1,0 +1,97 @@
+"""Names of hosts: which of them share a queue, and which share a machine."""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import ThreadedResolver
+
+# Second-level names under which registries sell third-level ones ("example.co.uk").
+_SHARED_SECOND_LEVEL = frozenset(
+    {"ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "ltd", "me", "mil", "ne", "net", "nom",
+     "or", "org", "plc", "sch"}
+)  # fmt: skip
+
+
+def work_unit(host: str) -> str:
+    """The name under which requests are queued: the registrable domain, by a short rule.
+
+    Two labels, or three below a country's shared second level; an address stands for
+    itself. Grouping too much only makes us slower; grouping too little would let many
+    blogs on one platform be asked at the same moment.
+    """
+    name = host.lower().rstrip(".")
+    try:
+        return str(ipaddress.ip_address(name.strip("[]")))
+    except ValueError:
+        labels = name.split(".")
+    if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_SECOND_LEVEL:
+        return ".".join(labels[-3:])
+    return ".".join(labels[-2:])
+
+
+class AddressBook(AbstractResolver):
+    """Resolves names once for the gate and the connection alike, and takes turns by machine.
+
+    Many names often live on one machine; at most `per_address` requests are in flight
+    to any single address.
+    """
+
+    def __init__(
+        self,
+        resolver: AbstractResolver | None = None,
+        per_address: int = 1,
+        keep_seconds: float = 60.0,
+    ) -> None:
+        self._resolver = resolver
+        self._per_address = per_address
+        self._keep_seconds = keep_seconds
+        self._known: dict[tuple[str, int], tuple[float, list[ResolveResult]]] = {}
+        self._gates: dict[str, tuple[asyncio.Semaphore, int]] = {}
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Addresses of a name, remembered for `keep_seconds`."""
+        clock = asyncio.get_running_loop().time
+        expires, found = self._known.get((host, int(family)), (0.0, []))
+        if clock() >= expires:
+            self._resolver = self._resolver or ThreadedResolver()
+            found = await self._resolver.resolve(host, 0, family)
+            if len(self._known) > 10_000:
+                self._known.clear()
+            self._known[host, int(family)] = (clock() + self._keep_seconds, found)
+        return [{**entry, "port": port} for entry in found]
+
+    async def close(self) -> None:
+        """Release what the underlying resolver holds."""
+        if self._resolver is not None:
+            await self._resolver.close()
+
+    async def _machine(self, host: str) -> str:
+        try:
+            return str(ipaddress.ip_address(host))
+        except ValueError:
+            pass
+        try:
+            found = await self.resolve(host)
+        except OSError:
+            return host  # the connection will fail with the same error and name it
+        return str(found[0]["host"]) if found else host
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Hold one of the places that the machine behind `host` has."""
+        machine = await self._machine(host)
+        gate, waiting = self._gates.get(machine, (asyncio.Semaphore(self._per_address), 0))
+        self._gates[machine] = (gate, waiting + 1)
+        try:
+            async with gate:
+                yield
+        finally:
+            gate, waiting = self._gates.pop(machine)
+            if waiting > 1:
+                self._gates[machine] = (gate, waiting - 1)

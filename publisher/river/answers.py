@@ -1,0 +1,98 @@
+"""Plain values around one poll: what was known before it and what it brought."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PERMANENT = frozenset({301, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """ETag and Last-Modified as received, always from one and the same answer.
+
+    `url` is the address that gave them: they are never shown to a third party that a
+    redirect leads to.
+    """
+
+    etag: str | None = None
+    last_modified: str | None = None
+    url: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.etag is not None or self.last_modified is not None
+
+    def headers(self) -> dict[str, str]:
+        """The conditional request headers, verbatim."""
+        sent = {}
+        if self.etag is not None:
+            sent["If-None-Match"] = self.etag
+        if self.last_modified is not None:
+            sent["If-Modified-Since"] = self.last_modified
+        return sent
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A name and password for one origin; `scheme` is remembered once it worked."""
+
+    username: str
+    password: str = field(repr=False)
+    scheme: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One redirect: the status that sent us on, and where to."""
+
+    status: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What one poll brought. `status` is 0 when no answer came at all."""
+
+    requested_url: str
+    url: str
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    hops: tuple[Hop, ...] = ()
+    conditional: bool = False
+    problem: str = ""
+    detail: str = ""
+    auth_scheme: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """A whole 2xx answer; an unknown 2xx counts as 200."""
+        return not self.problem and 200 <= self.status < 300
+
+    @property
+    def not_modified(self) -> bool:
+        """The server said that our copy is still the current one."""
+        return not self.problem and self.status == 304
+
+    @property
+    def validators(self) -> Validators:
+        """The pair that this answer carries, for the next request."""
+        return Validators(
+            _echoable(self.headers.get("etag")),
+            _echoable(self.headers.get("last-modified")),
+            self.url,
+        )
+
+    @property
+    def permanent_url(self) -> str | None:
+        """Where an unbroken run of 301 and 308 leads; one temporary hop ends the run."""
+        target = None
+        for hop in self.hops:
+            if hop.status not in PERMANENT:
+                break
+            target = hop.url
+        return target
+
+
+def _echoable(value: str | None) -> str | None:
+    """A header value that can be sent back byte for byte, else None."""
+    return value if value and value.isascii() and value.isprintable() else None

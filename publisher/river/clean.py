@@ -1,0 +1,67 @@
+"""Other people's HTML, made harmless; and their images, which report who is reading."""
+
+import html
+import re
+from urllib.parse import urljoin
+
+import nh3
+
+_TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}
+_ATTRIBUTES = {
+    **nh3.ALLOWED_ATTRIBUTES,
+    "img": {"src", "alt", "title", "width", "height"},
+    "audio": {"src", "controls"},
+    "video": {"src", "controls", "width", "height"},
+    "source": {"src", "type"},
+}
+_ADDRESSES = frozenset({"href", "src", "cite"})
+_REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
+_SPACE = re.compile(r"\s+")
+
+
+def clean_html(markup: str, base_url: str) -> str:
+    """Markup that may be shown: no scripts, styles, frames or forms; absolute addresses."""
+
+    def attribute(tag: str, name: str, value: str) -> str | None:
+        if name in _ADDRESSES:
+            try:
+                return urljoin(base_url, value.strip())
+            except ValueError:
+                return None
+        if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):
+            return None
+        return value
+
+    return nh3.clean(
+        markup,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        attribute_filter=attribute,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer",
+    )
+
+
+def without_remote_media(markup: str) -> str:
+    """Cleaned markup in which nothing is loaded from anywhere until the reader asks."""
+
+    def attribute(tag: str, name: str, value: str) -> str | None:
+        return None if _REMOTE.get(tag) == name else value
+
+    return nh3.clean(
+        markup,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        attribute_filter=attribute,
+        link_rel="nofollow noopener noreferrer",
+    )
+
+
+def has_remote_media(markup: str) -> bool:
+    """Whether cleaned markup would load something."""
+    return any(f"<{tag} " in markup for tag in _REMOTE)
+
+
+def plain_text(markup: str) -> str:
+    """The words of some markup on one line."""
+    return _SPACE.sub(" ", html.unescape(nh3.clean(markup, tags=set()))).strip()

@@ -1,0 +1,239 @@
+"""One polite GET: what is sent, which redirects are followed, what counts as an answer.
+
+Redirects are followed by hand, because which of them may be stored depends on every
+status on the way (RFC 9110 section 15.4). Nothing is raised for a bad server: the
+outcome is a `Fetched` whose `problem` names what went wrong.
+"""
+
+import asyncio
+import base64
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+from yarl import URL
+
+from publisher import net
+from publisher.river.addresses import AddressBook
+from publisher.river.answers import Credentials, Fetched, Hop, Validators
+
+MAX_HOPS = 6
+ACCEPT = (
+    "application/rss+xml, application/atom+xml, application/feed+json, application/rdf+xml,"
+    " application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
+)
+_KEPT_ERROR_BYTES = 2_000
+
+
+def user_agent(contact_url: str) -> str:
+    """Program, version and where to complain: constant for a whole installation."""
+    return f"Publisher-River/{version('publisher')} (+{contact_url})"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bounds of one poll, redirects included."""
+
+    max_bytes: int = 10_000_000
+    total_seconds: float = 60.0
+    connect_seconds: float = 15.0
+
+
+class _ProblemError(Exception):
+    def __init__(self, problem: str, detail: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.detail = problem, detail
+
+
+@dataclass(slots=True)
+class _Trip:
+    """What one poll has used up so far. Waiting for a turn at a busy machine is not counted."""
+
+    seconds_left: float
+    trail: list[Hop] = field(default_factory=list)
+
+
+class Fetcher:
+    """Makes polite GETs through one guarded connection pool."""
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        book: AddressBook,
+        limits: FetchLimits | None = None,
+    ) -> None:
+        self._session = session
+        self._book = book
+        self._limits = limits or FetchLimits()
+
+    async def fetch(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        credentials: Credentials | None = None,
+    ) -> Fetched:
+        """Poll one address. Never raises for what a server or the network does."""
+        trip = _Trip(self._limits.total_seconds)
+        known = validators or Validators()
+        try:
+            return await self._follow(url, known, credentials, trip)
+        except _ProblemError as found:
+            problem, detail = found.problem, found.detail
+        except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
+            problem, detail = _classify(failure), net.explain_failure(failure)
+        hops = tuple(trip.trail)
+        reached = hops[-1].url if hops else url
+        return Fetched(
+            url, reached, hops=hops, conditional=bool(known), problem=problem, detail=detail
+        )
+
+    async def _follow(
+        self, url: str, known: Validators, credentials: Credentials | None, trip: _Trip
+    ) -> Fetched:
+        visited = {url}
+        here = url
+        while True:
+            conditional = known if here in (url, known.url) else Validators()
+            secret = credentials if _origin(here) == _origin(url) else None
+            status, headers, body, scheme = await self._once(here, conditional, secret, trip)
+            if not 300 <= status < 400 or status == 304:
+                break
+            here = _target(here, headers.get("location"), status)
+            if here in visited or len(trip.trail) >= MAX_HOPS:
+                raise _ProblemError("redirect-loop", "redirects go round in circles")
+            visited.add(here)
+            trip.trail.append(Hop(status, here))
+        return Fetched(
+            url, here, status, headers, body, tuple(trip.trail), bool(known), auth_scheme=scheme
+        )
+
+    async def _once(
+        self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
+    ) -> tuple[int, dict[str, str], bytes, str]:
+        scheme = credentials.scheme if credentials else ""
+        answer = await self._send(url, validators, credentials, scheme, trip)
+        challenge = answer[1].get("www-authenticate", "").lower()
+        if answer[0] == 401 and credentials and scheme != "basic" and "basic" in challenge:
+            scheme = "basic"
+            answer = await self._send(url, validators, credentials, scheme, trip)
+        return (*answer, scheme if answer[0] < 400 else "")
+
+    async def _send(
+        self,
+        url: str,
+        validators: Validators,
+        credentials: Credentials | None,
+        scheme: str,
+        trip: _Trip,
+    ) -> tuple[int, dict[str, str], bytes]:
+        net.check_url(url)
+        headers = {"Accept": ACCEPT, **validators.headers()}
+        middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = ()
+        if credentials and scheme == "basic":
+            headers["Authorization"] = _basic(credentials)
+        elif credentials:
+            middlewares = (_digest(credentials),)
+        async with (
+            self._book.turn(urlsplit(url).hostname or ""),
+            _timed(trip),
+            self._session.get(
+                URL(url, encoded=True),
+                headers=headers,
+                middlewares=middlewares,
+                allow_redirects=False,
+            ) as response,
+        ):
+            names = {name.lower(): value for name, value in response.headers.items()}
+            return response.status, names, await self._body(response)
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """The whole body of a 2xx within bounds; of anything else only its beginning."""
+        if response.status == 304:
+            return b""
+        if 200 <= response.status < 300:
+            try:
+                return await net.read_bounded(response, self._limits.max_bytes)
+            except net.OutgoingError as problem:
+                raise _ProblemError("too-large", str(problem)) from problem
+        start = await response.content.read(_KEPT_ERROR_BYTES)
+        if not response.content.at_eof():
+            response.close()
+        return start
+
+
+@asynccontextmanager
+async def _timed(trip: _Trip) -> AsyncIterator[None]:
+    """Charge the time spent inside to the poll; TimeoutError when nothing is left."""
+    clock = asyncio.get_running_loop().time
+    begun = clock()
+    try:
+        async with asyncio.timeout(trip.seconds_left):
+            yield
+    finally:
+        trip.seconds_left -= clock() - begun
+
+
+def _basic(credentials: Credentials) -> str:
+    pair = f"{credentials.username}:{credentials.password}"
+    return "Basic " + base64.b64encode(pair.encode()).decode()
+
+
+def _digest(credentials: Credentials) -> aiohttp.DigestAuthMiddleware:
+    return aiohttp.DigestAuthMiddleware(credentials.username, credentials.password)
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
+
+
+def _target(here: str, location: str | None, status: int) -> str:
+    """The absolute, checked address a redirect points to."""
+    if not location:
+        raise _ProblemError("redirect-nowhere", f"status {status} without a Location")
+    try:
+        return net.check_url(str(URL(urljoin(here, location.strip()).partition("#")[0])))
+    except ValueError as problem:
+        raise _ProblemError("redirect-refused", f"redirected to a bad address: {problem}") from None
+
+
+def _classify(failure: BaseException) -> str:
+    """The stored name of a failure; `net.explain_failure` has the sentence."""
+    cause = getattr(failure, "os_error", failure)
+    if isinstance(cause, net.PrivateAddressError) or getattr(cause, "errno", 0) == 13:
+        return "private-address"
+    kinds: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str]] = [
+        (TimeoutError, "timeout"),
+        (aiohttp.ClientConnectorDNSError, "dns"),
+        ((aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError), "tls"),
+        (aiohttp.ClientPayloadError, "truncated"),
+        ((aiohttp.ClientConnectorError, aiohttp.ServerDisconnectedError, OSError), "connect"),
+    ]
+    return next((name for kind, name in kinds if isinstance(failure, kind)), "bad-answer")
+
+
+@asynccontextmanager
+async def open_fetcher(
+    *,
+    contact_url: str,
+    allow_private: bool = False,
+    limits: FetchLimits | None = None,
+    book: AddressBook | None = None,
+    in_flight: int = 64,
+) -> AsyncIterator[Fetcher]:
+    """A fetcher with its connection pool, closed afterwards."""
+    bounds = limits or FetchLimits()
+    addresses = book or AddressBook()
+    async with aiohttp.ClientSession(
+        connector=net.guarded_connector(
+            allow_private=allow_private, resolver=addresses, limit=in_flight
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
+        headers={"User-Agent": user_agent(contact_url)},
+    ) as session:
+        yield Fetcher(session, addresses, bounds)

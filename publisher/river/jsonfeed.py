@@ -1,0 +1,76 @@
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org) as a `Document`."""
+
+import html
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from publisher.river.hints import rfc3339
+from publisher.river.items import Document, Enclosure, Item, NotAFeedError, assemble, digest
+
+_MAX_ITEMS = 1_000
+
+
+def looks_like_json(body: bytes) -> bool:
+    """Whether the first character that is not space opens a JSON object."""
+    return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> Document:
+    """Read a JSON Feed; NotAFeedError for any other JSON or for text that is none."""
+    try:
+        tree = json.loads(body)
+    except (ValueError, RecursionError) as problem:
+        raise NotAFeedError("the answer is JSON that cannot be read") from problem
+    if not isinstance(tree, dict) or "jsonfeed.org" not in _text(tree.get("version")):
+        raise NotAFeedError("the answer is JSON, but no JSON Feed")
+    entries = [entry for entry in _list(tree.get("items")) if isinstance(entry, dict)]
+    entries = entries[:_MAX_ITEMS]
+    marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
+    parsed = [_item(e) for e, mark in zip(entries, marks, strict=True) if mark not in known]
+    items, window = assemble(marks, known, parsed)
+    return Document(
+        kind="json",
+        title=_text(tree.get("title")),
+        site_url=_text(tree.get("home_page_url")),
+        self_url=_text(tree.get("feed_url")),
+        items=items,
+        window=window,
+    )
+
+
+def _item(entry: dict[str, Any]) -> Item:
+    plain = html.escape(_text(entry.get("content_text")) or _text(entry.get("summary")))
+    authors = _list(entry.get("authors")) or [entry.get("author")]
+    return Item(
+        guid=_text(entry.get("id")),
+        url=_text(entry.get("url")) or _text(entry.get("external_url")),
+        title=_text(entry.get("title")),
+        markup=_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
+        author=", ".join(_text(a.get("name")) for a in authors if isinstance(a, dict)),
+        published_at=rfc3339(_text(entry.get("date_published") or entry.get("date_modified"))),
+        enclosures=tuple(
+            Enclosure(
+                _text(file.get("url")),
+                _text(file.get("mime_type")),
+                _count(file.get("size_in_bytes")),
+            )
+            for file in _list(entry.get("attachments"))
+            if isinstance(file, dict) and file.get("url")
+        ),
+    )
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**53 else 0
+
+
+def _text(value: object) -> str:
+    """Text as it is, a number as text (ids were numbers once), nothing for the rest."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return str(value).strip()

@@ -1,0 +1,170 @@
+"""Feed documents as values. The only module that knows feedparser.
+
+feedparser is slow and thorough. It is given bounded UTF-8 bytes, without sanitising
+(that is `clean`'s work), and only those items whose bytes are not known from last time.
+"""
+
+import calendar
+import html
+import io
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urljoin
+
+import feedparser
+
+from publisher.river.charset import to_text, to_utf8
+from publisher.river.clean import plain_text
+from publisher.river.discover import alternates
+from publisher.river.items import Document, Enclosure, Item, NotAFeedError, assemble, digest
+from publisher.river.jsonfeed import looks_like_json, parse_json_feed
+from publisher.river.scan import Scan, UnsafeDocumentError, first_tag, scan
+
+_MAX_ITEMS = 1_000
+_NOTHING: Mapping[bytes, bytes] = {}
+
+
+def parse_document(
+    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+) -> Document:
+    """Read RSS 0.9x-2.0, RDF, Atom or JSON Feed.
+
+    `known` is the `window` of the last document: its items are not parsed again. Raises
+    NotAFeedError, for a page with the feeds it announces; UnsafeDocumentError for what
+    must not be read.
+    """
+    if looks_like_json(body):
+        return parse_json_feed(body, known)
+    document = to_utf8(body, content_type)
+    found = scan(document)
+    if not found.kind:
+        raise _refusal(document, body, content_type, url)
+    spans = found.items[:_MAX_ITEMS]
+    marks = [digest(document[start:end]) for start, end in spans]
+    if found.broken:
+        return _document(document, url, found, [], {})
+    return _document(_only_new(document, found, marks, known), url, found, marks, known)
+
+
+def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeedError:
+    if not body.strip():
+        return NotAFeedError("the answer is empty")
+    if first_tag(document).lower() == "html" or "html" in content_type:
+        announced = tuple(alternates(to_text(body, content_type), url))
+        return NotAFeedError("the answer is a web page, not a feed", announced)
+    return NotAFeedError("the answer is not a feed")
+
+
+def _only_new(
+    document: bytes, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
+) -> bytes:
+    """The document without the items that are known and those beyond the first thousand."""
+    kept: list[bytes] = []
+    position = 0
+    for index, (start, end) in enumerate(found.items):
+        if index >= _MAX_ITEMS or marks[index] in known:
+            kept.append(document[position:start])
+            position = end
+    kept.append(document[position:])
+    return b"".join(kept)
+
+
+def _document(
+    document: bytes, url: str, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
+) -> Document:
+    tree = feedparser.parse(
+        io.BytesIO(document),
+        # Without an address of its own: ids must not change when a feed moves.
+        response_headers={"content-type": "application/xml; charset=utf-8"},
+        sanitize_html=False,
+        resolve_relative_uris=False,
+    )
+    if not tree.version and not tree.entries:
+        raise NotAFeedError("the answer is not a feed")
+    head = tree.feed
+    parsed = [_item(entry, url) for entry in tree.entries[:_MAX_ITEMS]]
+    items, window = assemble(marks, known, parsed)
+    return Document(
+        kind=found.kind,
+        title=_plain(head, "title"),
+        site_url=_absolute(url, _raw(head, "link")),
+        self_url=next((_absolute(url, link.get("href")) for link in _links(head, "self")), ""),
+        items=items,
+        window=window,
+        hints=found.hints,
+        broken=found.broken,
+    )
+
+
+def _raw(values: Any, key: str) -> Any:
+    """A value by its own key, without feedparser's fallbacks between keys."""
+    return dict.get(values, key)
+
+
+def _links(values: Any, relation: str) -> list[Any]:
+    return [link for link in _raw(values, "links") or [] if link.get("rel") == relation]
+
+
+def _item(entry: Any, url: str) -> Item:
+    markup, base = _content(entry, url)
+    return Item(
+        guid=str(_raw(entry, "id") or "").strip(),
+        url=_absolute(base, _raw(entry, "link")),
+        title=_plain(entry, "title"),
+        markup=markup,
+        author=str(_raw(entry, "author") or "").strip(),
+        published_at=_moment(entry),
+        enclosures=tuple(
+            Enclosure(_absolute(base, link.get("href")), link.get("type") or "", _length(link))
+            for link in _links(entry, "enclosure")
+            if link.get("href")
+        ),
+    )
+
+
+def _content(entry: Any, url: str) -> tuple[str, str]:
+    """The fullest HTML of an entry and the address that its relative links start from."""
+    details = [*(_raw(entry, "content") or []), _raw(entry, "summary_detail")]
+    detail = next((d for d in details if d and d.get("value")), None)
+    if detail is None:
+        return "", url
+    value = str(detail["value"])
+    if detail.get("type") == "text/plain":
+        value = html.escape(value).replace("\n", "<br>\n")
+    return value, urljoin(url, str(detail.get("base") or ""))
+
+
+def _plain(values: Any, key: str) -> str:
+    """A title as plain text, whether it was sent as text or as HTML."""
+    text = str(_raw(values, key) or "")
+    kind = (_raw(values, f"{key}_detail") or {}).get("type", "")
+    return " ".join(text.split()) if kind == "text/plain" else plain_text(text)
+
+
+def _absolute(base: str, link: Any) -> str:
+    try:
+        joined = urljoin(base, str(link or "").strip()) if link else ""
+    except ValueError:
+        return ""
+    return joined if joined.lower().startswith(("http://", "https://")) else ""
+
+
+def _length(link: Any) -> int:
+    text = str(link.get("length") or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+def _moment(entry: Any) -> datetime | None:
+    """When it was published, else when it changed; None when the feed does not say."""
+    for key in ("published_parsed", "updated_parsed", "created_parsed"):
+        parts = _raw(entry, key)
+        try:
+            if parts:
+                return datetime.fromtimestamp(calendar.timegm(parts), UTC)
+        except (ValueError, OverflowError, OSError):
+            continue
+    return None
+
+
+__all__ = ["NotAFeedError", "UnsafeDocumentError", "parse_document"]

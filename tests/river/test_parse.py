@@ -1,0 +1,289 @@
+"""Feed documents of every kind, good and bad, become values."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from publisher.river.items import NotAFeedError, plausible
+from publisher.river.parse import parse_document
+from publisher.river.scan import DocumentHints, UnsafeDocumentError
+from tests.river.origin import rss
+
+URL = "http://feed.example/dir/feed"
+XML = "application/xml"
+
+RSS_090 = b"""<?xml version="1.0"?>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns="http://my.netscape.com/rdf/simple/0.9/">
+<channel><title>T</title><link>http://s.example/</link><description>d</description></channel>
+<item><title>One</title><link>http://s.example/1</link></item></rdf:RDF>"""
+RSS_091 = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
+<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN"
+ "http://my.netscape.com/publish/formats/rss-0.91.dtd">
+<rss version="0.91"><channel><title>T</title><link>http://s.example/</link>
+<skipHours><hour>24</hour><hour>1</hour><hour>2</hour></skipHours>
+<skipDays><day>Sunday</day><day>Saturday</day></skipDays>
+<item><title>One</title><link>http://s.example/1</link></item></channel></rss>"""
+RSS_10 = b"""<?xml version="1.0"?>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
+ xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"
+ xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel rdf:about="http://s.example/"><title>T</title><link>http://s.example/</link>
+<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>3</sy:updateFrequency></channel>
+<item rdf:about="http://s.example/1"><title>One</title><link>http://s.example/1</link>
+<dc:date>2026-03-01T10:00:00+01:00</dc:date></item></rdf:RDF>"""
+RSS_20 = b"""<?xml version="1.0"?>
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
+<title>T</title><link>http://s.example/</link><ttl> 60 </ttl>
+<item><title>One</title><link>1</link><guid isPermaLink="false">tag:1</guid>
+<pubDate>Sun, 01 Mar 2026 09:00:00 GMT</pubDate><description>short</description>
+<content:encoded><![CDATA[<p>long <img src="i.png"></p>]]></content:encoded>
+<enclosure url="a.mp3" length="123" type="audio/mpeg"/></item></channel></rss>"""
+ATOM = b"""<?xml version="1.0"?>
+<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">T</title>
+<link href="http://s.example/"/><link rel="self" href="http://s.example/atom"/>
+<entry><id>urn:1</id><title>One</title><link href="http://s.example/1"/>
+<updated>2026-03-01T09:00:00Z</updated><content type="text">a &lt; b</content></entry></feed>"""
+JSON = json.dumps(
+    {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "T",
+        "home_page_url": "http://s.example/",
+        "items": [
+            {
+                "id": 1,
+                "title": "One",
+                "url": "http://s.example/1",
+                "content_text": "a < b",
+                "date_published": "2026-03-01T10:00:00+01:00",
+                "attachments": [{"url": "http://s.example/a.mp3", "mime_type": "audio/mpeg"}],
+            },
+            "nonsense",
+        ],
+    }
+).encode()
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        (RSS_090, "rdf"), (RSS_091, "rss"), (RSS_10, "rdf"), (RSS_20, "rss"), (ATOM, "atom"),
+        (JSON, "json"),
+    ],
+)  # fmt: skip
+def test_formats(document: bytes, kind: str) -> None:
+    """RSS 0.90, 0.91, 1.0, 2.0, Atom and JSON Feed give a title, a site and the item."""
+    found = parse_document(document, XML, URL)
+    assert (found.kind, found.title, found.site_url) == (kind, "T", "http://s.example/")
+    assert [item.title for item in found.items] == ["One"]
+    assert len(found.window) == 1
+
+
+@pytest.mark.parametrize("document", [RSS_10, RSS_20, ATOM, JSON])
+def test_dates_of_items(document: bytes) -> None:
+    """Dates in every form are the same instant in UTC."""
+    item = parse_document(document, XML, URL).items[0]
+    assert item.published_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("document", "hints"),
+    [
+        (RSS_20, DocumentHints(ttl_minutes=60)),
+        (RSS_10, DocumentHints(syndication_minutes=480)),
+        (RSS_091, DocumentHints(skip_hours=frozenset({0, 1, 2}), skip_days=frozenset({5, 6}))),
+        (ATOM, DocumentHints()),
+        (rss("a").replace(b"<title>A", b"<ttl>0</ttl><title>A", 1), DocumentHints()),
+        (rss("a").replace(b"<title>A", b"<ttl>soon</ttl><title>A", 1), DocumentHints()),
+        (rss("a").replace(b"<guid>", b"<ttl>5</ttl><guid>", 1), DocumentHints()),
+    ],
+)
+def test_hints_of_documents(document: bytes, hints: DocumentHints) -> None:
+    """ttl, every skipHours and skipDays value and sy are read; nonsense and strays are not."""
+    assert parse_document(document, XML, URL).hints == hints
+
+
+def test_content_links_and_enclosures() -> None:
+    """The full content wins over the summary, addresses are absolute, files are kept."""
+    item = parse_document(RSS_20, XML, URL).items[0]
+    assert "long" in item.markup
+    assert (item.guid, item.url) == ("tag:1", "http://feed.example/dir/1")
+    assert item.enclosures[0].url == "http://feed.example/dir/a.mp3"
+    assert (item.enclosures[0].length, item.enclosures[0].media_type) == (123, "audio/mpeg")
+
+
+@pytest.mark.parametrize("document", [ATOM, JSON])
+def test_plain_text_is_escaped(document: bytes) -> None:
+    """Content that is text, not HTML, becomes HTML that shows the same characters."""
+    assert parse_document(document, XML, URL).items[0].markup == "a &lt; b"
+
+
+def test_titleless_items_keep_no_title() -> None:
+    """An item without a title gets none invented."""
+    bare = rss("a").replace(b"<title>a</title>", b"")
+    assert parse_document(bare, XML, URL).items[0].title == ""
+
+
+TEXT = "Größe – naïve"
+CHARSETS = [
+    ("utf-8", "application/xml", "utf-8"),
+    ("iso-8859-1", "application/xml", "latin-1"),
+    ("utf-8", "application/xml; charset=iso-8859-1", "latin-1"),
+    ("iso-8859-1", "application/xml; charset=utf-8", "utf-8"),
+    ("windows-1252", "text/xml", "cp1252"),
+    ("utf-16", "application/xml", "utf-16"),
+    ("utf-16", "application/xml; charset=utf-16le", "utf-16-le"),
+    ("utf-8", "text/xml; charset=us-ascii", "utf-8"),
+    ("made-up-charset", "application/xml", "utf-8"),
+    ("utf-8", "application/xml; charset=nonsense", "utf-8"),
+    ("shift_jis", "application/xml; charset=utf-8", "utf-8"),
+    ("unicode_escape", "application/xml", "utf-8"),
+]
+
+
+@pytest.mark.parametrize(("declared", "header", "actual"), CHARSETS)
+def test_charsets(declared: str, header: str, actual: str) -> None:
+    """Mark, header, declaration, in this order; a claim the bytes contradict is passed over."""
+    text = TEXT if actual in ("utf-8", "cp1252", "utf-16", "utf-16-le") else "Größe, naïve"
+    document = rss("a", title=text).decode().replace('"utf-8"?>', f'"{declared}"?>')
+    assert parse_document(document.encode(actual), header, URL).title == text
+
+
+def test_multibyte_charsets() -> None:
+    """Encodings that XML parsers do not know themselves work as well."""
+    for name, text in [("shift_jis", "日本語"), ("gb18030", "中文"), ("koi8-r", "Привет")]:
+        document = rss("a", title=text).decode().replace('"utf-8"?>', f'"{name}"?>')
+        assert parse_document(document.encode(name), "text/xml", URL).title == text
+
+
+PAGE = b"""<!DOCTYPE html><html><head><base href="/blog/">
+<link rel="alternate" type="application/rss+xml" title="Posts" href="rss.xml">
+<link rel="alternate" type="application/atom+xml; charset=utf-8" href="http://x.example/a">
+<link rel="alternate" hreflang="de" href="/de"><link rel="stylesheet" href="s.css">
+<link rel="alternate" type="application/rss+xml" href="javascript:x"></head>"""
+
+
+@pytest.mark.parametrize(
+    ("document", "content_type"),
+    [
+        (b"", "text/xml"),
+        (b"   \n", "text/xml"),
+        (b"hello", "text/plain"),
+        (PAGE, "text/html"),
+        (b"<p>a fragment</p>", "text/html"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"),
+        (b"<html><body>&lt;rss> <!-- <rss version='2.0'> --></body></html>", "text/xml"),
+        (b'{"a": 1}', "application/json"),
+        (b'{"a": ', "application/json"),
+        (b"[" * 100_000, "application/json"),
+        (b'{"version": ' + b"[" * 100_000, "application/json"),
+        (b"\x00\xff\xfe\x80" * 100, "application/octet-stream"),
+    ],
+)
+def test_what_is_no_feed(document: bytes, content_type: str) -> None:
+    """Pages, text, pictures and other JSON are refused with one sentence."""
+    with pytest.raises(NotAFeedError, match="the answer is"):
+        parse_document(document, content_type, URL)
+
+
+def test_discovery_uses_announced_feeds_only() -> None:
+    """A page offers what its links announce, resolved against its base, and nothing guessed."""
+    with pytest.raises(NotAFeedError) as caught:
+        parse_document(PAGE, "text/html", URL)
+    assert caught.value.alternates == (
+        ("http://feed.example/blog/rss.xml", "Posts"),
+        ("http://x.example/a", ""),
+    )
+
+
+BOMB = b"""<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><rss version="2.0">
+<channel><title>&b;</title></channel></rss>"""
+OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]>
+<rss version="2.0"><channel><title>&x;</title></channel></rss>"""
+DEEP = b'<rss version="2.0"><channel>' + b"<a>" * 100_000
+
+
+@pytest.mark.parametrize("document", [BOMB, OUTSIDE, DEEP])
+def test_unsafe_documents(document: bytes) -> None:
+    """Entity bombs, external entities and endless nesting are not read further."""
+    with pytest.raises(UnsafeDocumentError):
+        parse_document(document, XML, URL)
+
+
+def test_a_document_that_breaks_off() -> None:
+    """Items before the break are read, and nothing of it counts as known."""
+    found = parse_document(rss("a", "b", "c")[:-90], XML, URL)
+    assert found.broken
+    assert [item.guid for item in found.items][:2] == ["a", "b"]
+    assert found.window == ()
+
+
+def test_a_bare_ampersand_is_survived() -> None:
+    """The commonest error of hand-made feeds does not cost an item."""
+    found = parse_document(rss("a", "b").replace(b"About a", b"Q & A"), XML, URL)
+    assert [item.guid for item in found.items] == ["a", "b"]
+
+
+def test_only_new_items_are_parsed() -> None:
+    """With the last window given back, known items are skipped and changed ones are not."""
+    first = parse_document(rss("b", "a"), XML, URL)
+    later = rss("c", "b", "a").replace(b"About a", b"Edited")
+    second = parse_document(later, XML, URL, dict(first.window))
+    assert [item.guid for item in second.items] == ["c", "a"]
+    assert len(second.window) == 3
+    assert second.items[1].key == first.items[1].key
+    third = parse_document(later, XML, URL, dict(second.window))
+    assert (third.items, third.window) == ((), second.window)
+
+
+def test_known_items_of_json_feeds_are_skipped() -> None:
+    """The same holds for JSON Feed."""
+    first = parse_document(JSON, XML, URL)
+    assert parse_document(JSON, XML, URL, dict(first.window)).items == ()
+
+
+def _sharing_one_id(*names: str) -> bytes:
+    document = rss(*names)
+    for name in names:
+        document = document.replace(f"<guid>{name}<".encode(), b"<guid>same<")
+    return document
+
+
+def test_different_items_with_one_id() -> None:
+    """Items that share an id stay apart, within a document and against known ones."""
+    first = parse_document(_sharing_one_id("b", "a"), XML, URL)
+    assert len({item.key for item in first.items}) == 2
+    second = parse_document(_sharing_one_id("c", "b", "a"), XML, URL, dict(first.window))
+    assert len(second.items) == 1
+    assert second.items[0].key not in {item.key for item in first.items}
+
+
+def test_the_same_item_twice() -> None:
+    """A repeated item is one item."""
+    assert len(parse_document(rss("a", "a"), XML, URL).items) == 1
+
+
+def test_items_without_ids() -> None:
+    """Without an id the address identifies an item, without that its words."""
+    bare = rss("a", "b")
+    for name in (b"a", b"b"):
+        bare = bare.replace(b"<guid>" + name + b"</guid>", b"")
+        bare = bare.replace(b"<link>http://feed.example/" + name + b"</link>", b"")
+    assert len({item.key for item in parse_document(bare, XML, URL).items}) == 2
+
+
+def test_no_more_than_a_thousand_items() -> None:
+    """An endless document costs bounded work."""
+    found = parse_document(rss(*(f"i{n}" for n in range(1_500))), XML, URL)
+    assert (len(found.items), len(found.window)) == (1_000, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("year", "kept"), [(1, False), (1900, False), (1994, True), (2026, True), (2100, False)]
+)
+def test_dates_that_cannot_be(year: int, kept: bool) -> None:
+    """Dates before 1990 and after tomorrow are not believed."""
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    assert (plausible(datetime(year, 1, 1, tzinfo=UTC), now) is not None) == kept
