@@ -1,5 +1,8 @@
 """Every poll policy by its name."""
 
+from publisher.core.polling.adaptive import ADAPTIVE
+from publisher.core.polling.cho import CHO_CHANGES, CHO_NOCHANGES
+from publisher.core.polling.delay_skip import DELAY_SKIP
 from publisher.core.polling.doubling import DOUBLING
 from publisher.core.polling.fixed import FIXED
 from publisher.core.polling.hints import MAX_AGE_RULE, MINIFLUX, TTL_RULE
@@ -16,6 +19,10 @@ RULES: dict[str, Rule] = {
         MAX_AGE_RULE,
         WEEKLY_AVERAGE,
         DOUBLING,
+        DELAY_SKIP,
+        CHO_CHANGES,
+        CHO_NOCHANGES,
+        ADAPTIVE,
         ENTRY_FREQUENCY,
     )
 }

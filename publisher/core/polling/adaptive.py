@@ -1,0 +1,97 @@
+"""The adaptive fetch schedule of Apache Nutch: shrink after a change, grow after none.
+
+Nutch's class takes 0.2 for both rates; its shipped configuration takes 0.4 for growing. With `sync`
+(0.2 in Nutch) a visit without a change also moves the next one towards the moment of the last
+change: the interval is at least as long as the page has been quiet, and the next fetch comes
+earlier by that share of the quiet time.
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import CHANGED, LAST_MODIFIED
+from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+# options
+GROW = 0
+SHRINK = 1
+FLOOR = 2
+CEILING = 3
+START = 4
+SYNC = 5
+
+# state
+INTERVAL = 0  # seconds
+QUIET = 1  # seconds between the last known change and the poll
+DIRECTION = 2  # +1 after a poll without a change, -1 after one with
+
+# reasons
+UNCHANGED = 1
+CHANGE = 2
+
+
+def start(state: State, options: Numbers) -> None:
+    """The first interval."""
+    state[INTERVAL] = options[START] * 60
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Grow or shrink the interval, within the limits."""
+    state[DIRECTION] = -1 if answer[CHANGED] == 1 else 1
+    factor = 1 - options[SHRINK] if answer[CHANGED] == 1 else 1 + options[GROW]
+    interval = state[INTERVAL] * factor
+    state[QUIET] = 0
+    if options[SYNC] > 0 and answer[CHANGED] != 1 and answer[LAST_MODIFIED] >= 0:
+        state[QUIET] = max(now - answer[LAST_MODIFIED], 0)
+        interval = max(interval, state[QUIET])
+    state[INTERVAL] = min(max(interval, options[FLOOR] * 60), options[CEILING] * 60)
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The interval, less the step towards the moment of the last change."""
+    earlier = state[QUIET] * options[SYNC]
+    wait = int(max(state[INTERVAL] - earlier, 1.0) + 0.5)
+    if state[DIRECTION] < 0:
+        return wait, now, CHANGE
+    full = state[INTERVAL] >= options[CEILING] * 60 and earlier == 0
+    return wait, FOREVER if full else now, UNCHANGED
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    if state[DIRECTION] == 0:
+        return [f"adaptive: starts at {duration(wait)}"]
+    step = f"unchanged: 1 + {options[GROW]:g}"
+    if reason == CHANGE:
+        step = f"changed: 1 - {options[SHRINK]:g}"
+    reasons = [f"{step}, interval {duration(state[INTERVAL])}"]
+    if state[QUIET] and options[SYNC]:
+        reasons.append(f"last change {duration(state[QUIET])} ago, {options[SYNC]:g} of it sooner")
+    return reasons
+
+
+ADAPTIVE = Rule(
+    name="adaptive",
+    summary="changed: interval x (1 - shrink); unchanged: interval x (1 + grow)",
+    options=(
+        Option("grow", 0.4, 0.001, 10, "share added after no change"),
+        Option("shrink", 0.2, 0.001, 0.99, "share taken off after a change"),
+        Option("floor", 15, 1, 43200, "shortest interval, minutes"),
+        Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
+        Option("start", 60, 1, 525600, "first interval, minutes"),
+        Option("sync", 0, 0, 0.9, "share of the quiet time to come sooner"),
+    ),
+    size=lambda options: 3,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=_explain,
+)

@@ -1,0 +1,164 @@
+"""Poll as often as the feed was estimated to change, from groups of visits.
+
+Source: the auto-scheduler for Scrapy Cluster (with the estimators of Cho's thesis): after every N
+visits the frequency of change is estimated and the interval set to it. That program counts distinct
+hashes, so that a page which never changed has one change and a page that goes A-B-A-B has two; this
+is ``form=original``. The corrected form counts how often a hash differs from the one before.
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.estimators import by_changes, by_likelihood, by_no_changes
+from publisher.core.polling.answer import CHANGED
+from publisher.core.polling.policy import Numbers, Remember, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+# options
+VISITS = 0
+FORM = 1
+FLOOR = 2
+CEILING = 3
+START = 4
+CORRECTED = 0.0
+ORIGINAL = 1.0
+
+# state: then the intervals of the group under way, negative where they ended with a change
+INTERVAL = 0  # seconds, in use
+POLLED = 1  # instant of the last visit
+SEEN = 2  # visits in this group
+CHANGES = 3  # in this group; those of the finished one while SEEN is 0
+GROUP = 4
+
+IRREGULAR = 1.1  # longest to shortest interval of a group that still counts as regular
+
+# reasons
+COLLECTING = 1
+ESTIMATED = 2
+
+
+def start(state: State, options: Numbers) -> None:
+    """The first interval."""
+    state[INTERVAL] = options[START] * 60
+
+
+def visit(state: State, options: Numbers, changed: bool, now: int) -> bool:
+    """Note one visit; true when it completes its group.
+
+    The first visit of a group is what the next one is compared with.
+    """
+    seen = int(state[SEEN])
+    if seen == 0:
+        state[CHANGES] = 0
+    else:
+        gap = now - state[POLLED]
+        state[GROUP + seen - 1] = -gap if changed else gap
+        state[CHANGES] += 1 if changed else 0
+    state[POLLED] = now
+    state[SEEN] = seen + 1
+    return seen + 1 >= options[VISITS]
+
+
+def mean_interval(state: State, intervals: int) -> float:
+    """Mean of the group's intervals, seconds."""
+    total = 0.0
+    for index in range(intervals):
+        total += abs(state[GROUP + index])
+    return total / intervals
+
+
+def regular(state: State, intervals: int) -> bool:
+    """Whether the group's intervals are all about the same."""
+    shortest = longest = abs(state[GROUP])
+    for index in range(1, intervals):
+        shortest = min(shortest, abs(state[GROUP + index]))
+        longest = max(longest, abs(state[GROUP + index]))
+    return longest <= shortest * IRREGULAR
+
+
+def settle(state: State, options: Numbers, estimate: float) -> None:
+    """Take the estimate as the interval and begin a new group."""
+    state[INTERVAL] = min(max(estimate, options[FLOOR] * 60), options[CEILING] * 60)
+    state[SEEN] = 0
+
+
+def remember_changes(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """`changes`: the number of changes seen, per visit."""
+    if visit(state, options, answer[CHANGED] == 1, now):
+        intervals = int(options[VISITS]) - 1
+        mean = mean_interval(state, intervals)
+        if options[FORM] == ORIGINAL:
+            settle(state, options, by_changes(state[CHANGES] + 1, intervals + 1, mean))
+        else:
+            settle(state, options, by_changes(state[CHANGES], intervals, mean))
+
+
+def remember_no_changes(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """`nochanges`: the number of visits that found no change; irregular visits by likelihood."""
+    if visit(state, options, answer[CHANGED] == 1, now):
+        intervals = int(options[VISITS]) - 1
+        mean = mean_interval(state, intervals)
+        if options[FORM] == ORIGINAL:
+            settle(state, options, by_no_changes(state[CHANGES] + 1, intervals + 1, mean))
+        elif regular(state, intervals):
+            settle(state, options, by_no_changes(state[CHANGES], intervals, mean))
+        else:
+            settle(state, options, by_likelihood(state, GROUP, GROUP + intervals))
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The interval in use; every visit counts, so none can be skipped over."""
+    return int(state[INTERVAL] + 0.5), now, ESTIMATED if state[SEEN] == 0 else COLLECTING
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    visits, changes = int(options[VISITS]), int(state[CHANGES])
+    if reason == COLLECTING:
+        return [f"visit {int(state[SEEN])} of {visits} for the next estimate"]
+    reasons = [f"{changes} changes in {visits} visits: one every {duration(wait)}"]
+    limits = {options[FLOOR] * 60: "floor", options[CEILING] * 60: "ceiling"}
+    return reasons + ([f"{limits[wait]} {duration(wait)}"] if wait in limits else [])
+
+
+def _rule(name: str, summary: str, remember: Remember) -> Rule:
+    forms = {"corrected": CORRECTED, "original": ORIGINAL}
+    return Rule(
+        name=name,
+        summary=summary,
+        options=(
+            Option("visits", 5, 2, 1000, "in a group", whole=True),
+            Option("form", CORRECTED, CORRECTED, ORIGINAL, "of counting", whole=True, words=forms),
+            Option("floor", 15, 1, 43200, "shortest interval, minutes"),
+            Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
+            Option("start", 60, 1, 43200, "first interval, minutes"),
+        ),
+        size=lambda options: GROUP + int(options[VISITS]),
+        start=start,
+        remember=remember,
+        decide=decide,
+        explain=_explain,
+    )
+
+
+CHO_CHANGES = _rule("cho-changes", "interval / (changes / visits)", remember_changes)
+CHO_NOCHANGES = _rule(
+    "cho-nochanges",
+    "interval / -ln((n - X + 0.5) / (n + 0.5)); by likelihood when irregular",
+    remember_no_changes,
+)
