@@ -1,0 +1,115 @@
+"""Compiles plain scalar functions of `core` as they stand, and keeps the result on disk.
+
+A kernel names its rules as globals; `specialise` makes a copy of the kernel with those names bound
+to compiled rules. numba caches such a copy between processes under its name, so the name ends in a
+fingerprint of all code and constants that went into it: a changed rule is another kernel.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from importlib.util import find_spec
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+@lru_cache(maxsize=1)
+def available() -> bool:
+    """Whether numba can be used (it lags behind new Pythons; everything works without it)."""
+    return find_spec("numba") is not None
+
+
+@lru_cache(maxsize=256)
+def rule(function: Function) -> Any:
+    """`function` compiled, with every plain function that it calls; itself where numba is missing.
+
+    Cheap until the first call: numba compiles for the types it then sees.
+    """
+    if not available():
+        return function
+    from numba import njit
+
+    return njit(error_model="numpy", _nrt=False)(_rebound(function, function.__name__, {}))
+
+
+def specialise(kernel: Function, label: str, **rules: Function) -> Any:
+    """`kernel` with the globals named in `rules` bound to those functions, all compiled.
+
+    The names are replaced in `kernel` and in every plain function that it calls. Runs without the
+    interpreter's lock. Cached on disk under a name that `label` makes readable. Without numba: the
+    same, not compiled.
+    """
+    return _specialised(kernel, label, tuple(sorted(rules.items())))
+
+
+@lru_cache(maxsize=256)
+def _specialised(kernel: Function, label: str, rules: tuple[tuple[str, Function], ...]) -> Any:
+    readable = "".join(letter if letter.isalnum() else "_" for letter in label)
+    code = fingerprint(kernel, *(function for _, function in rules))
+    compiled = {key: rule(function) for key, function in rules}
+    copy = _rebound(kernel, f"{kernel.__name__}_{readable}_{code}", compiled)
+    if not available():
+        return copy
+    from numba import njit
+
+    return njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(copy)
+
+
+def _rebound(function: Function, name: str, bound: dict[str, Any]) -> FunctionType:
+    """A copy of `function`, called `name`, that sees `bound` and compiled helpers as globals."""
+    assert isinstance(function, FunctionType)
+    names = dict(function.__globals__)
+    for key, value in _references(function.__code__, names):
+        if isinstance(value, FunctionType) and key not in bound:
+            names[key] = _helper(value, bound)
+    copy = FunctionType(function.__code__, names | bound, name)
+    copy.__qualname__ = name
+    return copy
+
+
+def _helper(function: FunctionType, bound: dict[str, Any]) -> Any:
+    if not bound.keys() & set(_names(function)):
+        return rule(function)
+    copy = _rebound(function, function.__name__, bound)
+    if not available():
+        return copy
+    from numba import njit
+
+    return njit(error_model="numpy", _nrt=False)(copy)
+
+
+def _names(function: FunctionType) -> Iterator[str]:
+    """The globals that `function` and everything it calls refer to."""
+    for key, value in _references(function.__code__, function.__globals__):
+        yield key
+        if isinstance(value, FunctionType):
+            yield from _names(value)
+
+
+def _references(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in sorted(set(code.co_names)):
+        if name in names:
+            yield name, names[name]
+
+
+def fingerprint(*functions: Function) -> str:
+    """Twelve hex digits of the code of `functions`, of all they call, and of their constants."""
+    parts: list[str] = []
+    seen: set[Function] = set()
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if function in seen or not isinstance(function, FunctionType):
+            continue
+        seen.add(function)
+        code = function.__code__
+        parts.append(f"{function.__module__}.{function.__qualname__}")
+        parts.append(f"{code.co_code.hex()} {code.co_consts!r} {code.co_names!r}")
+        for name, value in _references(code, function.__globals__):
+            if isinstance(value, FunctionType):
+                waiting.append(value)
+            elif not isinstance(value, ModuleType):
+                parts.append(f"{name}={value!r}")
+    return sha256("\n".join(sorted(parts)).encode()).hexdigest()[:12]

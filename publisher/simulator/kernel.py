@@ -1,0 +1,246 @@
+"""The inner loop: one client polling one feed, in whole seconds, jumping over quiet polls.
+
+Plain scalar Python over arrays. `remember` and `decide` are placeholders: `engine` runs this text
+with each policy's own two functions in their place, compiled. All instants are seconds since 1970.
+"""
+
+from collections.abc import MutableSequence, Sequence
+
+from publisher.core.polling.answer import (
+    ABSENT,
+    CHANGED,
+    DATED,
+    LAST_MODIFIED,
+    MAX_AGE,
+    NEW_ITEMS,
+    NOT_MODIFIED,
+    STATUS,
+    TTL,
+)
+
+# Columns of the counts of one feed.
+POLLS = 0  # in the scored time
+HITS = 1  # of those, polls that brought an item
+FULL = 2  # of those, polls that were answered by the document
+ITEMS = 3  # scored items
+SEEN = 4  # of those, returned by a poll
+DELAY = 5  # sum over the seen ones, seconds
+LONGEST = 6  # seconds
+MISSED = 7  # left the document's window before any poll
+PENDING = 8  # not polled for by the end
+STALE = 9  # scored seconds with a published item unseen
+REAL = 10  # polls that were carried out one by one, anywhere
+STEPS = 11  # all polls, anywhere
+COUNTS = 12
+
+MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
+
+
+def remember(
+    state: MutableSequence[float],
+    options: Sequence[float],
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Placeholder for the policy's own function."""
+    raise NotImplementedError
+
+
+def decide(
+    state: MutableSequence[float], options: Sequence[float], now: int
+) -> tuple[int, int, int]:
+    """Placeholder for the policy's own function."""
+    raise NotImplementedError
+
+
+def observed(edges: Sequence[int], clock: Sequence[int], edge: int, at: int) -> int:
+    """Scored seconds up to `at`, which lies before ``edges[edge]`` and not before the one ahead."""
+    if edge % 2 == 0:
+        return clock[edge - 1] + at - edges[edge - 1]
+    return clock[edge - 1]
+
+
+def past(edges: Sequence[int], edge: int, at: int) -> int:
+    """Index of the first edge later than `at`, looking from `edge` on."""
+    while edges[edge] <= at:
+        edge += 1
+    return edge
+
+
+def poll_feed(
+    times: Sequence[int],
+    built: Sequence[int],
+    ttls: Sequence[int],
+    edges: Sequence[int],
+    clock: Sequence[int],
+    last_scored: int,
+    start: int,
+    end: int,
+    window: int,
+    state: MutableSequence[float],
+    options: Sequence[float],
+    answer: MutableSequence[int],
+    counts: MutableSequence[int],
+    delays: MutableSequence[int],
+) -> None:
+    """Add to `counts` and `delays` what one client sees of one feed from `start` to before `end`.
+
+    times: instants of the updates. built, ttls: from ``built[i]`` on the document says ``ttls[i]``
+    minutes. edges: 0, then the instants where scoring starts, stops, starts ... and an instant that
+    never comes; clock: scored seconds up to each of them. last_scored: later items do not count.
+    window: items in the document. delays: histogram in minutes.
+    """
+    now, seen, document, told = start, 0, 0, ABSENT
+    edge, item_edge = 1, 1
+    number, documents = len(times), len(built)
+    while now < end:
+        edge = past(edges, edge, now)
+        scored = 1 - edge % 2
+        while document + 1 < documents and built[document + 1] <= now:
+            document += 1
+        ttl = ttls[document] * 60
+        fresh = seen
+        while fresh < number and times[fresh] <= now:
+            fresh += 1
+        kept = max(seen, fresh - window)
+        if fresh > seen:
+            item_edge = past(edges, item_edge, times[seen])
+            stale = observed(edges, clock, item_edge, times[seen])
+            counts[STALE] += observed(edges, clock, edge, now) - stale
+            deliver(
+                times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays
+            )
+            counts[HITS] += scored
+        full = fresh > seen or ttl != told
+        counts[FULL] += scored if full else 0
+        told = ttl
+        write_answer(answer, full, fresh - kept, ttl, times[fresh - 1] if fresh > 0 else ABSENT)
+        remember(state, options, answer, times, kept, fresh, now)
+        wait, until, _ = decide(state, options, now)
+        seen = fresh
+        until = min(until, edges[edge], end)
+        if seen < number:
+            until = min(until, times[seen])
+        if document + 1 < documents:
+            until = min(until, built[document + 1])
+        # The polls before `until` bring nothing: this one and they differ in their time only.
+        quiet = (until - 1 - now) // wait if now + wait < until else 0
+        counts[POLLS] += scored * (1 + quiet)
+        counts[REAL] += 1
+        counts[STEPS] += 1 + quiet
+        now += (1 + quiet) * wait
+    leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
+
+
+def write_answer(
+    answer: MutableSequence[int], full: bool, new_items: int, ttl: int, newest: int
+) -> None:
+    """What the server sends: the document, or a 304 that repeats only the headers."""
+    answer[STATUS] = 200 if full else NOT_MODIFIED
+    answer[NEW_ITEMS] = new_items
+    answer[CHANGED] = 1 if new_items > 0 else 0
+    answer[TTL] = ttl if full else ABSENT
+    answer[MAX_AGE] = ttl
+    answer[DATED] = 1
+    answer[LAST_MODIFIED] = newest
+
+
+def deliver(
+    times: Sequence[int],
+    seen: int,
+    kept: int,
+    fresh: int,
+    edges: Sequence[int],
+    edge: int,
+    last_scored: int,
+    now: int,
+    counts: MutableSequence[int],
+    delays: MutableSequence[int],
+) -> None:
+    """Score the items ``times[seen:fresh]``; those before `kept` are in the document no more."""
+    for item in range(seen, fresh):
+        edge = past(edges, edge, times[item])
+        if edge % 2 == 0 and times[item] <= last_scored:
+            counts[ITEMS] += 1
+            if item < kept:
+                counts[MISSED] += 1
+            else:
+                delay = now - times[item]
+                counts[SEEN] += 1
+                counts[DELAY] += delay
+                counts[LONGEST] = max(counts[LONGEST], delay)
+                delays[min(delay // 60, MINUTE_BINS - 1)] += 1
+
+
+def leave_unseen(
+    times: Sequence[int],
+    seen: int,
+    edges: Sequence[int],
+    clock: Sequence[int],
+    edge: int,
+    last_scored: int,
+    end: int,
+    counts: MutableSequence[int],
+) -> None:
+    """Count what no poll returned before the `end`, and the stale time up to it."""
+    if seen >= len(times) or times[seen] >= end:
+        return
+    counts[STALE] += observed(edges, clock, past(edges, 1, end - 1), end)
+    edge = past(edges, edge, times[seen])
+    counts[STALE] -= observed(edges, clock, edge, times[seen])
+    for item in range(seen, len(times)):
+        edge = past(edges, edge, times[item])
+        if edge % 2 == 0 and times[item] <= last_scored:
+            counts[ITEMS] += 1
+            counts[PENDING] += 1
+
+
+def poll_feeds(
+    times: Sequence[int],
+    offsets: Sequence[int],
+    built: Sequence[int],
+    ttls: Sequence[int],
+    documents: Sequence[int],
+    edges: Sequence[int],
+    clock: Sequence[int],
+    edge_offsets: Sequence[int],
+    last_scored: Sequence[int],
+    starts: Sequence[Sequence[int]],
+    ends: Sequence[int],
+    window: int,
+    fresh_state: Sequence[float],
+    state: MutableSequence[float],
+    options: Sequence[float],
+    answer: MutableSequence[int],
+    counts: Sequence[MutableSequence[int]],
+    delays: MutableSequence[int],
+    first: int,
+    last: int,
+) -> None:
+    """Feeds `first` to before `last`, each with one client per column of `starts`.
+
+    Feeds lie end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, and so on.
+    """
+    for feed in range(first, last):
+        for phase in range(len(starts[feed])):
+            for slot in range(len(state)):
+                state[slot] = fresh_state[slot]
+            poll_feed(
+                times[offsets[feed] : offsets[feed + 1]],
+                built[documents[feed] : documents[feed + 1]],
+                ttls[documents[feed] : documents[feed + 1]],
+                edges[edge_offsets[feed] : edge_offsets[feed + 1]],
+                clock[edge_offsets[feed] : edge_offsets[feed + 1]],
+                last_scored[feed],
+                starts[feed][phase],
+                ends[feed],
+                window,
+                state,
+                options,
+                answer,
+                counts[feed],
+                delays,
+            )
