@@ -21,6 +21,7 @@ COMMANDS = {
     "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
     "updates": ("publisher.cli.history:updates", "load and export the update log"),
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
+    "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
     "feed": ("publisher.cli.history:feed", "build the feed once, or print it for a moment"),
 }
 

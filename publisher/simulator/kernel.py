@@ -110,9 +110,7 @@ def poll_feed(
             item_edge = past(edges, item_edge, times[seen])
             stale = observed(edges, clock, item_edge, times[seen])
             counts[STALE] += observed(edges, clock, edge, now) - stale
-            deliver(
-                times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays
-            )
+            deliver(times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays)
             counts[HITS] += scored
         full = fresh > seen or ttl != told
         counts[FULL] += scored if full else 0

@@ -1,0 +1,105 @@
+"""Who polls: every policy of `core`, the oracle, and populations of several kinds."""
+
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from publisher.core.polling import FOREVER, PollPolicy, Rule, parse
+from publisher.core.polling import names as policy_names
+from publisher.core.specs import SpecError, known, read_options, split_spec
+from publisher.errors import InvalidData, InvalidInput
+
+ORACLE = "oracle"
+NEXT_UPDATE = 0  # the oracle's only slot
+
+
+def _start(state: MutableSequence[float], options: Sequence[float]) -> None:
+    """Nothing known yet, not even the future."""
+
+
+def foresee(
+    state: MutableSequence[float],
+    options: Sequence[float],
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Look beyond the new items, where no client can look."""
+    state[NEXT_UPDATE] = dates[last] if last < len(dates) else FOREVER
+
+
+def come_with_the_update(
+    state: MutableSequence[float], options: Sequence[float], now: int
+) -> tuple[int, int, int]:
+    """Poll in the very second of the next update."""
+    return max(int(state[NEXT_UPDATE]) - now, 1), now, 0
+
+
+def _explain(
+    state: Sequence[float], options: Sequence[float], now: int, wait: int, reason: int
+) -> list[str]:
+    return ["knows the next update"]
+
+
+ORACLE_RULE = Rule(
+    name=ORACLE,
+    summary="one poll with each update: the limit, for the simulator only",
+    options=(),
+    size=lambda options: 1,
+    start=_start,
+    remember=foresee,
+    decide=come_with_the_update,
+    explain=_explain,
+)
+
+
+def names() -> list[str]:
+    """All clients that can be simulated."""
+    return [*policy_names(), ORACLE]
+
+
+def parse_client(spec: str) -> PollPolicy:
+    """The client that `spec` names; InvalidInput lists the known ones."""
+    try:
+        name = known(split_spec(spec)[0], "client", names())
+        if name == ORACLE:
+            return PollPolicy(spec, ORACLE_RULE, read_options(spec, ()))
+        return parse(spec)
+    except SpecError as error:
+        raise InvalidInput(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Population:
+    """Kinds of clients with their shares, which add up to 1."""
+
+    shares: tuple[float, ...]
+    clients: tuple[str, ...]
+
+
+def read_population(path: Path) -> Population:
+    """Lines of ``share client``; shares are scaled to add up to 1, # begins a comment."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidData(f"{path}: {error}") from None
+    shares, clients = [], []
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            share, client = words
+            shares.append(float(share.rstrip("%")))
+            clients.append(parse_client(client).spec)
+        except ValueError as error:
+            problem = str(error) if isinstance(error, InvalidInput) else "expected: share client"
+            raise InvalidData(f"{path}, line {number}: {problem}") from None
+        if not 0 < shares[-1] < float("inf"):
+            raise InvalidData(f"{path}, line {number}: a share is a number above 0")
+    if not clients:
+        raise InvalidData(f"{path}: no clients (one a line: share client)")
+    total = sum(shares)
+    return Population(tuple(share / total for share in shares), tuple(clients))

@@ -1,0 +1,191 @@
+"""Update histories: from files, from instants that a caller hands over, and cut to what is wanted.
+
+A timeline file is CSV with a column `updated_at`. Beside it may lie `index.csv` (slug, timezone)
+and `holes.csv` (slug, from, to): stretches that nobody observed, which are not scored.
+"""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publisher.core.civil import zone_table
+from publisher.errors import InvalidData, InvalidInput
+from publisher.simulator.instants import LATEST, Instants, Malformed, read_instants
+
+DAY = 86400
+COLUMN = b"updated_at"
+INDEX, HOLES = SIDE_TABLES = ("index.csv", "holes.csv")
+
+
+def no_holes() -> NDArray[np.int64]:
+    """An empty list of holes."""
+    return np.zeros((0, 2), np.int64)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The updates of one feed: whole seconds since 1970, strictly ascending.
+
+    It was watched from `start` to before `end`, except in `holes` (rows of from, to).
+    """
+
+    name: str
+    times: Instants
+    start: int
+    end: int
+    zone: str = "UTC"
+    holes: NDArray[np.int64] = field(default_factory=no_holes)
+
+
+def from_instants(
+    name: str, instants: Iterable[int], zone: str = "UTC", end: int | None = None
+) -> Timeline:
+    """A timeline of `instants` in any order, equal ones once; watched until `end` or the last."""
+    times = np.unique(np.fromiter(instants, np.int64))
+    if len(times) == 0:
+        raise InvalidData(f"{name}: there are no updates")
+    if times[0] < 0 or times[-1] > LATEST:
+        raise InvalidData(f"{name}: updates before 1970 or after 2106")
+    last = int(times[-1]) + 1
+    return Timeline(
+        name, times.astype(np.uint32), int(times[0]), last if end is None else max(end, last), zone
+    )
+
+
+def read_timeline(path: Path, zone: str | None = None) -> Timeline:
+    """The timeline in `path`, in `zone` or the one that its `index.csv` names or UTC.
+
+    Raises InvalidData, with the line number where there is one, for anything that is not a list of
+    ascending instants; InvalidInput for a `zone` that does not exist.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidData(f"{path}: {error.strerror or error}") from None
+    texts = _column(path, data)
+    try:
+        times = read_instants(texts)
+    except Malformed as error:
+        raise InvalidData(f"{path}, line {error.row + 2}: {error}") from None
+    if len(times) == 0:
+        raise InvalidData(f"{path}: no updates after the header")
+    wrong = np.flatnonzero(times[1:] <= times[:-1])
+    if len(wrong):
+        row = int(wrong[0]) + 1
+        problem = "the same instant again" if times[row] == times[row - 1] else "not in order"
+        raise InvalidData(f"{path}, line {row + 2}: {problem}: {texts[row].decode()!r}")
+    return Timeline(
+        name=path.stem,
+        times=times,
+        start=int(times[0]),
+        end=int(times[-1]) + 1,
+        zone=_zone(path, zone),
+        holes=_holes(path),
+    )
+
+
+def _column(path: Path, data: bytes) -> list[bytes]:
+    """The cells of the column `updated_at`; the whole lines where it is the only one."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    header = [cell.strip().strip(b'"') for cell in lines[0].split(b",")] if lines else []
+    if COLUMN not in header:
+        raise InvalidData(f"{path}, line 1: expected a CSV file with a column updated_at")
+    if data.endswith(b"\r\n"):
+        lines = [line.rstrip(b"\r") for line in lines]
+    if len(header) == 1 and b'"' not in data:
+        return lines[1:]
+    place = header.index(COLUMN)
+    try:
+        rows = list(csv.reader(line.decode() for line in lines[1:]))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidData(f"{path}: not a CSV file: {error}") from None
+    return [row[place].encode() if len(row) > place else b"" for row in rows]
+
+
+def _table(path: Path, name: str) -> list[dict[str, str]]:
+    """The rows about `path` in the table `name` beside it, if it is there."""
+    beside = path.parent / name
+    if not beside.is_file():
+        return []
+    try:
+        with beside.open(newline="", encoding="utf-8") as file:
+            return [row for row in csv.DictReader(file) if row.get("slug") == path.stem]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidData(f"{beside}: {error}") from None
+
+
+def _zone(path: Path, zone: str | None) -> str:
+    if zone is not None:
+        return known_zone(zone)
+    for row in _table(path, INDEX):
+        if row.get("timezone"):
+            try:
+                return known_zone(row["timezone"])
+            except InvalidInput as error:
+                raise InvalidData(f"{path.parent / INDEX}: {error}") from None
+    return "UTC"
+
+
+def known_zone(zone: str) -> str:
+    """`zone` itself if there is such an IANA zone; else InvalidInput."""
+    try:
+        return zone_table(zone).name
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
+
+
+def _holes(path: Path) -> NDArray[np.int64]:
+    rows = _table(path, HOLES)
+    beside = path.parent / HOLES
+    if not rows:
+        return no_holes()
+    try:
+        texts = [str(row.get(column) or "").encode() for row in rows for column in ("from", "to")]
+        holes = read_instants(texts).astype(np.int64).reshape(-1, 2)
+    except Malformed as error:
+        raise InvalidData(f"{beside}: {path.stem}: {error}") from None
+    if (holes[:, 0] >= holes[:, 1]).any():
+        raise InvalidData(f"{beside}: {path.stem}: a hole that ends before it begins")
+    return merged(holes)
+
+
+def merged(holes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`holes` in order, those that touch joined into one."""
+    joined: list[list[int]] = []
+    for begin, end in holes[np.argsort(holes[:, 0])].tolist():
+        if joined and begin <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], end)
+        else:
+            joined.append([begin, end])
+    return np.array(joined, np.int64).reshape(-1, 2)
+
+
+def cut(
+    timeline: Timeline,
+    begin: int | None = None,
+    end: int | None = None,
+    last_days: float | None = None,
+) -> Timeline:
+    """The part from `begin` to before `end` (seconds), or its last `last_days`.
+
+    Nothing earlier is known to anybody in the replay. Raises InvalidData if no update is left.
+    """
+    stop = timeline.end if end is None else min(end, timeline.end)
+    start = timeline.start if begin is None else max(begin, timeline.start)
+    if last_days is not None:
+        start = max(start, stop - round(last_days * DAY))
+    times = timeline.times[(timeline.times >= start) & (timeline.times < stop)]
+    if len(times) == 0:
+        raise InvalidData(f"{timeline.name}: no updates in the time asked for")
+    return replace(timeline, times=times, start=start, end=stop)
+
+
+def total_updates(timelines: Sequence[Timeline]) -> int:
+    """Updates of all `timelines`."""
+    return sum(len(timeline.times) for timeline in timelines)
