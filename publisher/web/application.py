@@ -12,8 +12,9 @@ from publisher.clock import Clock
 from publisher.errors import PublisherError, TooMany
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
-from publisher.web import blog, feeds, operations, studio
+from publisher.web import blog, feeds, login, operations, studio
 from publisher.web.front import FeedFront
+from publisher.web.proxies import behind_proxies
 
 MAX_REQUEST_BYTES = 32 * 1024 * 1024
 
@@ -46,7 +47,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     )
     app.extensions["publisher"] = site
     csrf.init_app(app)
-    for module in (blog, studio, feeds, operations):
+    for module in (blog, login, studio, feeds, operations):
         app.register_blueprint(module.blueprint)
     app.register_error_handler(PublisherError, _known_error)
     app.register_error_handler(CSRFError, _csrf_error)
@@ -55,7 +56,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.after_request(_secure)
     front = FeedFront(app.wsgi_app, site)
     app.extensions["front"] = front
-    app.wsgi_app = front  # type: ignore[method-assign]
+    trusted = site.settings.trusted_proxies
+    app.wsgi_app = behind_proxies(front, trusted)  # type: ignore[method-assign, assignment]
     return app
 
 

@@ -51,7 +51,7 @@ def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Response:
         if author() is None:
-            return redirect(url_for("studio.login", next=request.full_path.rstrip("?")))
+            return redirect(url_for("login.form", next=request.full_path.rstrip("?")))
         return view(*args, **kwargs)
 
     return guarded
