@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from publisher import logs
 from publisher.clock import real_seconds
 from publisher.errors import PublisherError
 from publisher.rebuild import refresh
@@ -52,6 +54,7 @@ def run_forever(parent_pid: int) -> None:
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which tells us
+    logs.configure()
     site = open_site(from_environment())
     scheduler = make_scheduler(site)
     scheduler.start()
@@ -59,3 +62,7 @@ def run_forever(parent_pid: int) -> None:
         pass
     scheduler.shutdown(wait=True)
     site.database.close()
+
+
+if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is
+    run_forever(parent_pid=int(sys.argv[1]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import socket
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -12,13 +13,15 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
-from publisher import jobs
+from publisher import logs
 from publisher.clock import ShiftedClock
+from publisher.errors import PublisherError
 from publisher.rebuild import refresh
 from publisher.settings import Settings
-from publisher.site import Site, claim_clock, open_site, setup_path
+from publisher.site import Site, claim_clock, open_site, serving_lock, setup_path
 
 RESTART_PAUSE_SECONDS = 1.0
+STOP_SECONDS = 10
 
 
 def serve(
@@ -28,11 +31,19 @@ def serve(
     if clock is not None:
         settings = replace(settings, clock=clock)
         os.environ["PUBLISHER_CLOCK"] = clock.to_text()
+    logs.configure()
+    _check_port(host, port)
     site = open_site(settings, first_url=f"http://{_name(host)}:{port}")
-    claim_clock(site)
-    refresh(site, site.clock())
-    _greet(site, host, port)
-    site.database.close()
+    with serving_lock(settings):
+        claim_clock(site)
+        refresh(site, site.clock())
+        _greet(site, host, port)
+        site.database.close()
+        _run(host, port, workers)
+
+
+def _run(host: str, port: int, workers: int) -> None:
+    """The web workers in this process's care, the scheduler in a thread's, until told to stop."""
     stop = threading.Event()
     watcher = threading.Thread(target=_keep_scheduler, args=[stop], name="keep-scheduler")
     watcher.start()
@@ -41,6 +52,18 @@ def serve(
     finally:
         stop.set()
         watcher.join()
+
+
+def _check_port(host: str, port: int) -> None:
+    """Unavailable when nobody could listen there; said before anything is started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            problem = error.strerror or str(error)
+            raise PublisherError(f"cannot listen on {host} port {port}: {problem}") from error
 
 
 def _greet(site: Site, host: str, port: int) -> None:
@@ -55,7 +78,7 @@ def _greet(site: Site, host: str, port: int) -> None:
 
 def _web(host: str, port: int, workers: int) -> MPServer:
     return MPServer(
-        "publisher.web.application:create_app",
+        "publisher.web.worker:application",
         factory=True,
         address=host,
         port=port,
@@ -64,24 +87,29 @@ def _web(host: str, port: int, workers: int) -> MPServer:
         blocking_threads=4,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
-        workers_kill_timeout=10,
+        workers_kill_timeout=STOP_SECONDS,
     )
 
 
 def _keep_scheduler(stop: threading.Event) -> None:
     """Run the scheduler process until `stop`; start a new one when it dies."""
-    spawn = multiprocessing.get_context("spawn")
+    command = [sys.executable, "-m", "publisher.jobs", str(os.getpid())]
     while not stop.is_set():
-        child = spawn.Process(target=jobs.run_forever, args=[os.getpid()], name="scheduler")
-        child.start()
-        while child.is_alive() and not stop.wait(0.2):
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        while child.poll() is None and not stop.wait(0.2):
             pass
-        if child.is_alive():
-            child.terminate()
-            child.join(10)
-        if child.is_alive():
-            child.kill()
+        if child.poll() is None:
+            _end(child)
         stop.wait(RESTART_PAUSE_SECONDS)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    try:
+        child.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _name(host: str) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.clock import Clock, utc_now
+from publisher.clock import Clock, clock_from_text, utc_now
 from publisher.errors import Conflict, InvalidInput
 from publisher.settings import Settings, prepare_instance
 from publisher.storage.engine import Database
@@ -41,7 +44,8 @@ def open_site(
     database = Database(settings.database_url)
     upgrade(database)
     site_url = settings.site_url or _stored_url(database, first_url)
-    return Site(settings, clock or settings.clock or utc_now, database, site_url)
+    chosen = clock or settings.clock or _served_clock(settings, database) or utc_now
+    return Site(settings, chosen, database, site_url)
 
 
 def recall(session: Session, name: str) -> str | None:
@@ -68,7 +72,24 @@ def claim_clock(site: Site) -> None:
                 "this database has been served on the real clock; --clock-start and --clock-speed "
                 "need one of their own (set PUBLISHER_INSTANCE to an empty folder)"
             )
-        remember(session, "served_on", "real" if before == "real" else kind)
+        remember(session, "served_on", kind)
+        remember(session, "clock", site.settings.clock.to_text() if site.settings.clock else "")
+
+
+@contextmanager
+def serving_lock(settings: Settings, exclusive: bool = False) -> Iterator[None]:
+    """Held shared by every server of an instance, exclusive by whatever replaces its database.
+
+    The kernel lets go of it when the process ends, however it ends.
+    """
+    with (settings.instance / "serving.lock").open("w") as file:
+        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            doing = "being served; stop it first" if exclusive else "being restored; wait for it"
+            raise Conflict(f"the site in {settings.instance} is {doing}") from error
+        yield
 
 
 def setup_path(site: Site) -> str | None:
@@ -99,6 +120,19 @@ def forget_setup(session: Session) -> None:
 def hash_token(secret: str) -> str:
     """What is kept of a random token: enough to recognise it, useless to whoever reads it."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _served_clock(settings: Settings, database: Database) -> Clock | None:
+    """The shifted clock that a running server keeps: commands must tell the same time."""
+    with database.read() as session:
+        text = recall(session, "clock")
+    if not text:
+        return None
+    try:
+        with serving_lock(settings, exclusive=True):
+            return None
+    except Conflict:
+        return clock_from_text(text)
 
 
 def _any_author(session: Session) -> bool:

@@ -35,6 +35,16 @@ def upgrade(database: Database) -> None:
             command.upgrade(config, "head")
 
 
+def check_known(database: Database) -> None:
+    """InvalidData when the database has no schema, or one of a newer program."""
+    scripts = ScriptDirectory.from_config(_config())
+    with translated(), database.engine.connect() as connection:
+        current = _revision(connection)
+    if current is None:
+        raise InvalidData("this is not a database of Publisher")
+    _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
+
+
 def _revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 

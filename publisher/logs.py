@@ -1,0 +1,62 @@
+"""Structured logs: one event a line on standard error; JSON, or coloured for a person's terminal.
+
+Events name things by number and path. Passwords, tokens, cookies and addresses of people are never
+passed to a logger; the filter below is the second line of defence.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+_SECRET = ("password", "token", "secret", "cookie", "authorization", "csrf")
+
+
+def configure() -> None:
+    """Set up structlog and the standard library's logging, once per process."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        hide_secrets,
+    ]
+    human = sys.stderr.isatty()
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer() if human else structlog.processors.JSONRenderer()
+    )
+    trace = [] if human else [structlog.processors.dict_tracebacks]
+    structlog.configure(
+        processors=[*shared, *trace, renderer],
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processors=[_drop_internals, *trace, renderer]
+        )
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+
+
+def hide_secrets(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Blank every value whose name sounds like a secret."""
+    for name in event:
+        if any(word in name.lower() for word in _SECRET):
+            event[name] = "(hidden)"
+    return event
+
+
+def _drop_internals(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    for name in ("_record", "_from_structlog"):
+        event.pop(name, None)
+    return event

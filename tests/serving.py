@@ -1,0 +1,141 @@
+"""A real `publisher serve` in processes of its own, for tests that need the whole thing."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+START_SECONDS = 30.0
+
+
+@dataclass
+class Server:
+    """A running server: its address, its instance folder, its process, what it printed."""
+
+    port: int
+    instance: Path
+    process: subprocess.Popen[bytes]
+    environment: dict[str, str] = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(
+        self, path: str, headers: dict[str, str] | None = None, method: str = "GET"
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers (names in lower case) and body of one request on a new connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, headers=headers or {})
+            answer = connection.getresponse()
+            named = {name.lower(): value for name, value in answer.getheaders()}
+            return answer.status, named, answer.read()
+        finally:
+            connection.close()
+
+    def command(self, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a `publisher` command on the same instance."""
+        return subprocess.run(
+            [sys.executable, "-m", "publisher", *words],
+            env=self.environment, input=text, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def children(self) -> list[int]:
+        """Process ids of all its descendants."""
+        return descendants(self.process.pid)
+
+    def output(self) -> str:
+        """What it has printed so far."""
+        return (self.instance / "server.log").read_text("utf-8", "replace")
+
+
+@contextmanager
+def serving(instance: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Server]:
+    """`publisher serve` on a free port until the block ends; it must end well by SIGTERM."""
+    instance.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(instance),
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+        "PUBLISHER_INSTANCE": str(instance),
+        **(env or {}),
+    }
+    words = [sys.executable, "-m", "publisher", "serve", "--port", str(port), *options]
+    with (instance / "server.log").open("wb") as log:
+        process = subprocess.Popen(words, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    server = Server(port, instance, process, environment)
+    try:
+        wait_until(lambda: answers(server), START_SECONDS, server)
+        yield server
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+
+
+def answers(server: Server) -> bool:
+    """Whether the feed is being served."""
+    if server.process.poll() is not None:
+        raise AssertionError(f"the server ended: {server.output()}")
+    try:
+        return server.get("/rss.xml")[0] == 200
+    except OSError:
+        return False
+
+
+def wait_until(condition: object, seconds: float, what: object = "") -> None:
+    """Return as soon as `condition()` is true; fail after `seconds`."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below `pid`, from /proc."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+def kill(pid: int) -> None:
+    """SIGKILL, for a process that this test started."""
+    os.kill(pid, signal.SIGKILL)
