@@ -12,7 +12,7 @@ from publisher.clock import Clock
 from publisher.errors import PublisherError, TooMany
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
-from publisher.web import blog, feeds, login, operations, studio
+from publisher.web import assets, blog, feeds, login, operations, rendering, studio
 from publisher.web.front import FeedFront
 from publisher.web.proxies import behind_proxies
 
@@ -35,7 +35,7 @@ csrf = CSRFProtect()
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> Flask:
     """The application for one installation; settings from the environment unless given."""
     site = open_site(settings or from_environment(), clock)
-    app = Flask("publisher", template_folder=str(_templates()))
+    app = Flask("publisher", template_folder=str(_templates()), static_folder=None)
     app.config.update(
         SECRET_KEY=secret_key(site.settings),
         MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
@@ -47,7 +47,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     )
     app.extensions["publisher"] = site
     csrf.init_app(app)
-    for module in (blog, login, studio, feeds, operations):
+    rendering.prepare(app)
+    for module in (assets, blog, login, studio, feeds, operations):
         app.register_blueprint(module.blueprint)
     app.register_error_handler(PublisherError, _known_error)
     app.register_error_handler(CSRFError, _csrf_error)

@@ -1,0 +1,43 @@
+"""Our own style sheets, scripts and icons, under addresses that change when the files change."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from flask import Blueprint, request, send_from_directory
+from werkzeug.wrappers import Response
+
+blueprint = Blueprint("assets", __name__)
+
+FOLDER = Path(__file__).parent / "static"
+YEAR_SECONDS, MINUTES_5 = 31_536_000, 300
+
+
+def asset(name: str) -> str:
+    """The address of a file of ours; it carries a hash of the content, so it can be kept a year."""
+    return f"/static/{name}?v={fingerprint(name)}"
+
+
+@cache
+def fingerprint(name: str) -> str:
+    """A short hash of the file's content; FileNotFoundError for a name that is not there."""
+    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
+
+
+@blueprint.get("/static/<path:name>")
+def static(name: str) -> Response:
+    """A file of ours; one asked for by its hash never changes."""
+    response = send_from_directory(FOLDER, name, conditional=True)
+    asked = request.args.get("v", "")
+    known = response.status_code in (200, 304) and asked == fingerprint(name)
+    lasting = f"public, max-age={YEAR_SECONDS}, immutable"
+    response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
+    return response
+
+
+@blueprint.get("/favicon.ico")
+def favicon() -> Response:
+    """Where browsers look without being told."""
+    return static("favicon.ico")
