@@ -7,7 +7,7 @@ UTC unless the caller names another (people type local times; feeds forget the z
 from __future__ import annotations
 
 from datetime import UTC, datetime, tzinfo
-from email.utils import format_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil import parser, tz
@@ -56,6 +56,15 @@ def parse_rfc3339(text: str) -> datetime:
     if moment.tzinfo is None:
         raise InvalidInput(f"the offset is missing (Z or +hh:mm): {text[:60]!r}")
     return parse_instant(text)
+
+
+def http_date(text: str | None) -> datetime | None:
+    """The instant of an HTTP date, in UTC; None for anything else, which is then ignored."""
+    try:
+        moment = parsedate_to_datetime(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def parse_zone(name: str) -> ZoneInfo:

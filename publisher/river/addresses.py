@@ -5,6 +5,7 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
@@ -31,6 +32,11 @@ def work_unit(host: str) -> str:
     if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_SECOND_LEVEL:
         return ".".join(labels[-3:])
     return ".".join(labels[-2:])
+
+
+def work_unit_of(url: str) -> str:
+    """The work unit of an address that has passed `net.check_url`."""
+    return work_unit(urlsplit(url).hostname or "")
 
 
 class AddressBook(AbstractResolver):

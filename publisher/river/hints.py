@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
+
+from publisher.dates import http_date
 
 _DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
 _YEAR_SECONDS = 366 * 86400
@@ -18,24 +19,6 @@ class HeaderHints:
     age_seconds: int | None = None
     expires_at: int | None = None
     last_modified_at: int | None = None
-
-
-def http_date(text: str | None) -> datetime | None:
-    """An HTTP date as an aware UTC datetime; None for anything else."""
-    try:
-        found = parsedate_to_datetime(text or "")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-
-
-def rfc3339(text: str) -> datetime | None:
-    """An RFC 3339 instant as an aware UTC datetime; None for anything else."""
-    try:
-        found = datetime.fromisoformat(text)
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _seconds(text: str | None) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from publisher.errors import InvalidData
 from publisher.river.scan import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
@@ -14,7 +15,7 @@ Window = tuple[tuple[bytes, bytes], ...]
 """Per item of a document, in order: a digest of its bytes, and its key."""
 
 
-class NotAFeedError(ValueError):
+class NotAFeed(InvalidData):
     """The document is no feed. `alternates` are the feeds it announces, if it is a page."""
 
     def __init__(self, message: str, alternates: tuple[tuple[str, str], ...] = ()) -> None:

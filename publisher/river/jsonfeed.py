@@ -3,10 +3,12 @@
 import html
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from publisher.river.hints import rfc3339
-from publisher.river.items import Document, Enclosure, Item, NotAFeedError, assemble, digest
+from publisher.dates import parse_instant
+from publisher.errors import InvalidInput
+from publisher.river.items import Document, Enclosure, Item, NotAFeed, assemble, digest
 
 _MAX_ITEMS = 1_000
 
@@ -17,13 +19,13 @@ def looks_like_json(body: bytes) -> bool:
 
 
 def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> Document:
-    """Read a JSON Feed; NotAFeedError for any other JSON or for text that is none."""
+    """Read a JSON Feed; NotAFeed for any other JSON or for text that is none."""
     try:
         tree = json.loads(body)
     except (ValueError, RecursionError) as problem:
-        raise NotAFeedError("the answer is JSON that cannot be read") from problem
+        raise NotAFeed("the answer is JSON that cannot be read") from problem
     if not isinstance(tree, dict) or "jsonfeed.org" not in _text(tree.get("version")):
-        raise NotAFeedError("the answer is JSON, but no JSON Feed")
+        raise NotAFeed("the answer is JSON, but no JSON Feed")
     entries = [entry for entry in _list(tree.get("items")) if isinstance(entry, dict)]
     entries = entries[:_MAX_ITEMS]
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
@@ -48,7 +50,7 @@ def _item(entry: dict[str, Any]) -> Item:
         title=_text(entry.get("title")),
         markup=_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
         author=", ".join(_text(a.get("name")) for a in authors if isinstance(a, dict)),
-        published_at=rfc3339(_text(entry.get("date_published") or entry.get("date_modified"))),
+        published_at=_moment(entry.get("date_published") or entry.get("date_modified")),
         enclosures=tuple(
             Enclosure(
                 _text(file.get("url")),
@@ -59,6 +61,13 @@ def _item(entry: dict[str, Any]) -> Item:
             if isinstance(file, dict) and file.get("url")
         ),
     )
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return parse_instant(_text(value)) if value else None
+    except InvalidInput:
+        return None
 
 
 def _list(value: object) -> list[Any]:

@@ -17,9 +17,9 @@ import feedparser
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.clean import plain_text
 from publisher.river.discover import alternates
-from publisher.river.items import Document, Enclosure, Item, NotAFeedError, assemble, digest
+from publisher.river.items import Document, Enclosure, Item, NotAFeed, assemble, digest
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
-from publisher.river.scan import Scan, UnsafeDocumentError, first_tag, scan
+from publisher.river.scan import Scan, UnsafeDocument, first_tag, scan
 
 _MAX_ITEMS = 1_000
 _NOTHING: Mapping[bytes, bytes] = {}
@@ -31,7 +31,7 @@ def parse_document(
     """Read RSS 0.9x-2.0, RDF, Atom or JSON Feed.
 
     `known` is the `window` of the last document: its items are not parsed again. Raises
-    NotAFeedError, for a page with the feeds it announces; UnsafeDocumentError for what
+    NotAFeed, for a page with the feeds it announces; UnsafeDocument for what
     must not be read.
     """
     if looks_like_json(body):
@@ -47,13 +47,13 @@ def parse_document(
     return _document(_only_new(document, found, marks, known), url, found, marks, known)
 
 
-def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeedError:
+def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeed:
     if not body.strip():
-        return NotAFeedError("the answer is empty")
+        return NotAFeed("the answer is empty")
     if first_tag(document).lower() == "html" or "html" in content_type:
         announced = tuple(alternates(to_text(body, content_type), url))
-        return NotAFeedError("the answer is a web page, not a feed", announced)
-    return NotAFeedError("the answer is not a feed")
+        return NotAFeed("the answer is a web page, not a feed", announced)
+    return NotAFeed("the answer is not a feed")
 
 
 def _only_new(
@@ -81,7 +81,7 @@ def _document(
         resolve_relative_uris=False,
     )
     if not tree.version and not tree.entries:
-        raise NotAFeedError("the answer is not a feed")
+        raise NotAFeed("the answer is not a feed")
     head = tree.feed
     parsed = [_item(entry, url) for entry in tree.entries[:_MAX_ITEMS]]
     items, window = assemble(marks, known, parsed)
@@ -167,4 +167,4 @@ def _moment(entry: Any) -> datetime | None:
     return None
 
 
-__all__ = ["NotAFeedError", "UnsafeDocumentError", "parse_document"]
+__all__ = ["NotAFeed", "UnsafeDocument", "parse_document"]

@@ -13,6 +13,8 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from publisher.errors import InvalidData
+
 _SYNDICATION = "{http://purl.org/rss/1.0/modules/syndication/}"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
@@ -23,7 +25,7 @@ _MAX_DEPTH = 200
 _MAX_MINUTES = 60 * 24 * 366
 
 
-class UnsafeDocumentError(ValueError):
+class UnsafeDocument(InvalidData):
     """The document declares entities or nests without measure; it is not read further."""
 
 
@@ -66,7 +68,7 @@ class _Collector:
         self.path.append(name)
         self.text.clear()
         if len(self.path) > _MAX_DEPTH:
-            raise UnsafeDocumentError("elements are nested too deeply")
+            raise UnsafeDocument("elements are nested too deeply")
         if self._is_item():
             self.start_byte = self.parser.CurrentByteIndex
 
@@ -99,7 +101,7 @@ def first_tag(document: bytes) -> str:
 def scan(document: bytes) -> Scan:
     """Look through a UTF-8 document once.
 
-    Raises `UnsafeDocumentError` for entity declarations, external references and
+    Raises `UnsafeDocument` for entity declarations, external references and
     depth beyond 200. A document that breaks off gives what was found until then.
     """
     kind = _ROOTS.get(first_tag(document), "")
@@ -115,9 +117,7 @@ def scan(document: bytes) -> Scan:
     except ParseError:
         broken = True
     except DefusedXmlException as problem:
-        raise UnsafeDocumentError("the document declares entities, which is not allowed") from (
-            problem
-        )
+        raise UnsafeDocument("the document declares entities, which is not allowed") from (problem)
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     return Scan(kind, _hints(collector.found), spans, broken)
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.river.items import NotAFeedError, plausible
+from publisher.river.items import NotAFeed, plausible
 from publisher.river.parse import parse_document
-from publisher.river.scan import DocumentHints, UnsafeDocumentError
+from publisher.river.scan import DocumentHints, UnsafeDocument
 from tests.river.origin import rss
 
 URL = "http://feed.example/dir/feed"
@@ -183,13 +183,13 @@ PAGE = b"""<!DOCTYPE html><html><head><base href="/blog/">
 )
 def test_what_is_no_feed(document: bytes, content_type: str) -> None:
     """Pages, text, pictures and other JSON are refused with one sentence."""
-    with pytest.raises(NotAFeedError, match="the answer is"):
+    with pytest.raises(NotAFeed, match="the answer is"):
         parse_document(document, content_type, URL)
 
 
 def test_discovery_uses_announced_feeds_only() -> None:
     """A page offers what its links announce, resolved against its base, and nothing guessed."""
-    with pytest.raises(NotAFeedError) as caught:
+    with pytest.raises(NotAFeed) as caught:
         parse_document(PAGE, "text/html", URL)
     assert caught.value.alternates == (
         ("http://feed.example/blog/rss.xml", "Posts"),
@@ -208,7 +208,7 @@ DEEP = b'<rss version="2.0"><channel>' + b"<a>" * 100_000
 @pytest.mark.parametrize("document", [BOMB, OUTSIDE, DEEP])
 def test_unsafe_documents(document: bytes) -> None:
     """Entity bombs, external entities and endless nesting are not read further."""
-    with pytest.raises(UnsafeDocumentError):
+    with pytest.raises(UnsafeDocument):
         parse_document(document, XML, URL)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from alembic import context
 
-from publisher.storage import models
+from publisher.storage import models, river  # noqa: F401 - they fill the metadata
+from publisher.storage.columns import Base
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=models.Update.metadata,
+    target_metadata=Base.metadata,
     render_as_batch=True,
 )
 context.run_migrations()

@@ -1,0 +1,165 @@
+"""Subscriptions: followed, found, changed, asked for, and let go."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit, urlunsplit
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+from yarl import URL
+
+from publisher import net
+from publisher.core.polling import parse
+from publisher.core.polling.words import duration
+from publisher.errors import Conflict, InvalidInput, NotFound, TooMany
+from publisher.river import frontier, stock
+from publisher.river.addresses import work_unit_of
+from publisher.river.answers import Credentials
+from publisher.river.options import RiverOptions
+from publisher.storage.river import RiverFeed, RiverHost
+
+
+def tidy_url(text: str) -> tuple[str, Credentials | None]:
+    """An address as typed, made fit for the wire, and the login that stood in it.
+
+    A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
+    already encoded stays as it is. Raises InvalidInput for what cannot be requested.
+    """
+    typed = text.strip().removeprefix("feed:").removeprefix("//")
+    typed = typed if "://" in typed else f"https://{typed}"
+    try:
+        parts = urlsplit(typed)
+        secret = Credentials(parts.username, parts.password or "") if parts.username else None
+        bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+        return net.check_url(bare if bare.isascii() else str(URL(bare))), secret
+    except ValueError as problem:
+        raise InvalidInput(f"{text[:80]!r}: {problem}") from problem
+
+
+def known_url(session: Session, url: str) -> RiverFeed | None:
+    """The subscription that asks for this address, or was added under it."""
+    same = (RiverFeed.url == url) | (RiverFeed.added_url == url)
+    return session.scalar(select(RiverFeed).where(same).order_by(RiverFeed.id))
+
+
+def named(session: Session, url: str) -> RiverFeed:
+    """The subscription to an address as a person types it; NotFound when there is none."""
+    found = known_url(session, tidy_url(url)[0])
+    if found is None:
+        raise NotFound(f"not subscribed to {url[:200]}")
+    return found
+
+
+def by_id(session: Session, feed_id: int) -> RiverFeed:
+    """One subscription; NotFound when there is none."""
+    found = session.get(RiverFeed, feed_id)
+    if found is None:
+        raise NotFound("there is no such subscription")
+    return found
+
+
+def everyone(session: Session) -> Sequence[RiverFeed]:
+    """All subscriptions, by folder and title."""
+    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
+    return session.scalars(select(RiverFeed).order_by(*order)).all()
+
+
+def subscribe(
+    session: Session,
+    url: str,
+    now: datetime,
+    first_poll_at: datetime,
+    *,
+    title: str = "",
+    folder: str = "",
+    policy: str = "",
+    credentials: Credentials | None = None,
+) -> RiverFeed:
+    """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
+
+    Raises Conflict when it is followed already, SpecError for an unknown policy.
+    """
+    if policy:
+        parse(policy)
+    if (known := known_url(session, url)) is not None:
+        raise Conflict(f"already subscribed to {known.url}")
+    feed = RiverFeed(
+        url=url,
+        added_url=url,
+        host=work_unit_of(url),
+        title=title[:500],
+        folder=folder[:200],
+        policy=policy,
+        added_at=now,
+        next_poll_at=first_poll_at,
+        username=credentials.username if credentials else "",
+        password=credentials.password if credentials else "",
+        reasons=["new: never polled"],
+    )
+    session.add(feed)
+    session.flush()
+    frontier.enqueue(session, feed.host, first_poll_at)
+    return feed
+
+
+def unsubscribe(session: Session, feed: RiverFeed) -> None:
+    """Stop following, and forget what came from there."""
+    stock.drop_feed_items(session, feed.id)
+    session.execute(
+        update(RiverFeed)
+        .where(RiverFeed.merged_into == feed.id)
+        .values(merged_into=None, state="paused")
+    )
+    session.delete(feed)
+
+
+def change_policy(session: Session, feed: RiverFeed, spec: str, now: datetime) -> None:
+    """Poll by another policy, "" for the default; what it learnt starts anew."""
+    if spec:
+        parse(spec)
+    feed.policy, feed.memory = spec, None
+
+
+def pause(feed: RiverFeed) -> None:
+    """Do not poll until resumed."""
+    feed.state, feed.next_poll_at = "paused", None
+
+
+def resume(session: Session, feed: RiverFeed, now: datetime) -> None:
+    """Poll again, in its host's turn: after a pause, or a 410 that was a mistake."""
+    feed.state, feed.merged_into, feed.gone_at, feed.failures = "active", None, None, 0
+    feed.next_poll_at = now
+    session.flush()
+    frontier.enqueue(session, feed.host, now)
+
+
+def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
+    """Retrieve a feed because a person wants it now; returns when its turn comes.
+
+    At most once in `on_demand_minutes`, and never against a Retry-After. Raises TooMany
+    with the time that is left, Conflict for a feed that is not polled at all.
+    """
+    if feed.state != "active":
+        raise Conflict(f"this feed is not polled: it is {feed.state}")
+    if feed.asked_at is not None:
+        free_at = feed.asked_at + timedelta(minutes=options.on_demand_minutes)
+        if free_at > now:
+            left = int((free_at - now).total_seconds())
+            raise TooMany(f"retrieved on demand already; again in {duration(left)}", left)
+    told = told_to_wait_until(session, feed)
+    if told is not None and told > now:
+        left = int((told - now).total_seconds())
+        raise TooMany(f"the server asked us to stay away for another {duration(left)}", left)
+    feed.asked_at = feed.next_poll_at = now
+    session.flush()
+    frontier.enqueue(session, feed.host, now)
+    return now
+
+
+def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
+    """Until when the server asked for silence, by Retry-After, for its host or this feed."""
+    host = session.get(RiverHost, feed.host)
+    moments = [host.not_before] if host is not None and host.not_before else []
+    if feed.limited and feed.next_poll_at is not None:
+        moments.append(feed.next_poll_at)
+    return max(moments, default=None)

@@ -1,0 +1,169 @@
+"""The queue of hosts: who may be asked next, by whom, and not before when.
+
+A host (see `addresses.work_unit`) is the unit of work and has one owner at a time. The
+queue is the index on `river_hosts.free_at`; claiming is one statement, so that any number
+of processes may work on one database. An owner that dies loses its lease and nothing else:
+when a feed is taken its next poll is moved ahead first, so it is neither lost nor asked
+twice within its interval.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from publisher.river.answers import Credentials, Validators
+from publisher.storage.river import RiverFeed, RiverHost
+
+_LEAST_RETRY = timedelta(minutes=15)
+_MOST_RETRY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One feed that its host's owner is about to ask for, and what the request needs."""
+
+    feed_id: int
+    host: str
+    url: str
+    at: datetime
+    validators: Validators
+    credentials: Credentials | None
+    content_hash: bytes = b""
+    window: bytes = b""
+    on_demand: bool = False
+
+
+def claim_hosts(
+    session: Session, owner: str, now: datetime, until: datetime, limit: int
+) -> list[str]:
+    """Take up to `limit` free hosts, longest waiting first, until `until`: one statement."""
+    free = (
+        select(RiverHost.name)
+        .where(RiverHost.free_at <= now)
+        .order_by(RiverHost.free_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    taken = (
+        update(RiverHost)
+        .where(RiverHost.name.in_(free.scalar_subquery()))
+        .values(owner=owner, free_at=until)
+        .returning(RiverHost.name)
+        .execution_options(synchronize_session=False)
+    )
+    return list(session.scalars(taken))
+
+
+def take_jobs(session: Session, hosts: Sequence[str], now: datetime) -> list[Job]:
+    """The longest due feed of each claimed host, its next poll moved ahead in case we die."""
+    first = (
+        select(RiverFeed.id)
+        .where(
+            RiverFeed.host == RiverHost.name,
+            RiverFeed.state == "active",
+            RiverFeed.next_poll_at <= now,
+        )
+        .order_by(RiverFeed.next_poll_at)
+        .limit(1)
+        .correlate(RiverHost)
+        .scalar_subquery()
+    )
+    ids = select(first).where(RiverHost.name.in_(hosts))
+    jobs = []
+    for feed in session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids))):
+        jobs.append(_job(feed, now))
+        feed.next_poll_at = now + _last_wait(feed)
+    return jobs
+
+
+def claim(session: Session, owner: str, now: datetime, until: datetime, limit: int) -> list[Job]:
+    """Claim hosts and one due feed of each; hosts with nothing due go back at once."""
+    hosts = claim_hosts(session, owner, now, until, limit)
+    jobs = take_jobs(session, hosts, now) if hosts else []
+    idle = set(hosts) - {job.host for job in jobs}
+    release(session, owner, idle, now)
+    return jobs
+
+
+def release(session: Session, owner: str, hosts: Iterable[str], earliest: datetime) -> None:
+    """Give hosts back, free again when their next feed is due, but not before `earliest`.
+
+    A host with no feed left is forgotten. Hosts that somebody else took over are not touched.
+    """
+    names = list(hosts)
+    if not names:
+        return
+    session.flush()
+    due = dict(_next_due(session, names))
+    mine = select(RiverHost).where(RiverHost.name.in_(names), RiverHost.owner == owner)
+    for host in session.scalars(mine.with_for_update()):
+        host.owner = None
+        next_due = due.get(host.name)
+        bounds = [earliest + timedelta(seconds=host.delay_seconds), next_due, host.not_before]
+        host.free_at = max(b for b in bounds if b) if next_due else None
+
+
+def _next_due(session: Session, hosts: Sequence[str]) -> Iterable[tuple[str, datetime]]:
+    rows = session.execute(
+        select(RiverFeed.host, func.min(RiverFeed.next_poll_at))
+        .where(RiverFeed.host.in_(hosts), RiverFeed.state == "active")
+        .group_by(RiverFeed.host)
+    )
+    return ((name, moment) for name, moment in rows if moment is not None)
+
+
+def enqueue(session: Session, host: str, at: datetime) -> None:
+    """Let a host's turn come by `at`, whether it is unknown, idle, waiting or owned.
+
+    While somebody owns it nothing is done: on release the queue looks at all its feeds.
+    """
+    row = session.get(RiverHost, host, with_for_update=True)
+    if row is None:
+        session.add(RiverHost(name=host, free_at=at, delay_seconds=0.0, strikes=0))
+        session.flush()
+    elif row.owner is None:
+        wanted = max(at, row.not_before) if row.not_before else at
+        row.free_at = min(row.free_at, wanted) if row.free_at else wanted
+
+
+def next_moment(session: Session) -> datetime | None:
+    """When the next host becomes free, leases included; None when nothing waits."""
+    return session.scalar(select(func.min(RiverHost.free_at)))
+
+
+def anything_due(session: Session, moment: datetime) -> bool:
+    """Whether a feed that was due at `moment` still waits, and no pause was asked of its host."""
+    waiting = select(RiverFeed.id).where(
+        RiverFeed.state == "active",
+        RiverFeed.next_poll_at <= moment,
+        RiverFeed.host == RiverHost.name,
+        (RiverHost.not_before.is_(None)) | (RiverHost.not_before <= moment),
+    )
+    return session.scalar(waiting.limit(1)) is not None
+
+
+def _last_wait(feed: RiverFeed) -> timedelta:
+    """The interval the feed was on, within bounds: what a lost answer costs at most."""
+    if feed.last_polled_at is None or feed.next_poll_at is None:
+        return _LEAST_RETRY
+    return min(max(feed.next_poll_at - feed.last_polled_at, _LEAST_RETRY), _MOST_RETRY)
+
+
+def _job(feed: RiverFeed, now: datetime) -> Job:
+    secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
+    known = Validators(feed.etag, feed.last_modified, feed.validators_url)
+    asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
+    return Job(
+        feed_id=feed.id,
+        host=feed.host,
+        url=feed.url,
+        at=now,
+        validators=known,
+        credentials=secret,
+        content_hash=feed.content_hash,
+        window=feed.window,
+        on_demand=asked,
+    )

@@ -1,0 +1,80 @@
+"""When to ask again, and the chain of reasons: policy, then manners, then jitter. Pure."""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from publisher.core.polling import Memory, PollPolicy
+from publisher.core.polling.words import duration
+from publisher.river.options import RiverOptions
+
+DAY_SECONDS = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What stands in the way of a normal schedule. `failures` counts in a row, this one too.
+
+    `last_wait_seconds` is how long we stayed away last time: errors never shorten it.
+    `least_seconds` is what we owe to a feed that says it is gone.
+    """
+
+    failures: int = 0
+    words: str = ""
+    slow_down: bool = False
+    told_seconds: int | None = None
+    least_seconds: float = 0.0
+    last_wait_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The next poll and why then."""
+
+    next_at: datetime
+    reasons: list[str]
+
+
+def plan(
+    policy: PollPolicy,
+    memory: Memory,
+    now: datetime,
+    options: RiverOptions,
+    rng: random.Random,
+    *,
+    trouble: Trouble | None = None,
+    unconditional: bool = False,
+) -> Plan:
+    """The next poll after one at `now`.
+
+    `unconditional`: the server gave no validators, so that each poll costs a whole document.
+    """
+    epoch = int(now.timestamp())
+    wait = float(policy.decide(memory, epoch).wait_seconds)
+    reasons = policy.explain(memory, epoch)[:-1]
+    if trouble and trouble.failures:
+        wait = _backed_off(wait, trouble, options, reasons)
+    elif unconditional and wait < options.unconditional_minutes * 60:
+        wait = options.unconditional_minutes * 60
+        reasons.append(f"no validators, so each poll costs a whole document: {duration(wait)}")
+    jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
+    if jitter >= 1:
+        reasons.append(f"jitter +{duration(jitter)}")
+    next_at = now + timedelta(seconds=int(wait + jitter))
+    return Plan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
+
+
+def _backed_off(wait: float, trouble: Trouble, options: RiverOptions, reasons: list[str]) -> float:
+    """Twice as long with every failure up to the ceiling, and what the server asked for."""
+    base = max(wait, options.error_minutes * 60)
+    doublings = min(trouble.failures - (0 if trouble.slow_down else 1), 20)
+    ceiling = max(options.error_ceiling_minutes * 60, wait)
+    backed = min(base * 2.0**doublings, ceiling)
+    backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)
+    times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
+    if trouble.told_seconds is not None:
+        asked = max(wait, trouble.told_seconds)
+        reasons.append(f"{trouble.words}: Retry-After {duration(trouble.told_seconds)}")
+        return asked
+    reasons.append(f"{trouble.words}, {times}: back-off {duration(backed)}")
+    return backed

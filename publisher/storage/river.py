@@ -1,0 +1,191 @@
+"""The river's tables: hosts, feeds, items, visits. Columns only, as in `models`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from publisher.storage.columns import Base
+
+# 64 bits everywhere, and still SQLite's own row number there.
+_BigKey = BigInteger().with_variant(Integer, "sqlite")
+
+
+class RiverHost(Base):
+    """A unit of work: the hosts of one registrable domain, asked by one owner at a time.
+
+    `free_at` orders the queue: the first moment at which anybody may take this host. While
+    somebody has it, that is the end of the lease; null puts it aside. `not_before` is what
+    the server asked for. `strikes` counts requests to slow down, good answers wear it off.
+    """
+
+    __tablename__ = "river_hosts"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    free_at: Mapped[datetime | None] = mapped_column(index=True)
+    owner: Mapped[str | None]
+    not_before: Mapped[datetime | None]
+    delay_seconds: Mapped[float] = mapped_column(default=0.0)
+    strikes: Mapped[int] = mapped_column(default=0)
+
+
+class RiverFeed(Base):
+    """A subscription. `state`: active, gone (410), paused or merged (into `merged_into`).
+
+    `url` is what is asked for; `added_url` is what was subscribed to. The validators are the
+    verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
+    `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
+    `offered_url` is a permanent redirect that has not proved itself yet.
+    """
+
+    __tablename__ = "river_feeds"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    url: Mapped[str] = mapped_column(unique=True)
+    added_url: Mapped[str]
+    host: Mapped[str]
+    title: Mapped[str] = mapped_column(default="")
+    site_url: Mapped[str] = mapped_column(default="")
+    folder: Mapped[str] = mapped_column(default="")
+    policy: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default="active")
+    merged_into: Mapped[int | None] = mapped_column(ForeignKey("river_feeds.id"))
+    added_at: Mapped[datetime]
+    next_poll_at: Mapped[datetime | None]
+    last_polled_at: Mapped[datetime | None]
+    last_success_at: Mapped[datetime | None]
+    last_new_at: Mapped[datetime | None]
+    asked_at: Mapped[datetime | None]
+    gone_at: Mapped[datetime | None]
+    status: Mapped[int] = mapped_column(default=0)
+    problem: Mapped[str] = mapped_column(default="")
+    detail: Mapped[str] = mapped_column(Text, default="")
+    failures: Mapped[int] = mapped_column(default=0)
+    limited: Mapped[int] = mapped_column(default=0)
+    etag: Mapped[str | None]
+    last_modified: Mapped[str | None]
+    validators_url: Mapped[str | None]
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
+    window: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
+    memory: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    reasons: Mapped[list[str]] = mapped_column(JSON, default=list)
+    offered_url: Mapped[str | None]
+    offered_at: Mapped[datetime | None]
+    offers: Mapped[int] = mapped_column(default=0)
+    username: Mapped[str] = mapped_column(default="")
+    password: Mapped[str] = mapped_column(default="")
+    auth_scheme: Mapped[str] = mapped_column(default="")
+    __table_args__ = (Index("ix_river_feeds_due", "host", "state", "next_poll_at"),)
+
+
+class RiverItem(Base):
+    """An entry of a feed. `html` is cleaned; a pruned item keeps only what recognises it.
+
+    `shown_at` orders the river: the date the feed gives, if it can be, else when it was seen.
+    """
+
+    __tablename__ = "river_items"
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    feed_id: Mapped[int] = mapped_column(ForeignKey("river_feeds.id", ondelete="CASCADE"))
+    key: Mapped[bytes] = mapped_column(LargeBinary)
+    fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
+    url: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    html: Mapped[str] = mapped_column(Text)
+    author: Mapped[str]
+    enclosures: Mapped[list[Any]] = mapped_column(JSON)
+    published_at: Mapped[datetime | None]
+    seen_at: Mapped[datetime]
+    changed_at: Mapped[datetime | None]
+    shown_at: Mapped[datetime]
+    pruned: Mapped[bool] = mapped_column(default=False)
+    __table_args__ = (
+        Index("ix_river_items_key", "feed_id", "key", unique=True),
+        Index("ix_river_items_fingerprint", "feed_id", "fingerprint"),
+        Index("ix_river_items_listing", "pruned", "shown_at", "id"),
+        Index("ix_river_items_feed", "feed_id", "pruned", "shown_at", "id"),
+    )
+
+
+class RiverVisit(Base):
+    """One poll, as it went. `told_seconds` is how long its answer asked to be left alone."""
+
+    __tablename__ = "river_visits"
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    feed_id: Mapped[int] = mapped_column(ForeignKey("river_feeds.id", ondelete="CASCADE"))
+    at: Mapped[datetime]
+    status: Mapped[int]
+    conditional: Mapped[bool]
+    size_bytes: Mapped[int]
+    new_items: Mapped[int]
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    told_seconds: Mapped[int | None]
+    problem: Mapped[str]
+    __table_args__ = (
+        Index("ix_river_visits_feed", "feed_id", "at"),
+        Index("ix_river_visits_at", "at"),
+    )
+
+
+class RiverMove(Base):
+    """A feed took a new address; `undone_at` when a person sent it back."""
+
+    __tablename__ = "river_moves"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    feed_id: Mapped[int] = mapped_column(
+        ForeignKey("river_feeds.id", ondelete="CASCADE"), index=True
+    )
+    at: Mapped[datetime]
+    from_url: Mapped[str]
+    to_url: Mapped[str]
+    undone_at: Mapped[datetime | None]
+
+
+class RiverRead(Base):
+    """An author's mark on an item that differs from their `RiverReader.read_until`."""
+
+    __tablename__ = "river_reads"
+    author_id: Mapped[int] = mapped_column(
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+    )
+    item_id: Mapped[int] = mapped_column(
+        _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True
+    )
+    read: Mapped[bool]
+
+
+class RiverReader(Base):
+    """How far an author has read: every item up to this one counts as read."""
+
+    __tablename__ = "river_readers"
+    author_id: Mapped[int] = mapped_column(
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+    )
+    read_until: Mapped[int] = mapped_column(BigInteger)
+
+
+class RiverCrawl(Base):
+    """An address that another program crawls; `memory` is the estimator's open group."""
+
+    __tablename__ = "river_crawls"
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    url: Mapped[str] = mapped_column(Text)
+    visits: Mapped[int]
+    last_visit_at: Mapped[datetime]
+    last_hash: Mapped[str] = mapped_column(Text)
+    estimated_frequency_seconds: Mapped[int | None]
+    memory: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class RiverCrawlVisit(Base):
+    """One visit of another program's crawler, in its group, with the metadata asked for."""
+
+    __tablename__ = "river_crawl_visits"
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    group: Mapped[int]
+    at: Mapped[datetime]
+    hash: Mapped[str] = mapped_column(Text)
+    extra: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    __table_args__ = (Index("ix_river_crawl_visits_digest", "digest", "at"),)
