@@ -75,6 +75,11 @@ def everyone(session: Session) -> Sequence[Author]:
     return session.scalars(select(Author).order_by(Author.id)).all()
 
 
+def may_change(author: Author, owner_id: int | None) -> bool:
+    """Whether `author` may change a post of the author `owner_id`: admins all, others their own."""
+    return author.role == "admin" or author.id == owner_id
+
+
 def set_password(session: Session, author: Author, password: str) -> None:
     """Give an author a new password and end all sessions of that author."""
     if problem := _password_problem(password):

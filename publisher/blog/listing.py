@@ -90,6 +90,16 @@ def moved(session: Session, path: str) -> Post | None:
     )
 
 
+def at_address(session: Session, path: str) -> Post | None:
+    """The post or page whose address is or was `path`, whatever its state (for its authors)."""
+    prefix, _, slug = path.rpartition("/")
+    kind = {"/posts": "post", "": "page"}.get(prefix)
+    post = session.scalar(select(Post).where(Post.slug == slug, Post.kind == kind))
+    if post is None:
+        post = session.scalar(select(Post).join(Redirect).where(Redirect.path == path))
+    return post
+
+
 def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
     """The published posts just before and just after this one."""
     plain = select(Post).where(Post.kind == "post", Post.status == "published").limit(1)

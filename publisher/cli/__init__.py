@@ -18,6 +18,7 @@ COMMANDS = {
     "serve": ("publisher.cli.server:serve", "run the site: web workers and the hourly job"),
     "settings": ("publisher.cli.authoring:settings", "list, show or set the site's settings"),
     "author": ("publisher.cli.authoring:author", "add and list authors, reset passwords"),
+    "token": ("publisher.cli.tokens:token", "make, list and revoke API tokens"),
     "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
     "updates": ("publisher.cli.history:updates", "load and export the update log"),
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),

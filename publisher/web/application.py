@@ -12,7 +12,7 @@ from publisher.clock import Clock
 from publisher.errors import PublisherError, TooMany
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
-from publisher.web import assets, blog, feeds, login, operations, rendering, studio
+from publisher.web import assets, blog, feeds, login, micropub, operations, rendering, studio
 from publisher.web.front import FeedFront
 from publisher.web.proxies import behind_proxies
 
@@ -48,7 +48,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.extensions["publisher"] = site
     csrf.init_app(app)
     rendering.prepare(app)
-    for module in (assets, blog, login, studio, feeds, operations):
+    csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
+    for module in (assets, blog, login, studio, feeds, operations, micropub):
         app.register_blueprint(module.blueprint)
     app.register_error_handler(PublisherError, _known_error)
     app.register_error_handler(CSRFError, _csrf_error)

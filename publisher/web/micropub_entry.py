@@ -1,0 +1,194 @@
+"""Micropub's h-entry and our draft, each made from the other (W3C Micropub, section 3).
+
+An entry is a dict of property names to lists of values, whichever way it was sent. Photos have no
+column of their own: they are the images that stand alone at the end of the text, one a paragraph.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from publisher.blog.drafts import Draft, Enclosure, draft
+from publisher.dates import format_rfc3339
+from publisher.errors import InvalidInput
+
+Properties = dict[str, list[Any]]
+
+# What a form field can be that is no property of the entry.
+_COMMANDS = frozenset({"access_token", "h", "action", "url", "q"})
+_MARKDOWN_PHOTO = re.compile(r"!\[((?:\\.|[^\]\\])*)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
+_HTML_PHOTO = re.compile(r'<p><img src="([^"]+)" alt="([^"]*)"></p>')
+_AUDIO_TYPES = {"mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav"}
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A picture of an entry: where it is, and what it shows."""
+
+    url: str
+    alt: str = ""
+
+
+def from_form(fields: Iterable[tuple[str, str]]) -> Properties:
+    """The properties of form fields; `category[]` and `category` are the same."""
+    properties: Properties = {}
+    for name, value in fields:
+        if name.removesuffix("[]") not in _COMMANDS:
+            properties.setdefault(name.removesuffix("[]"), []).append(value)
+    for name in [name for name in properties if name.startswith("content[")]:
+        format_ = name[len("content[") :].removesuffix("]")
+        properties["content"] = [{format_: value} for value in properties.pop(name)]
+    return properties
+
+
+def from_json(value: object) -> Properties:
+    """The `properties` of a JSON entry; InvalidInput unless every value is a list."""
+    if not isinstance(value, dict) or not all(isinstance(v, list) for v in value.values()):
+        raise InvalidInput("properties: an object whose values are arrays is needed")
+    return {str(name): list(values) for name, values in value.items()}
+
+
+def changed(properties: Properties, request: Mapping[str, Any]) -> Properties:
+    """`properties` after the `replace`, `add` and `delete` of an update request.
+
+    Raises InvalidInput when one of them is not of the form that the standard gives it.
+    """
+    if not request.keys() & {"replace", "add", "delete"}:
+        raise InvalidInput("an update needs replace, add or delete")
+    result = {name: list(values) for name, values in properties.items()}
+    result |= from_json(request.get("replace", {}))
+    for name, values in from_json(request.get("add", {})).items():
+        present = result.setdefault(name, [])
+        present.extend(value for value in values if value not in present)
+    removal = request.get("delete", {})
+    if isinstance(removal, list) and all(isinstance(name, str) for name in removal):
+        return {name: values for name, values in result.items() if name not in removal}
+    for name, values in from_json(removal).items():
+        result[name] = [value for value in result.get(name, []) if value not in values]
+    return result
+
+
+def to_draft(properties: Properties, kind: str = "post") -> Draft:
+    """What the entry says, checked as everything that is typed.
+
+    Raises InvalidInput or FieldErrors when it cannot be a post.
+    """
+    source, source_format = _content(properties)
+    photos = [photo_of(value) for value in properties.get("photo", [])]
+    return draft(
+        with_photos(source, source_format, photos),
+        title=_line(properties, "name"),
+        slug=_line(properties, "mp-slug"),
+        summary=_line(properties, "summary") if properties.get("content") else "",
+        tags=[text(value, "category") for value in properties.get("category", [])],
+        kind=kind,
+        source_format=source_format,
+        enclosure=_enclosure(properties.get("audio", [])),
+    )
+
+
+def from_draft(value: Draft, status: str, moment: datetime | None) -> Properties:
+    """The entry that a post is: what `q=source` answers and an update starts from."""
+    source, photos = split_photos(value.source, value.source_format)
+    properties: Properties = {
+        "name": [value.title] if value.title else [],
+        "content": [{"html": source} if value.source_format == "html" else source],
+        "summary": [value.summary] if value.summary else [],
+        "category": list(value.tags),
+        "photo": [{"value": p.url, "alt": p.alt} if p.alt else p.url for p in photos],
+        "audio": [value.enclosure.url] if value.enclosure else [],
+        "published": [format_rfc3339(moment)] if moment else [],
+        "post-status": ["draft" if status == "draft" else "published"],
+        "mp-slug": [value.slug],
+    }
+    return {name: values for name, values in properties.items() if values}
+
+
+def with_photos(source: str, source_format: str, photos: Iterable[Photo]) -> str:
+    """`source` with `photos` at its end."""
+    write = _html_photo if source_format == "html" else _markdown_photo
+    return "\n\n".join(part for part in [source, *map(write, photos)] if part)
+
+
+def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:
+    """The text and the photos that `with_photos` put together; an image elsewhere is text."""
+    read = _read_html_photo if source_format == "html" else _read_markdown_photo
+    paragraphs, photos = source.split("\n\n"), list[Photo]()
+    while paragraphs and (photo := read(paragraphs[-1].strip())):
+        photos.insert(0, photo)
+        paragraphs.pop()
+    return "\n\n".join(paragraphs), photos
+
+
+def photo_of(value: object) -> Photo:
+    """A `photo` value: an address, or an object with `value` and `alt`."""
+    if isinstance(value, dict):
+        return Photo(_address(value.get("value"), "photo"), text(value.get("alt", ""), "photo"))
+    return Photo(_address(value, "photo"))
+
+
+def text(value: object, name: str) -> str:
+    """A value that must be text; InvalidInput names the property otherwise."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name}: text is needed")
+    return value
+
+
+def _content(properties: Properties) -> tuple[str, str]:
+    """The source and its format; a summary alone is a short note."""
+    values = properties.get("content") or properties.get("summary") or [""]
+    value = values[0]
+    if isinstance(value, dict) and "html" in value:
+        return text(value["html"], "content"), "html"
+    if isinstance(value, dict):
+        value = value.get("markdown", value.get("value", value.get("text")))
+    return text(value, "content"), "markdown"
+
+
+def _line(properties: Properties, name: str) -> str:
+    values = properties.get(name) or [""]
+    return text(values[0], name)
+
+
+def _address(value: object, name: str) -> str:
+    address = text(value, name).strip()
+    if not re.fullmatch(r"https?://[^\s<>\"]+", address):
+        raise InvalidInput(f"{name}: a http(s) address is needed")
+    return address
+
+
+def _enclosure(values: list[Any]) -> Enclosure | None:
+    """The first sound; who uploads one gets its type and size filled in (see `micropub`)."""
+    if not values:
+        return None
+    if isinstance(values[0], Enclosure):
+        return values[0]
+    url = _address(values[0], "audio")
+    extension = url.partition("?")[0].rpartition(".")[2].lower()
+    return Enclosure(url, _AUDIO_TYPES.get(extension, "audio/mpeg"), 0)
+
+
+def _markdown_photo(photo: Photo) -> str:
+    alt = re.sub(r"([\[\]\\])", r"\\\1", " ".join(photo.alt.split()))
+    return f"![{alt}](<{photo.url}>)"
+
+
+def _read_markdown_photo(paragraph: str) -> Photo | None:
+    found = _MARKDOWN_PHOTO.fullmatch(paragraph)
+    if found is None:
+        return None
+    return Photo(found[2] or found[3], re.sub(r"\\(.)", r"\1", found[1]))
+
+
+def _html_photo(photo: Photo) -> str:
+    return f'<p><img src="{html.escape(photo.url)}" alt="{html.escape(photo.alt)}"></p>'
+
+
+def _read_html_photo(paragraph: str) -> Photo | None:
+    found = _HTML_PHOTO.fullmatch(paragraph)
+    return Photo(html.unescape(found[1]), html.unescape(found[2])) if found else None
