@@ -1,0 +1,59 @@
+"""Documentation that fails the build: whatever has a name is mentioned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from publisher.blog.preferences import CHECKS
+from publisher.cli import cli
+from publisher.core.polling import policies
+from publisher.core.profile import PROFILES
+from publisher.core.ttl import PLANNERS
+from publisher.settings import KNOWN
+
+ROOT = Path(__file__).parent.parent
+TEXT = "\n".join(
+    path.read_text("utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+)
+
+
+def commands(group: click.Group, prefix: str = "") -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}"
+
+
+@pytest.mark.parametrize("command", commands(cli))
+def test_every_command_is_documented(command: str) -> None:
+    """Each command stands in the documentation in code letters."""
+    assert f"`{command}" in TEXT or f"publisher {command}" in TEXT
+
+
+@pytest.mark.parametrize("name", [*CHECKS, *KNOWN])
+def test_every_setting_is_documented(name: str) -> None:
+    """Each setting, of the site or of the environment, is explained."""
+    assert f"`{name}`" in TEXT
+
+
+@pytest.mark.parametrize("name", [*policies(), *PLANNERS, *PROFILES])
+def test_every_policy_is_documented(name: str) -> None:
+    """Each poll policy, planner and profile is explained under its name."""
+    assert f"`{name}`" in TEXT
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    """A relative link names a file that is there."""
+    import re
+
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
+        assert (path.parent / target).exists(), target
