@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from publisher.blog.preferences import CHECKS
 from publisher.cli import cli
-from publisher.core.polling import policies
+from publisher.core.polling.registry import names as policies
 from publisher.core.profile import PROFILES
 from publisher.core.ttl import PLANNERS
 from publisher.settings import KNOWN
@@ -32,7 +33,7 @@ def commands(group: click.Group, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}"
 
 
-@pytest.mark.parametrize("command", commands(cli))
+@pytest.mark.parametrize("command", list(commands(cli)))
 def test_every_command_is_documented(command: str) -> None:
     """Each command stands in the documentation in code letters."""
     assert f"`{command}" in TEXT or f"publisher {command}" in TEXT
@@ -53,7 +54,5 @@ def test_every_policy_is_documented(name: str) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     """A relative link names a file that is there."""
-    import re
-
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
         assert (path.parent / target).exists(), target
