@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -31,6 +32,18 @@ class FakeClock:
         """Go forward by a timedelta's arguments; returns the new moment."""
         self.moment += timedelta(**duration)
         return self.moment
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where NOTHING_SKIPPED is set (CI), a skip is a failure that says what is missing."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("NOTHING_SKIPPED"):
+        report.outcome = "failed"
+        report.longrepr = f"nothing may be skipped here: {report.longrepr}"
+    return report
 
 
 @pytest.fixture
