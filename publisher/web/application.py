@@ -12,7 +12,17 @@ from publisher.clock import Clock
 from publisher.errors import PublisherError, TooMany
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
-from publisher.web import assets, blog, feeds, login, micropub, operations, rendering, studio
+from publisher.web import (
+    assets,
+    blog,
+    feeds,
+    login,
+    media,
+    micropub,
+    operations,
+    rendering,
+    studio,
+)
 from publisher.web.front import FeedFront
 from publisher.web.proxies import behind_proxies
 
@@ -49,7 +59,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     csrf.init_app(app)
     rendering.prepare(app)
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
-    for module in (assets, blog, login, studio, feeds, operations, micropub):
+    for module in (assets, blog, login, studio, media, feeds, operations, micropub):
         app.register_blueprint(module.blueprint)
     app.register_error_handler(PublisherError, _known_error)
     app.register_error_handler(CSRFError, _csrf_error)

@@ -1,0 +1,203 @@
+"""Uploaded files: checked, encoded, named by their content, written whole or not at all.
+
+The steps are apart so that no database waits for a picture: `accept` works, `store` writes files,
+`record` notes the file in the database. A file that no row knows does no harm; a row without its
+file cannot happen. Nothing here deletes: other posts may show the same file.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.blog import pictures, sounds
+from publisher.blog.drafts import clean
+from publisher.errors import InvalidData, StorageUnavailable, TooLarge
+from publisher.storage.models import Media
+
+MAX_BYTES = 32 * 1024 * 1024
+PREFIX = "/media/"
+MAX_ALT = 1000
+
+CONTENT_TYPES = {
+    "jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
+    "mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg",
+}  # fmt: skip
+
+_NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\.([a-z0-9]{3,4})")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A file that is safe to keep: `files` maps a name to its bytes, the first is the file itself.
+
+    `seconds` is the length of a sound, 0 for pictures.
+    """
+
+    digest: str
+    content_type: str
+    extension: str
+    width: int
+    height: int
+    seconds: int
+    files: dict[str, bytes]
+
+    @property
+    def path(self) -> str:
+        """Its address on the site."""
+        return PREFIX + next(iter(self.files))
+
+    @property
+    def bytes(self) -> int:
+        """Size of the file itself."""
+        return len(next(iter(self.files.values())))
+
+
+@dataclass(frozen=True)
+class Responsive:
+    """What a page says about a stored picture so that nothing jumps and phones load little."""
+
+    width: int
+    height: int
+    srcset: str
+
+
+def accept(data: bytes) -> Accepted:
+    """Look at an upload's bytes (never its name) and make of it what may be kept.
+
+    Raises TooLarge (bytes, pixels) and InvalidData (not a picture or sound we know, damaged).
+    """
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; at most {limit_text()} are taken")
+    if not data:
+        raise InvalidData("this file is empty")
+    sound = sounds.recognise(data)
+    if sound is not None:
+        digest = _digest(data)
+        files = {f"{digest[:20]}.{sound.extension}": data}
+        return Accepted(digest, sound.content_type, sound.extension, 0, 0, sound.seconds, files)
+    if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
+        raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
+    return _accept_picture(data)
+
+
+def store(folder: Path, accepted: Accepted) -> None:
+    """Write the files; what exists already is left alone. StorageUnavailable when the disk fails.
+
+    The file itself comes last: whoever finds it finds the smaller versions too.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in reversed(accepted.files.items()):
+            if not (folder / name).exists():
+                _write_whole(folder / name, data)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else f"the media folder: {error.strerror}"
+        raise StorageUnavailable(f"{reason}; the file was not kept") from error
+
+
+def record(
+    session: Session,
+    accepted: Accepted,
+    name: str,
+    author_id: int | None,
+    now: datetime,
+    alt: str = "",
+) -> Media:
+    """Note a stored file; the same content again is the same row."""
+    found = session.scalar(select(Media).where(Media.digest == accepted.digest))
+    if found is None:
+        found = Media(
+            digest=accepted.digest,
+            name=" ".join(clean(name).split())[-200:],
+            content_type=accepted.content_type,
+            extension=accepted.extension,
+            bytes=accepted.bytes,
+            width=accepted.width,
+            height=accepted.height,
+            widths=pictures.widths_of(accepted.width) if len(accepted.files) > 1 else [],
+            author_id=author_id,
+            created_at=now,
+        )
+        session.add(found)
+    found.alt = " ".join(clean(alt).split())[:MAX_ALT] or found.alt or ""
+    session.flush()
+    return found
+
+
+def path(row: Media) -> str:
+    """The address of a stored file on its site."""
+    return PREFIX + _name(row.digest, row.width, row.height, bool(row.widths), row.extension)
+
+
+def is_name(name: str) -> bool:
+    """Whether `name` is one that `store` gives: nothing else is ever served."""
+    match = _NAME.fullmatch(name)
+    return match is not None and match[6] in CONTENT_TYPES
+
+
+def responsive(address: str) -> Responsive | None:
+    """Size and smaller versions of a stored picture, told by its address alone."""
+    name = address.removeprefix(PREFIX)
+    match = _NAME.fullmatch(name)
+    if name == address or match is None or not match[2] or match[5]:
+        return None
+    width, height = int(match[2]), int(match[3])
+    stem, extension = name.rsplit(".", 1)
+    smaller = [] if match[4] else pictures.widths_of(width)
+    sources = [f"{PREFIX}{stem}-{small}.{extension} {small}w" for small in smaller]
+    return Responsive(width, height, ", ".join([*sources, f"{address} {width}w"]))
+
+
+def limit_text() -> str:
+    """The largest upload, for people."""
+    return f"{MAX_BYTES // (1024 * 1024)} MB"
+
+
+def _accept_picture(data: bytes) -> Accepted:
+    picture = pictures.encode(data)
+    digest = _digest(picture.versions[0])
+    size, several = (picture.width, picture.height), len(picture.versions) > 1
+    files = {
+        _name(digest, *size, several, picture.extension, small): content
+        for small, content in picture.versions.items()
+    }
+    return Accepted(
+        digest, picture.content_type, picture.extension, picture.width, picture.height, 0, files
+    )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _name(
+    digest: str, width: int, height: int, several: bool, extension: str, small: int = 0
+) -> str:
+    """The name tells all: size, width of a smaller version, `a` for an animation without any."""
+    alone = "" if several or not pictures.widths_of(width) else "a"
+    size = f"-{width}x{height}{alone}" if width else ""
+    return f"{digest[:20]}{size}{f'-{small}' if small else ''}.{extension}"
+
+
+def _write_whole(target: Path, data: bytes) -> None:
+    """A reader sees the whole file or none, even after a power cut."""
+    draft = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

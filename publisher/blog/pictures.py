@@ -1,0 +1,160 @@
+"""Pictures: decoded, turned upright, stripped of everything but colour, encoded in a few widths.
+
+What is stored is always our own encoding: no metadata (place, camera, thumbnail), no profile
+(colours are converted to sRGB) and no bytes of the upload survive.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+
+from publisher.errors import InvalidData, TooLarge
+
+WIDTHS = (480, 960, 1600)
+MAX_SIDE = 2560
+MAX_PIXELS = 64_000_000
+MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
+MAX_PNG_BYTES = 2_000_000
+
+_EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "JPEG": {"quality": 84, "optimize": True, "progressive": True},
+    "PNG": {"optimize": True},
+    "WEBP": {"quality": 84, "method": 4},
+    "GIF": {},
+}
+
+Image.MAX_IMAGE_PIXELS = None  # our own limit is checked from the header, before any decoding
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A picture in our encoding: `versions` maps a width to its bytes; 0 is the picture itself."""
+
+    content_type: str
+    extension: str
+    width: int
+    height: int
+    versions: dict[int, bytes]
+
+
+def encode(data: bytes) -> Encoded:
+    """Make a picture of an upload.
+
+    Raises InvalidData for what is no picture or a damaged one, TooLarge for too many pixels.
+    """
+    try:
+        with Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF", "AVIF"]) as image:
+            _check_size(image)
+            if getattr(image, "is_animated", False):
+                return _animation(image)
+            return _still(_upright(image), image.format or "")
+    except (TooLarge, InvalidData):
+        raise
+    except UnidentifiedImageError as error:
+        raise InvalidData("this file is not a picture (JPEG, PNG, WebP, GIF or AVIF)") from error
+    except Exception as error:  # decoders of damaged files raise nearly anything
+        raise InvalidData(f"this picture is damaged and cannot be read ({error})") from error
+
+
+def _check_size(image: Image.Image) -> None:
+    width, height = image.size
+    if width * height > MAX_PIXELS:
+        raise TooLarge(
+            f"this picture has {width:,} × {height:,} pixels; at most "
+            f"{MAX_PIXELS // 1_000_000} million are taken"
+        )
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """The picture as it is meant to be seen, in sRGB, no larger than MAX_SIDE."""
+    image.draft(None, (MAX_SIDE, MAX_SIDE))  # JPEG: decode no more pixels than needed
+    profile = image.info.get("icc_profile")
+    upright = _plain_mode(_in_srgb(ImageOps.exif_transpose(image), profile))
+    upright.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
+    return upright
+
+
+def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+    """Colours converted from the picture's own profile; as they are when it cannot be used."""
+    if not profile or image.mode not in ("RGB", "RGBA", "CMYK", "L"):
+        return image
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        mode = "RGBA" if image.mode == "RGBA" else "RGB"
+        target = ImageCms.createProfile("sRGB")
+        converted = ImageCms.profileToProfile(image, source, target, outputMode=mode)
+    except (ImageCms.PyCMSError, OSError, ValueError):
+        return image
+    return converted or image
+
+
+def _plain_mode(image: Image.Image) -> Image.Image:
+    """RGB, RGBA or L: what every encoder here takes."""
+    if image.mode.startswith("I"):
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if image.mode in ("RGB", "RGBA", "L"):
+        return image.copy()
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+
+
+def _still(image: Image.Image, source_format: str) -> Encoded:
+    kind = {"JPEG": "JPEG", "PNG": "PNG", "GIF": "PNG"}.get(source_format, "WEBP")
+    whole = _bytes(image, kind)
+    if kind == "PNG" and len(whole) > MAX_PNG_BYTES and image.mode != "RGBA":
+        kind = "JPEG"  # a photograph that was pasted: nobody wants to load it as PNG
+        whole = _bytes(image, kind)
+    versions = {0: whole}
+    for width in widths_of(image.width):
+        height = max(1, round(image.height * width / image.width))
+        smaller = image.resize((width, height), Image.Resampling.LANCZOS)
+        versions[width] = _bytes(smaller, kind)
+    return _encoded(kind, image.width, image.height, versions)
+
+
+def _animation(image: Image.Image) -> Encoded:
+    """An animation keeps its format, its frames and its size; it has no smaller versions."""
+    width, height = image.size
+    frames = _count_frames(image)
+    if frames > MAX_FRAMES or width * height * frames > MAX_ANIMATION_PIXELS:
+        raise TooLarge("this animation is too long or too large; a video or a still is better")
+    kind = image.format if image.format in ("GIF", "PNG", "WEBP") else "WEBP"
+    out = io.BytesIO()
+    nothing = {"comment": b""} if kind == "GIF" else {"exif": b"", "icc_profile": None}
+    image.save(out, kind, save_all=True, **nothing)
+    return _encoded(kind, width, height, {0: out.getvalue()})
+
+
+def _count_frames(image: Image.Image) -> int:
+    """How many frames there are, but never counting far beyond what is allowed."""
+    for number in range(MAX_FRAMES + 1):
+        try:
+            image.seek(number)
+        except EOFError:
+            image.seek(0)
+            return number
+    return MAX_FRAMES + 1
+
+
+def widths_of(width: int) -> list[int]:
+    """The widths that a picture of this width is also kept in."""
+    return [smaller for smaller in WIDTHS if smaller < width]
+
+
+def _bytes(image: Image.Image, kind: str) -> bytes:
+    out = io.BytesIO()
+    if kind == "JPEG" and image.mode == "RGBA":
+        image = image.convert("RGB")
+    # Pillow writes what it finds in `info`; a picture without it carries nothing along.
+    image.info.clear()
+    image.save(out, kind, **_OPTIONS[kind])
+    return out.getvalue()
+
+
+def _encoded(kind: str, width: int, height: int, versions: dict[int, bytes]) -> Encoded:
+    extension = _EXTENSIONS[kind]
+    return Encoded(f"image/{kind.lower()}", extension, width, height, versions)

@@ -1,0 +1,26 @@
+"""Uploaded files as readers get them: named by content, so that every copy is good for ever."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, send_from_directory
+
+from publisher.blog import media
+from publisher.errors import NotFound
+from publisher.web.context import site
+
+blueprint = Blueprint("media", __name__)
+
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@blueprint.get("/media/<name>")
+def file(name: str) -> Response:
+    """One file, with byte ranges for players that seek."""
+    folder = site().settings.media
+    if not media.is_name(name) or not (folder / name).is_file():
+        raise NotFound("there is no such file")
+    kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
+    response = send_from_directory(folder, name, mimetype=kind, etag=name)
+    response.headers["Cache-Control"] = FOR_EVER
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
