@@ -18,6 +18,7 @@ from publisher.web import (
     feeds,
     login,
     media,
+    metrics,
     micropub,
     operations,
     rendering,
@@ -39,6 +40,18 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+_ROOMS = (
+    assets,
+    blog,
+    feeds,
+    login,
+    media,
+    metrics,
+    micropub,
+    operations,
+    studio,
+)
+
 csrf = CSRFProtect()
 
 
@@ -59,7 +72,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     csrf.init_app(app)
     rendering.prepare(app)
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
-    for module in (assets, blog, login, studio, media, feeds, operations, micropub):
+    for module in _ROOMS:
         app.register_blueprint(module.blueprint)
     app.register_error_handler(PublisherError, _known_error)
     app.register_error_handler(CSRFError, _csrf_error)

@@ -94,4 +94,5 @@ def test_behind_the_documented_nginx(tmp_path: Path) -> None:
             packed = ask(port, {"Accept-Encoding": "gzip"})
             assert packed.headers["Content-Encoding"] == "gzip"
             assert packed.headers["ETag"] == plain.headers["ETag"]
+            assert ask(port, {}, "/metrics").status == 403
             assert ask(port, {}, "/healthz").status == 200
