@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, tzinfo
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil import parser, tz
@@ -69,7 +70,7 @@ def http_date(text: str | None) -> datetime | None:
 
 def parse_zone(name: str) -> ZoneInfo:
     """The IANA time zone called `name`; InvalidInput when there is none."""
-    if name not in available_timezones():
+    if name not in _zone_names():
         raise InvalidInput(f"no such time zone: {name[:60]!r} (an IANA name such as Europe/Berlin)")
     return ZoneInfo(name)
 
@@ -82,3 +83,9 @@ def format_rfc3339(moment: datetime) -> str:
 def format_rfc822(moment: datetime) -> str:
     """`moment` as RSS wants it: RFC 822 with a four-digit year and English names, in GMT."""
     return format_datetime(moment.astimezone(UTC).replace(microsecond=0), usegmt=True)
+
+
+@cache
+def _zone_names() -> frozenset[str]:
+    """All names there are: finding them reads hundreds of files, so it is done once."""
+    return frozenset(available_timezones())

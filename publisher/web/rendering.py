@@ -10,6 +10,7 @@ from flask import Flask, g
 from publisher.blog import preferences
 from publisher.blog.posts import path
 from publisher.blog.preferences import Preferences
+from publisher.core.day import span
 from publisher.dates import format_rfc3339
 from publisher.errors import PublisherError
 from publisher.web.assets import asset
@@ -21,7 +22,13 @@ def prepare(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(asset=asset, path=path)
     app.jinja_env.filters.update(
-        sentence=sentence, rfc3339=format_rfc3339, day=day, clock=clock, moment=moment
+        sentence=sentence,
+        rfc3339=format_rfc3339,
+        day=day,
+        clock=clock,
+        moment=moment,
+        span=span,
+        updates=updates,
     )
     app.context_processor(_values)
 
@@ -55,6 +62,11 @@ def clock(at: datetime) -> str:
 def moment(at: datetime) -> str:
     """Date and time: 4 March 2024, 09:30."""
     return f"{day(at)}, {clock(at)}"
+
+
+def updates(expected: float) -> str:
+    """How many updates an hour brings: 9.1 updates."""
+    return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any update"
 
 
 def _values() -> dict[str, Any]:
