@@ -1,0 +1,163 @@
+"""A real Chromium on a real server: fixtures that every browser test shares.
+
+`live` is the application of the test's own `site`, served on loopback under the test's clock;
+`browse` opens pages in it. Tests here get the marker `browser` and are skipped, with the reason,
+where Chromium is missing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from flask import Flask
+from playwright.sync_api import Browser, Page, sync_playwright
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from publisher.settings import Settings
+from publisher.site import Site
+from tests.factories import PASSWORD, make_author
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+]  # fmt: skip
+HERE = Path(__file__).parent
+Scheme = Literal["light", "dark"]
+Browse = Callable[..., Page]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what lies in this folder, and skip it where no Chromium is installed."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no chromium on this machine"))
+
+
+@dataclass(frozen=True)
+class Live:
+    """A site that is being served: its address and what stands behind it."""
+
+    url: str
+    site: Site
+    app: Flask
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests of the folder; each test gets contexts of its own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def port() -> int:
+    """A free port on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        found: int = probe.getsockname()[1]
+    return found
+
+
+@pytest.fixture
+def settings(settings: Settings, port: int) -> Settings:
+    """The site's address is where it is served."""
+    return Settings(
+        instance=settings.instance,
+        database_url=settings.database_url,
+        site_url=f"http://127.0.0.1:{port}",
+        secret_key=settings.secret_key,
+        allow_private=True,
+    )
+
+
+class _Silent(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's name
+        """Say nothing: the failing test says it."""
+
+
+@pytest.fixture
+def live(app: Flask, site: Site, port: int) -> Iterator[Live]:
+    """The application on loopback, in a thread."""
+    server = make_server("127.0.0.1", port, app, threaded=True, request_handler=_Silent)
+    thread = threading.Thread(target=server.serve_forever, name="live", daemon=True)
+    thread.start()
+    yield Live(f"http://127.0.0.1:{port}", site, app)
+    server.shutdown()
+    thread.join(10)
+    server.server_close()
+
+
+@pytest.fixture
+def browse(chromium: Browser, live: Live) -> Iterator[Browse]:
+    """Open a page: browse("/about", scheme="dark", width=390, scripts=False).
+
+    What a page asks of other hosts is refused, and the test fails when it asked.
+    """
+    contexts, strays = [], []
+
+    def open_page(
+        path: str = "/", scheme: Scheme = "light", width: int = 1280, scripts: bool = True
+    ) -> Page:
+        context = chromium.new_context(
+            base_url=live.url,
+            color_scheme=scheme,
+            viewport={"width": width, "height": 900},
+            java_script_enabled=scripts,
+        )
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda r: None if r.url.startswith((live.url, "data:", "blob:"))
+                else strays.append(r.url))  # fmt: skip
+        page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert strays == [], "a page asked somebody else's server"
+
+
+@pytest.fixture
+def log_in(live: Live) -> Callable[[Page], Page]:
+    """Log a page's browser in as ada, an admin, who is made on the way."""
+
+    def enter(page: Page, name: str = "ada") -> Page:
+        make_author(live.site, name)
+        page.goto("/studio/login")
+        page.fill("[name=name]", name)
+        page.fill("[name=password]", PASSWORD)
+        page.click("main button")
+        page.wait_for_url("**/studio/**")
+        return page
+
+    return enter
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds wrong with the page: one line each, empty when nothing is."""
+    results = Axe().run(page).response["violations"]
+    return [
+        f"{found['id']}: {node['target']} {node['failureSummary']}"
+        for found in results
+        for node in found["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    wider: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return max(0, wider)
