@@ -26,8 +26,10 @@ def foresee(
     last: int,
     now: int,
 ) -> None:
-    """Look beyond the new items, where no client can look."""
-    state[NEXT_UPDATE] = dates[last] if last < len(dates) else FOREVER
+    """Look beyond the new items, where no client can look; without any, look again at once."""
+    state[NEXT_UPDATE] = FOREVER if len(dates) > 0 else 0
+    if last < len(dates):
+        state[NEXT_UPDATE] = dates[last]
 
 
 def come_with_the_update(

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.polling import Answer, PollPolicy
-from publisher.core.polling.answer import ABSENT, COLUMNS
 from publisher.simulator import compiled, kernel
 from publisher.simulator.metrics import Tally, tally
 from publisher.simulator.publishers import Documents
@@ -88,7 +87,7 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
     """A number in [0, 1) for each id: the finaliser of splitmix64 (Steele, Lea and Flood, 2014)."""
-    mixed = ids + np.uint64(seed % 2**64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = ids + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     mixed ^= mixed >> np.uint64(31)
@@ -116,7 +115,7 @@ def replay(
         feeds.times, feeds.offsets, feeds.built, feeds.ttls, feeds.documents,
         feeds.edges, feeds.clock, feeds.edge_offsets, feeds.last_scored,
         first_polls(feeds, policy, phases, seed), feeds.ends, window,
-        fresh, fresh.copy(), np.array(policy.options, np.float64), np.full(COLUMNS, ABSENT),
+        fresh, fresh.copy(), np.array(policy.options, np.float64),
     ]  # fmt: skip
     if not compiled.available():
         return _replay_plainly(run, arguments, counts, delays, feeds, phases)

@@ -6,17 +6,7 @@ with each policy's own two functions in their place, compiled. All instants are 
 
 from collections.abc import MutableSequence, Sequence
 
-from publisher.core.polling.answer import (
-    ABSENT,
-    CHANGED,
-    DATED,
-    LAST_MODIFIED,
-    MAX_AGE,
-    NEW_ITEMS,
-    NOT_MODIFIED,
-    STATUS,
-    TTL,
-)
+from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time
@@ -82,7 +72,6 @@ def poll_feed(
     window: int,
     state: MutableSequence[float],
     options: Sequence[float],
-    answer: MutableSequence[int],
     counts: MutableSequence[int],
     delays: MutableSequence[int],
 ) -> None:
@@ -95,55 +84,65 @@ def poll_feed(
     """
     now, seen, document, told = start, 0, 0, ABSENT
     edge, item_edge = 1, 1
+    polls, hits, full, stale, real, steps = 0, 0, 0, 0, 0, 0
     number, documents = len(times), len(built)
+    newest = ABSENT
     while now < end:
         edge = past(edges, edge, now)
         scored = 1 - edge % 2
         while document + 1 < documents and built[document + 1] <= now:
             document += 1
-        ttl = ttls[document] * 60
+        ttl = int(ttls[document]) * 60
         fresh = seen
         while fresh < number and times[fresh] <= now:
             fresh += 1
-        kept = max(seen, fresh - window)
+        kept = seen
         if fresh > seen:
+            kept = max(seen, fresh - window)
+            newest = int(times[fresh - 1])
             item_edge = past(edges, item_edge, times[seen])
-            stale = observed(edges, clock, item_edge, times[seen])
-            counts[STALE] += observed(edges, clock, edge, now) - stale
-            deliver(times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays)
-            counts[HITS] += scored
-        full = fresh > seen or ttl != told
-        counts[FULL] += scored if full else 0
+            since = observed(edges, clock, item_edge, int(times[seen]))
+            stale += observed(edges, clock, edge, now) - since
+            item_edge = deliver(
+                times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays
+            )
+            hits += scored
+        document_sent = fresh > seen or ttl != told
+        full += scored if document_sent else 0
         told = ttl
-        write_answer(answer, full, fresh - kept, ttl, times[fresh - 1] if fresh > 0 else ABSENT)
+        answer = answered(document_sent, fresh - kept, ttl, newest)
         remember(state, options, answer, times, kept, fresh, now)
         wait, until, _ = decide(state, options, now)
         seen = fresh
         until = min(until, edges[edge], end)
         if seen < number:
-            until = min(until, times[seen])
+            until = min(until, int(times[seen]))
         if document + 1 < documents:
-            until = min(until, built[document + 1])
+            until = min(until, int(built[document + 1]))
         # The polls before `until` bring nothing: this one and they differ in their time only.
         quiet = (until - 1 - now) // wait if now + wait < until else 0
-        counts[POLLS] += scored * (1 + quiet)
-        counts[REAL] += 1
-        counts[STEPS] += 1 + quiet
+        polls += scored * (1 + quiet)
+        real += 1
+        steps += 1 + quiet
         now += (1 + quiet) * wait
+    counts[POLLS] += polls
+    counts[HITS] += hits
+    counts[FULL] += full
+    counts[STALE] += stale
+    counts[REAL] += real
+    counts[STEPS] += steps
     leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
 
 
-def write_answer(
-    answer: MutableSequence[int], full: bool, new_items: int, ttl: int, newest: int
-) -> None:
+def answered(document_sent: bool, new_items: int, ttl: int, newest: int) -> tuple[int, ...]:
     """What the server sends: the document, or a 304 that repeats only the headers."""
-    answer[STATUS] = 200 if full else NOT_MODIFIED
-    answer[NEW_ITEMS] = new_items
-    answer[CHANGED] = 1 if new_items > 0 else 0
-    answer[TTL] = ttl if full else ABSENT
-    answer[MAX_AGE] = ttl
-    answer[DATED] = 1
-    answer[LAST_MODIFIED] = newest
+    status = 200 if document_sent else NOT_MODIFIED
+    changed = 1 if new_items > 0 else 0
+    said = ttl if document_sent else ABSENT
+    # The columns of `publisher.core.polling.answer`, in their order.
+    return (
+        status, new_items, changed, said, ttl, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 1, newest, 0,
+    )  # fmt: skip
 
 
 def deliver(
@@ -157,20 +156,30 @@ def deliver(
     now: int,
     counts: MutableSequence[int],
     delays: MutableSequence[int],
-) -> None:
-    """Score the items ``times[seen:fresh]``; those before `kept` are in the document no more."""
+) -> int:
+    """Score the items ``times[seen:fresh]``; those before `kept` are in the document no more.
+
+    Returns the edge after the last of them.
+    """
+    items, total, longest, missed = 0, 0, counts[LONGEST], 0
     for item in range(seen, fresh):
-        edge = past(edges, edge, times[item])
-        if edge % 2 == 0 and times[item] <= last_scored:
-            counts[ITEMS] += 1
+        at = int(times[item])
+        edge = past(edges, edge, at)
+        if edge % 2 == 0 and at <= last_scored:
+            items += 1
             if item < kept:
-                counts[MISSED] += 1
+                missed += 1
             else:
-                delay = now - times[item]
-                counts[SEEN] += 1
-                counts[DELAY] += delay
-                counts[LONGEST] = max(counts[LONGEST], delay)
+                delay = now - at
+                total += delay
+                longest = max(longest, delay)
                 delays[min(delay // 60, MINUTE_BINS - 1)] += 1
+    counts[ITEMS] += items
+    counts[SEEN] += items - missed
+    counts[DELAY] += total
+    counts[LONGEST] = longest
+    counts[MISSED] += missed
+    return edge
 
 
 def leave_unseen(
@@ -212,7 +221,6 @@ def poll_feeds(
     fresh_state: Sequence[float],
     state: MutableSequence[float],
     options: Sequence[float],
-    answer: MutableSequence[int],
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
     first: int,
@@ -238,7 +246,6 @@ def poll_feeds(
                 window,
                 state,
                 options,
-                answer,
                 counts[feed],
                 delays,
             )

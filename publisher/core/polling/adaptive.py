@@ -59,7 +59,7 @@ def remember(
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The interval, less the step towards the moment of the last change."""
     earlier = state[QUIET] * options[SYNC]
-    wait = int(max(state[INTERVAL] - earlier, 1.0) + 0.5)
+    wait = int(max(state[INTERVAL] - earlier, options[FLOOR] * 60) + 0.5)
     if state[DIRECTION] < 0:
         return wait, now, CHANGE
     full = state[INTERVAL] >= options[CEILING] * 60 and earlier == 0

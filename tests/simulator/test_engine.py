@@ -1,0 +1,187 @@
+"""The compiled kernel with its jump over quiet polls, against plain poll-by-poll Python."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from publisher.simulator import compiled, engine, kernel, walk
+from publisher.simulator.clients import parse_client
+from publisher.simulator.metrics import Tally
+from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.scoring import scoring
+from tests.simulator.cases import (
+    ALL_CLIENTS,
+    DAY,
+    EPOCH,
+    random_documents,
+    random_timeline,
+    timeline,
+)
+
+needs_numba = pytest.mark.skipif(not compiled.available(), reason="numba is not installed")
+
+
+def same(one: Tally, other: Tally) -> bool:
+    """Equal in every figure that does not say how it was computed."""
+    ours, theirs = (sums.counts[: kernel.REAL].tolist() for sums in (one, other))
+    steps = one.counts[kernel.STEPS] == other.counts[kernel.STEPS]
+    return ours == theirs and steps and np.array_equal(one.delays, other.delays)
+
+
+@pytest.mark.parametrize("client", ALL_CLIENTS)
+def test_jumping_equals_polling_one_by_one(client: str) -> None:
+    """For every policy, skipping quiet polls and compiling change no figure."""
+    policy = parse_client(client)
+    for seed in range(12):
+        rng = np.random.default_rng([seed, len(client)])
+        line = random_timeline(rng, rate=float(rng.choice([0.5, 6, 40])))
+        documents = random_documents(rng, line)
+        feeds = engine.batch([line], [documents])
+        window = int(rng.integers(1, 12))
+        fast = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
+        starts = engine.first_polls(feeds, policy, 3, seed)[0]
+        slow = [
+            walk.count(walk.walk(line, documents, policy, int(start), window), line)
+            for start in starts
+        ]
+        assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
+
+
+@needs_numba
+@pytest.mark.parametrize("client", ["ttl", "weekly-average", "cho-nochanges", "oracle"])
+def test_plain_python_gives_the_same_without_numba(
+    client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fallback runs the same text on lists and comes to the same figures."""
+    rng = np.random.default_rng(5)
+    line = random_timeline(rng)
+    feeds = engine.batch([line], [random_documents(rng, line)])
+    fast = engine.replay(feeds, parse_client(client))
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    compiled._specialised.cache_clear()
+    compiled.rule.cache_clear()
+    try:
+        slow = engine.replay(feeds, parse_client(client))
+    finally:
+        compiled._specialised.cache_clear()
+        compiled.rule.cache_clear()
+    assert same(fast, slow)
+    assert fast.counts[kernel.REAL] == slow.counts[kernel.REAL]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_brute_force_second_by_second(seed: int) -> None:
+    """A loop over every second of three days, written from the definitions, agrees."""
+    rng = np.random.default_rng(seed)
+    days, minutes, window = 3, int(rng.integers(7, 200)), 3
+    offsets = sorted({int(at) for at in rng.integers(0, days * DAY, 30)})
+    hole = (int(1.5 * DAY), int(1.6 * DAY))
+    line = timeline(offsets, days, [hole])
+    policy = parse_client(f"fixed:{minutes}")
+    feeds = engine.batch([line], [parse_publisher("fixed:60")(line)])
+    start = int(engine.first_polls(feeds, policy, 1, seed)[0, 0]) - EPOCH
+
+    begin, last_scored = days * DAY // 4, (days - 1) * DAY
+    updates = set(offsets)
+    unseen: list[int] = []
+    polls = hits = stale = missed = 0
+    delays: list[int] = []
+    for second in range(days * DAY):
+        scored = begin <= second and not hole[0] <= second < hole[1]
+        if second in updates:
+            unseen.append(second)
+        if second >= start and (second - start) % (minutes * 60) == 0:
+            polls += scored
+            hits += scored and bool(unseen)
+            for age, at in enumerate(reversed(unseen)):
+                if begin <= at <= last_scored and not hole[0] <= at < hole[1]:
+                    if age >= window:
+                        missed += 1
+                    else:
+                        delays.append(second - at)
+            unseen = []
+        stale += scored and bool(unseen)
+    found = engine.replay(feeds, policy, phases=1, window=window, seed=seed)
+    assert found.counts[kernel.POLLS] == polls
+    assert found.counts[kernel.HITS] == hits
+    assert found.counts[kernel.DELAY] == sum(delays)
+    assert found.counts[kernel.SEEN] == len(delays)
+    assert found.counts[kernel.MISSED] == missed
+    assert found.counts[kernel.STALE] == stale
+    assert found.counts[kernel.LONGEST] == max(delays, default=0)
+
+
+@pytest.mark.parametrize("client", [name for name in ALL_CLIENTS if name != "oracle"])
+def test_no_client_looks_ahead(client: str) -> None:
+    """Updates that are added later leave every earlier poll where it was."""
+    rng = np.random.default_rng(8)
+    line = random_timeline(rng)
+    documents = random_documents(rng, line)
+    policy = parse_client(client)
+    cut = EPOCH + 8 * DAY
+    extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
+    more = replace(line, times=extra.astype(np.uint32))
+
+    def before(one: list[walk.Poll]) -> list[tuple[int, int]]:
+        return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
+
+    polls = before(list(walk.walk(line, documents, policy, EPOCH + 77)))
+    assert polls == before(list(walk.walk(more, documents, policy, EPOCH + 77)))
+    assert len(polls) > 3
+
+
+def test_an_update_is_visible_to_a_poll_in_the_same_second() -> None:
+    """Delay 0 for a poll at the very second of the update."""
+    line = timeline([DAY, 2 * DAY, 3 * DAY], 6)
+    found = engine.replay(
+        engine.batch([line], [parse_publisher("fixed:60")(line)]), parse_client("oracle"), 1
+    )
+    assert found.counts[kernel.SEEN] == 2
+    assert found.counts[kernel.DELAY] == 0
+    assert found.counts[kernel.STALE] == 0
+
+
+def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_value() -> None:
+    """Whole seconds, no lattice: 4,000 phases of an 8 h ttl look uniform modulo 15, 60 and 480."""
+    line = timeline([DAY, 2 * DAY], 6)
+    built = np.array([EPOCH, EPOCH + DAY], np.uint32)
+    feeds = engine.batch([line], [(built, np.array([15, 480], np.int32))])
+    starts = engine.first_polls(feeds, parse_client("ttl"), 4000, 3)[0] - EPOCH
+    assert starts.min() >= 0
+    assert starts.max() < 480 * 60
+    for minutes in (15, 60, 480):
+        shares = np.histogram(starts % (minutes * 60), bins=10, range=(0, minutes * 60))[0]
+        assert (abs(shares - 400) < 40).all(), (minutes, shares)
+
+
+def test_a_feed_keeps_its_clients_whatever_else_is_replayed() -> None:
+    """First polls depend on the seed and the feed's name, not on its place in the batch."""
+    one = timeline([DAY, 2 * DAY], 6)
+    other = replace(one, name="other")
+    documents = parse_publisher("fixed:60")(one)
+    policy = parse_client("fixed:45")
+    pair = engine.first_polls(engine.batch([one, other], [documents] * 2), policy, 16, 9)
+    swapped = engine.first_polls(engine.batch([other, one], [documents] * 2), policy, 16, 9)
+    assert pair[0].tolist() == swapped[1].tolist()
+    assert pair[0].tolist() != pair[1].tolist()
+    again = engine.first_polls(engine.batch([one], [documents]), policy, 16, 10)
+    assert pair[0].tolist() != again[0].tolist()
+
+
+def test_scoring_leaves_out_learning_cool_down_and_holes() -> None:
+    """Counted seconds: from a quarter (at most 28 days) to the end, without the holes."""
+    line = timeline([0, DAY, 7 * DAY], 8, [(DAY, 3 * DAY), (5 * DAY, 6 * DAY)])
+    plan = scoring(line)
+    assert plan.begin == EPOCH + 2 * DAY
+    assert plan.seconds == (8 - 3 - 1) * DAY
+    assert [walk.counts_at(plan, EPOCH + day * DAY) for day in (1, 2, 3, 5, 6, 7)] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+        True,
+    ]
+    long = scoring(timeline([0, 200 * DAY], 400))
+    assert long.begin == EPOCH + 28 * DAY
