@@ -10,19 +10,27 @@ import os
 import signal
 import sys
 import threading
+from datetime import timedelta
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from publisher import logs
+from publisher.blog import preferences
 from publisher.clock import real_seconds
 from publisher.errors import PublisherError
+from publisher.feeds import history
+from publisher.readers import retention
+from publisher.readers.counter import FLUSH_SECONDS
+from publisher.readers.fold import fold
 from publisher.rebuild import refresh
 from publisher.settings import from_environment
 from publisher.site import Site, open_site
 
 TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
+FOLD_SECONDS = 2.0
+FOLD_LAG_SECONDS = 2.5 * FLUSH_SECONDS  # by then every worker has flushed
 
 log = structlog.get_logger("jobs")
 
@@ -35,6 +43,29 @@ def refresh_feeds(site: Site) -> None:
         log.warning("rebuild postponed", reason=str(error))
 
 
+def fold_polls(site: Site) -> None:
+    """Bring the polls that the workers have counted into the readers' tables."""
+    lag = timedelta(seconds=FOLD_LAG_SECONDS / real_seconds(site.clock, 1.0))
+    try:
+        with site.database.read() as session:
+            smallest = preferences.load(session).rule.menu.smallest
+        fold(site.database, smallest, site.clock() - lag)
+    except PublisherError as error:
+        log.warning("polls wait", reason=str(error))
+
+
+def prune_polls(site: Site) -> None:
+    """Forget counts and versions that are older than the author wants them kept."""
+    now = site.clock()
+    try:
+        with site.database.write() as session:
+            days = preferences.load(session).readers_days
+            retention.prune(session, now, days)
+            history.prune(session, now - timedelta(days=days))
+    except PublisherError as error:
+        log.warning("old counts kept for now", reason=str(error))
+
+
 def make_scheduler(site: Site) -> BackgroundScheduler:
     """APScheduler with every job of a site; not started yet.
 
@@ -44,6 +75,14 @@ def make_scheduler(site: Site) -> BackgroundScheduler:
     tick = max(SHORTEST_TICK_SECONDS, min(TICK_SECONDS, real_seconds(site.clock, 60.0)))
     scheduler.add_job(
         refresh_feeds, "interval", [site], seconds=tick, id="refresh_feeds",
+        max_instances=1, coalesce=True, misfire_grace_time=None,
+    )  # fmt: skip
+    scheduler.add_job(
+        fold_polls, "interval", [site], seconds=FOLD_SECONDS, id="fold_polls",
+        max_instances=1, coalesce=True, misfire_grace_time=None,
+    )  # fmt: skip
+    scheduler.add_job(
+        prune_polls, "interval", [site], hours=1, id="prune_polls", jitter=60,
         max_instances=1, coalesce=True, misfire_grace_time=None,
     )  # fmt: skip
     return scheduler

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.dates import parse_zone
 from publisher.errors import InvalidInput
+from publisher.net import check_url
 from publisher.storage.models import Preference
 
 
@@ -34,6 +35,10 @@ class Preferences:
     undo_seconds: int = 60
     etag: str = "document"
     old_feeds: str = ""
+    hubs: str = ""
+    cloud: str = ""
+    readers_days: int = 30
+    fairness: str = "off"
 
     @property
     def zone(self) -> ZoneInfo:
@@ -115,6 +120,16 @@ def _paths(text: str) -> str:
     return " ".join(paths)
 
 
+def _addresses(most: int) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        addresses = text.split()
+        if len(addresses) > most:
+            raise InvalidInput(f"at most {most} can be set")
+        return " ".join(check_url(address) for address in addresses)
+
+    return check
+
+
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": _line(1, 200),
@@ -130,6 +145,10 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "undo_seconds": _whole(0, 3600),
     "etag": _choice("document", "quiet"),
     "old_feeds": _paths,
+    "hubs": _addresses(5),
+    "cloud": _addresses(1),
+    "readers_days": _whole(1, 400),
+    "fairness": _choice("off", "on"),
 }
 
 if set(CHECKS) != {field.name for field in fields(Preferences)}:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from publisher.storage.columns import Base
@@ -275,3 +283,153 @@ class Snapshot(Base):
     decision: Mapped[dict[str, Any]] = mapped_column(JSON)
     decided_at: Mapped[datetime]
     built_at: Mapped[datetime]
+
+
+# Who reads
+
+
+class DocumentVersion(Base):
+    """One row each time the bytes of a served document changed: what they said, and when.
+
+    `bytes` and `gzip_bytes` are the sizes of the two bodies.
+    """
+
+    __tablename__ = "document_versions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    built_at: Mapped[datetime]
+    etag: Mapped[str]
+    last_modified: Mapped[datetime]
+    content_hash: Mapped[str]
+    ttl_minutes: Mapped[int]
+    bytes: Mapped[int]
+    gzip_bytes: Mapped[int]
+    __table_args__ = (Index("ix_document_versions_time", "name", "built_at"),)
+
+
+class ReaderKey(Base):
+    """The key that hashes addresses during one week (number of weeks since 1970)."""
+
+    __tablename__ = "reader_keys"
+    week: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    key: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class PollBatch(Base):
+    """Polls that a worker has counted and nobody has folded into the tables below yet."""
+
+    __tablename__ = "poll_batches"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ReaderClient(Base):
+    """A reader: `client` is a keyed hash of address and agent; the address itself is not kept.
+
+    `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`).
+    """
+
+    __tablename__ = "reader_clients"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    agent: Mapped[str] = mapped_column(Text)
+    name: Mapped[str]
+    version: Mapped[str]
+    subscribers: Mapped[int]
+    subscribers_capped: Mapped[bool]
+    first_at: Mapped[datetime] = mapped_column(index=True)
+    last_at: Mapped[datetime]
+
+
+class ReaderFeed(Base):
+    """What one reader was told by one document, and when: the base of its next interval.
+
+    `seen_at`: Last-Modified of the version that it holds; `full_at`: when it last got a body;
+    `asked_back_at`: the moment that a 429 told it to wait for. Seconds since 1970.
+    """
+
+    __tablename__ = "reader_feeds"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    document: Mapped[str] = mapped_column(primary_key=True)
+    last_at: Mapped[float]
+    told_minutes: Mapped[int]
+    seen_at: Mapped[float]
+    full_at: Mapped[float]
+    asked_back_at: Mapped[float | None]
+
+
+class ReaderDay(Base):
+    """The polls of one reader on one day (days since 1970, UTC), summed up.
+
+    Client 0 is everybody beyond the limit. `spans`: how often which interval followed which ttl,
+    as "ttl:seconds:count ..." with rounded seconds.
+    """
+
+    __tablename__ = "reader_days"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    requests: Mapped[int] = mapped_column(default=0)
+    full: Mapped[int] = mapped_column(default=0)
+    not_modified: Mapped[int] = mapped_column(default=0)
+    refused: Mapped[int] = mapped_column(default=0)
+    refused_obeyed: Mapped[int] = mapped_column(default=0)
+    bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    first: Mapped[int] = mapped_column(default=0)
+    conditional: Mapped[int] = mapped_column(default=0)
+    stale: Mapped[int] = mapped_column(default=0)
+    invented: Mapped[int] = mapped_column(default=0)
+    gzip: Mapped[int] = mapped_column(default=0)
+    ttl_only: Mapped[int] = mapped_column(default=0)
+    ttl_only_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    saved_by_304_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    saved_by_gzip_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    intervals: Mapped[int] = mapped_column(default=0)
+    interval_seconds: Mapped[int] = mapped_column(BigInteger, default=0)
+    on_time: Mapped[int] = mapped_column(default=0)
+    early: Mapped[int] = mapped_column(default=0)
+    fast: Mapped[int] = mapped_column(default=0)
+    spans: Mapped[str] = mapped_column(Text, default="")
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class PollHour(Base):
+    """All polls of one hour (hours since 1970, UTC)."""
+
+    __tablename__ = "poll_hours"
+    hour: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    requests: Mapped[int]
+    not_modified: Mapped[int]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class PostReach(Base):
+    """How soon readers had a post: `delays` counts them by rounded seconds, as JSON."""
+
+    __tablename__ = "post_reach"
+    post_id: Mapped[int] = mapped_column(
+        ForeignKey("posts.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    published_at: Mapped[datetime] = mapped_column(index=True)
+    readers: Mapped[int]
+    delays: Mapped[dict[str, int]] = mapped_column(JSON)
+
+
+# Who is told
+
+
+class Delivery(Base):
+    """One ping that is owed to a hub (`protocol` websub) or a cloud (rsscloud).
+
+    It is tried again at `next_at` until `delivered_at` or `given_up_at` is set.
+    """
+
+    __tablename__ = "deliveries"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    protocol: Mapped[str]
+    target: Mapped[str]
+    topic: Mapped[str]
+    created_at: Mapped[datetime]
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+    delivered_at: Mapped[datetime | None]
+    given_up_at: Mapped[datetime | None]
+    answer: Mapped[str] = mapped_column(default="")

@@ -1,0 +1,64 @@
+"""What a User-Agent says: name, version and how many subscribers it claims to stand for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+LONGEST_AGENT, LONGEST_NAME, LONGEST_VERSION = 200, 60, 24
+MOST_SUBSCRIBERS = 1_000_000  # a larger claim is cut and marked
+
+_COMPATIBLE = re.compile(r"compatible;\s*([^;/()]+?)\s*(?:/\s*([^;()\s]+))?\s*(?=[;()]|$)")
+_PRODUCT = re.compile(r"([^/();,+]*[^/();,+\s-])(?:\s*/\s*v?([\w.+~-]+))?")
+_BROWSERS = re.compile(r"\b(Firefox|Edg|OPR|Vivaldi|Chrome|Version)/([\d.]+)")
+_NAMED = {"Edg": "Edge", "OPR": "Opera", "Version": "Safari"}
+_NOISE = re.compile(r"\bfeed-?id[:=]\S+|\s-\s.*")
+_SUBSCRIBERS = re.compile(r"(\d{1,18})\s*(?:subscriber|reader|user)s?\b", re.IGNORECASE)
+_HUB = re.compile(r"pubsubhubbub|websub|superfeedr|\bhub\b|rsscloud", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A parsed User-Agent; `subscribers` is its own claim, 0 where it makes none."""
+
+    text: str
+    name: str
+    version: str
+    subscribers: int
+    subscribers_capped: bool
+
+
+@lru_cache(maxsize=4096)
+def parse_agent(raw: str) -> Agent:
+    """Read a User-Agent as it came over the wire (bytes as latin-1); never fails."""
+    text = _clean(raw)
+    name, version = _product(text)
+    claim = max((int(found) for found in _SUBSCRIBERS.findall(text)), default=0)
+    return Agent(
+        text,
+        name[:LONGEST_NAME].strip() or "unnamed",
+        version[:LONGEST_VERSION],
+        min(claim, MOST_SUBSCRIBERS),
+        claim > MOST_SUBSCRIBERS,
+    )
+
+
+def is_hub(raw: str) -> bool:
+    """Whether an agent fetches for a hub or a cloud, which was asked to come."""
+    return _HUB.search(raw) is not None
+
+
+def _clean(raw: str) -> str:
+    """Printable text of bounded length, whatever was sent."""
+    text = raw[:LONGEST_AGENT].encode("latin-1", "replace").decode("utf-8", "replace")
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _product(text: str) -> tuple[str, str]:
+    if found := _COMPATIBLE.search(text):
+        return found[1], found[2] or ""
+    if text.startswith(("Mozilla/", "Opera/")) and (browser := _BROWSERS.search(text)):
+        return _NAMED.get(browser[1], browser[1]), browser[2]
+    found = _PRODUCT.match(_NOISE.sub("", text))
+    return (found[1].strip(), found[2] or "") if found else ("", "")

@@ -1,0 +1,125 @@
+"""The sums that are kept of one reader's polls, and the rule that adds one poll to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+
+from publisher.readers import spans
+from publisher.readers.batches import Answered
+
+DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
+
+# A poll is early below this share of the ttl it was told, and on time up to that share and slack:
+# readers look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
+EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
+
+
+@dataclass(slots=True)
+class Figures:
+    """Sums over polls; the names are the columns of `reader_days`."""
+
+    requests: int = 0
+    full: int = 0
+    not_modified: int = 0
+    refused: int = 0
+    refused_obeyed: int = 0
+    bytes: int = 0
+    first: int = 0
+    conditional: int = 0
+    stale: int = 0
+    invented: int = 0
+    gzip: int = 0
+    ttl_only: int = 0
+    ttl_only_bytes: int = 0
+    saved_by_304_bytes: int = 0
+    saved_by_gzip_bytes: int = 0
+    intervals: int = 0
+    interval_seconds: int = 0
+    on_time: int = 0
+    early: int = 0
+    fast: int = 0
+    spans: spans.Spans = field(default_factory=Counter)
+
+
+COUNTS = tuple(column.name for column in fields(Figures) if column.name != "spans")
+
+
+@dataclass(slots=True)
+class State:
+    """What one reader knows of one document: the columns of `reader_feeds` (which see)."""
+
+    last_at: float
+    told_minutes: int
+    seen_at: float
+    full_at: float
+    asked_back_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of a document that were served: content by bare ETag and by Last-Modified."""
+
+    by_tag: dict[str, str]
+    by_date: dict[str, str]
+
+
+def count_answer(sums: Figures, poll: Answered, versions: Versions) -> None:
+    """Add what one answer cost and saved."""
+    sums.requests += 1
+    sums.bytes += poll.sent
+    sums.gzip += poll.gzip
+    conditional = bool(poll.tags or poll.since)
+    sums.conditional += conditional
+    if poll.status == 304:
+        sums.not_modified += 1
+        sums.saved_by_304_bytes += poll.packed if poll.gzip else poll.whole
+    elif poll.status == 429:
+        sums.refused += 1
+    elif poll.status == 200:
+        sums.full += 1
+        if poll.gzip and poll.sent:
+            sums.saved_by_gzip_bytes += poll.whole - poll.packed
+        if conditional:
+            _count_validator(sums, poll, versions)
+
+
+def count_interval(sums: Figures, state: State, at: float, smallest_ttl_minutes: int) -> None:
+    """Add the time since the reader asked last, judged by the ttl that it was told then."""
+    interval, told = at - state.last_at, state.told_minutes * 60.0
+    if interval < 0.0:  # the clock went back, or another worker's polls came late
+        return
+    sums.intervals += 1
+    sums.interval_seconds += round(interval)
+    sums.spans[state.told_minutes, spans.rounded(interval)] += 1
+    if interval < EARLY_SHARE * told:
+        sums.early += 1
+    elif interval <= LATE_SHARE * told + SLACK_SECONDS:
+        sums.on_time += 1
+    if interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
+        sums.fast += 1
+    if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
+        sums.refused_obeyed += 1
+
+
+def validator_content(poll: Answered, versions: Versions) -> str | None:
+    """The content that the request's validators belong to; None if we never sent them."""
+    for tag in poll.tags.split(","):
+        bare = tag.strip().removeprefix("W/").strip('"').partition(";")[0]
+        bare = bare.removesuffix("-gzip").removesuffix("-")
+        if bare in versions.by_tag:
+            return versions.by_tag[bare]
+    if poll.tags or not poll.since:
+        return None
+    return versions.by_date.get(poll.since.strip())
+
+
+def _count_validator(sums: Figures, poll: Answered, versions: Versions) -> None:
+    held = validator_content(poll, versions)
+    if held is None:
+        sums.invented += 1
+        return
+    sums.stale += 1
+    if held == versions.by_tag.get(poll.etag.removeprefix("W/").strip('"')):
+        sums.ttl_only += 1
+        sums.ttl_only_bytes += poll.sent

@@ -1,0 +1,62 @@
+"""How soon readers have a post: the time from its entry into the feed to each one's next fetch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.readers import spans
+from publisher.readers.batches import Answered
+from publisher.readers.figures import State
+from publisher.storage.models import PostReach, Update
+
+
+class News:
+    """The posts that entered the feed lately, and who has got them meanwhile."""
+
+    def __init__(self, posts: Sequence[tuple[float, int]]) -> None:
+        self._posts = posts
+        self._times = [float(int(at)) for at, _ in posts]
+        self._delays: dict[int, Counter[int]] = defaultdict(Counter)
+
+    @classmethod
+    def since(cls, session: Session, held: Sequence[float]) -> News:
+        """The posts later than the oldest version (by its Last-Modified) that any reader holds."""
+        if not held:
+            return cls([])
+        begin = datetime.fromtimestamp(min(held), UTC)
+        rows = session.execute(
+            select(Update.at, Update.post_id)
+            .where(Update.kind == "publish", Update.at >= begin, Update.post_id.is_not(None))
+            .order_by(Update.at)
+        )
+        return cls([(row.at.timestamp(), row.post_id) for row in rows])
+
+    def count(self, state: State, at: float, poll: Answered) -> None:
+        """Count what a reader got with this answer; a 304 also says that it holds all."""
+        if poll.modified <= state.seen_at or poll.method != "GET" or poll.status not in (200, 304):
+            return
+        first = bisect_right(self._times, state.seen_at)
+        last = bisect_right(self._times, poll.modified)
+        for published, post_id in self._posts[first:last]:
+            self._delays[post_id][spans.rounded(max(at - published, 0.0))] += 1
+        state.seen_at = poll.modified
+
+    def save(self, session: Session) -> None:
+        """Add what was counted to the tables."""
+        published = {post_id: at for at, post_id in self._posts}
+        for post_id, delays in self._delays.items():
+            row = session.get(PostReach, post_id)
+            if row is None:
+                at = datetime.fromtimestamp(published[post_id], UTC)
+                row = PostReach(post_id=post_id, published_at=at, readers=0, delays={})
+                session.add(row)
+            known = Counter({int(span): count for span, count in row.delays.items()})
+            known.update(delays)
+            row.readers += delays.total()
+            row.delays = {str(span): count for span, count in sorted(known.items())}

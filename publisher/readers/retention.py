@@ -1,0 +1,57 @@
+"""How long the counts are kept, how they are erased, and what a privacy page may say of them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from publisher.readers.clients import forget_old
+from publisher.readers.figures import DAY_SECONDS, HOUR_SECONDS
+from publisher.readers.tables import LOST
+from publisher.storage.models import (
+    Meta,
+    PollBatch,
+    PollHour,
+    PostReach,
+    ReaderClient,
+    ReaderDay,
+    ReaderFeed,
+    ReaderKey,
+)
+
+PRIVACY = (
+    "This site counts how its feeds are fetched, so that its author can see which programs read "
+    "them and how often they come. For each reader it keeps the name of the program, the days, "
+    "the number of requests, their sizes and the time between them. The network address is not "
+    "stored: together with the program's name it is turned into a number by a secret key that "
+    "changes every week and is destroyed after two. The counts are deleted after {days} days. "
+    "There are no cookies and no scripts in this, and nothing is given to anybody else."
+)
+
+
+def privacy_text(days: int) -> str:
+    """A paragraph for the site's privacy page."""
+    return PRIVACY.format(days=days)
+
+
+def prune(session: Session, now: datetime, days: int) -> None:
+    """Forget what is older than `days` days."""
+    begin = now - timedelta(days=days)
+    seconds = begin.timestamp()
+    session.execute(delete(ReaderDay).where(ReaderDay.day < seconds // DAY_SECONDS))
+    session.execute(delete(PollHour).where(PollHour.hour < seconds // HOUR_SECONDS))
+    session.execute(delete(ReaderFeed).where(ReaderFeed.last_at < seconds))
+    session.execute(delete(ReaderClient).where(ReaderClient.last_at < begin))
+    session.execute(delete(PostReach).where(PostReach.published_at < begin))
+    forget_old(session, now)
+
+
+def erase(session: Session) -> None:
+    """Forget every count, with the keys: nobody who comes back is recognised."""
+    for table in (
+        PollBatch, ReaderClient, ReaderFeed, ReaderDay, PollHour, PostReach, ReaderKey,
+    ):  # fmt: skip
+        session.execute(delete(table))
+    session.execute(delete(Meta).where(Meta.name == LOST))

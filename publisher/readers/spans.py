@@ -1,0 +1,55 @@
+"""Lengths of time, rounded as people say them and counted: intervals between polls, delays.
+
+A poller of 15 or 60 minutes falls on exactly that value; the error is below 3 %.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+# Up to this many seconds: rounded to a multiple of that many.
+_STEPS = ((120, 1), (600, 10), (7200, 60), (86_400, 300), (10**9, 3600))
+
+Spans = Counter[tuple[int, int]]  # (ttl told in minutes, seconds until the next poll) -> how often
+
+
+def rounded(seconds: float) -> int:
+    """`seconds` as it is counted: coarser the longer it is."""
+    for limit, step in _STEPS:
+        if seconds <= limit:
+            return round(seconds / step) * step
+    return 10**9
+
+
+def to_text(spans: Spans) -> str:
+    """For storage: "told:seconds:count" with spaces between."""
+    return " ".join(f"{told}:{span}:{count}" for (told, span), count in sorted(spans.items()))
+
+
+def from_texts(text: str) -> Spans:
+    """What `to_text` wrote, one or several of them joined by spaces."""
+    spans: Spans = Counter()
+    for part in text.split():
+        told, span, count = part.split(":")
+        spans[int(told), int(span)] += int(count)
+    return spans
+
+
+def quantile(counts: Mapping[int, int], share: float) -> int | None:
+    """The value that `share` of the counted ones do not exceed; None when there are none."""
+    wanted = share * sum(counts.values())
+    reached = 0
+    for value in sorted(counts):
+        reached += counts[value]
+        if reached >= wanted:
+            return value
+    return None
+
+
+def merged(parts: Iterable[Mapping[int, int]]) -> Counter[int]:
+    """Several counts as one."""
+    total: Counter[int] = Counter()
+    for part in parts:
+        total.update(part)
+    return total

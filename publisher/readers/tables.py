@@ -1,0 +1,194 @@
+"""The readers' tables, read and written for the fold: many rows a statement, portable SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, func, insert, select, update
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from publisher.readers import spans
+from publisher.readers.agents import Agent
+from publisher.readers.batches import Answered
+from publisher.readers.clients import NOBODY
+from publisher.readers.figures import COUNTS, Figures, State
+from publisher.storage.models import Meta, PollHour, ReaderClient, ReaderDay, ReaderFeed
+
+IDS_AT_ONCE = 500
+LOST = "polls_lost"
+
+
+def load_states(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], State]:
+    """What these readers know, by reader and document."""
+    states = {}
+    for part in _parts(clients):
+        for row in session.execute(
+            select(*ReaderFeed.__table__.columns).where(ReaderFeed.client.in_(part))
+        ):
+            states[row.client, row.document] = State(*row[2:])
+    return states
+
+
+def save_states(session: Session, states: Mapping[tuple[int, str], State]) -> None:
+    """Write what the readers know now."""
+    rows = [
+        {
+            "client": client, "document": document, "last_at": state.last_at,
+            "told_minutes": state.told_minutes, "seen_at": state.seen_at,
+            "full_at": state.full_at, "asked_back_at": state.asked_back_at,
+        }
+        for (client, document), state in states.items()
+    ]  # fmt: skip
+    known = _keys(session, ReaderFeed, ("client", "document"), {client for client, _ in states})
+    _save(session, ReaderFeed, ("client", "document"), rows, known)
+
+
+def save_clients(
+    session: Session, agents: Mapping[int, Agent], seen: Mapping[int, tuple[float, float]]
+) -> None:
+    """Write who was seen, when first and last."""
+    first = {
+        row.client: row.first_at
+        for part in _parts(seen)
+        for row in session.execute(
+            select(ReaderClient.client, ReaderClient.first_at).where(ReaderClient.client.in_(part))
+        )
+    }
+    rows = []
+    for client, (begin, end) in seen.items():
+        agent = agents[client]
+        rows.append(
+            {
+                "client": client, "agent": agent.text, "name": agent.name,
+                "version": agent.version, "subscribers": agent.subscribers,
+                "subscribers_capped": agent.subscribers_capped,
+                "first_at": first.get(client, _moment(begin)), "last_at": _moment(end),
+            }
+        )  # fmt: skip
+    _save(session, ReaderClient, ("client",), rows, {(client,) for client in first})
+
+
+def save_days(session: Session, days: Mapping[tuple[int, int], Figures]) -> None:
+    """Add sums to the readers' days."""
+    known: dict[tuple[int, int], Any] = {}
+    numbers = {day for _, day in days}
+    for part in _parts({client for client, _ in days}):
+        for row in session.execute(
+            select(*ReaderDay.__table__.columns).where(
+                ReaderDay.client.in_(part), ReaderDay.day.in_(numbers)
+            )
+        ):
+            known[row.client, row.day] = row
+    rows = []
+    for (client, day), sums in days.items():
+        before = known.get((client, day))
+        values: dict[str, Any] = {name: getattr(sums, name) for name in COUNTS}
+        if before is not None:
+            sums.spans.update(spans.from_texts(before.spans))
+            values = {name: values[name] + getattr(before, name) for name in COUNTS}
+        rows.append({"client": client, "day": day, **values, "spans": spans.to_text(sums.spans)})
+    _save(session, ReaderDay, ("client", "day"), rows, known.keys())
+
+
+def save_hours(session: Session, hours: Mapping[int, Sequence[int]]) -> None:
+    """Add sums (requests, 304s, bytes) to the hours."""
+    for hour, (requests, not_modified, sent) in hours.items():
+        row = session.get(PollHour, hour)
+        if row is None:
+            row = PollHour(hour=hour, requests=0, not_modified=0, bytes=0)
+            session.add(row)
+        row.requests += requests
+        row.not_modified += not_modified
+        row.bytes += sent
+
+
+def add_lost(session: Session, lost: int) -> None:
+    """Count polls that came faster than they could be told apart."""
+    if lost:
+        row = session.get(Meta, LOST)
+        session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
+
+
+def hand_over(session: Session, groups: Iterable[Answered]) -> None:
+    """Give the rows under last week's numbers to the same readers' numbers of this week."""
+    pairs = {group.before: group.client for group in groups if group.before != group.client}
+    old = known(session, pairs)
+    taken = known(session, (pairs[before] for before in old))
+    changes = [
+        {"old": before, "new": pairs[before]} for before in old if pairs[before] not in taken
+    ]
+    if changes:
+        for table in (ReaderClient, ReaderFeed, ReaderDay):
+            statement = update(_table(table)).where(_table(table).c.client == bindparam("old"))
+            session.connection().execute(statement.values(client=bindparam("new")), changes)
+
+
+def known(session: Session, clients: Iterable[int]) -> set[int]:
+    """Those of `clients` that have a row."""
+    return {
+        client
+        for part in _parts(clients)
+        for client in session.scalars(
+            select(ReaderClient.client).where(ReaderClient.client.in_(part))
+        )
+    }
+
+
+def new_since(session: Session, moment: float) -> int:
+    """How many readers came for the first time since `moment`."""
+    query = select(func.count()).where(ReaderClient.first_at >= _moment(moment))
+    return session.scalar(query.select_from(ReaderClient)) or 0
+
+
+def _save(
+    session: Session,
+    table: type[DeclarativeBase],
+    keys: Sequence[str],
+    rows: Sequence[dict[str, Any]],
+    known_keys: Iterable[tuple[Any, ...]],
+) -> None:
+    """Insert the rows whose key is new, update the others."""
+    existing = set(known_keys)
+    columns = _table(table).c
+    new = [row for row in rows if tuple(row[key] for key in keys) not in existing]
+    old = [row for row in rows if tuple(row[key] for key in keys) in existing]
+    if new:
+        session.connection().execute(insert(_table(table)), new)
+    if old:
+        statement = update(_table(table)).values(
+            {name: bindparam(f"v_{name}") for name in old[0] if name not in keys}
+        )
+        for key in keys:
+            statement = statement.where(columns[key] == bindparam(f"v_{key}"))
+        session.connection().execute(
+            statement, [{f"v_{name}": value for name, value in row.items()} for row in old]
+        )
+
+
+def _keys(
+    session: Session, table: type[DeclarativeBase], keys: Sequence[str], clients: Iterable[int]
+) -> set[tuple[Any, ...]]:
+    columns = _table(table).c
+    return {
+        tuple(row)
+        for part in _parts(clients)
+        for row in session.execute(
+            select(*(columns[key] for key in keys)).where(columns.client.in_(part))
+        )
+    }
+
+
+def _parts(clients: Iterable[int]) -> Iterator[list[int]]:
+    rest = [*sorted(set(clients) - {NOBODY}), NOBODY]
+    for start in range(0, len(rest), IDS_AT_ONCE):
+        yield rest[start : start + IDS_AT_ONCE]
+
+
+def _table(model: type[DeclarativeBase]) -> Table:
+    return cast("Table", model.__table__)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,89 @@
+"""Polls as the tests make them: documents, answers, requests, and a blog that counts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from publisher.readers import batches
+from publisher.readers.counter import PollCounter
+from publisher.readers.fold import fold
+from publisher.site import Site
+from publisher.storage.models import DocumentVersion
+
+
+@dataclass(frozen=True)
+class FakeDocument:
+    """A document of a thousand bytes, three hundred when gzipped."""
+
+    etag: str = 'W/"one"'
+    last_modified: datetime = datetime(2024, 3, 4, 9, tzinfo=UTC)
+    max_age_seconds: int = 900
+    plain_bytes: int = 1000
+    gzip_bytes: int = 300
+
+
+@dataclass(frozen=True)
+class FakeAnswer:
+    """What was answered."""
+
+    code: int = 200
+    sent_bytes: int = 1000
+
+
+FULL, PACKED, NOT_MODIFIED = FakeAnswer(), FakeAnswer(200, 300), FakeAnswer(304, 0)
+REFUSED = FakeAnswer(429, 50)
+
+
+def request(
+    agent: str = "newsboat/2.30", address: str = "192.0.2.1", **more: str
+) -> dict[str, Any]:
+    """A WSGI environment of a poll; `more` are headers by their WSGI names without HTTP_."""
+    path = more.pop("path", "/rss.xml")
+    method = more.pop("method", "GET")
+    headers = {f"HTTP_{name.upper()}": value for name, value in more.items()}
+    return {
+        "REMOTE_ADDR": address, "HTTP_USER_AGENT": agent, "PATH_INFO": path,
+        "REQUEST_METHOD": method, **headers,
+    }  # fmt: skip
+
+
+@dataclass
+class Counting:
+    """A site that counts: polls go through the real counter, batch and fold."""
+
+    site: Site
+    counter: PollCounter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counter = PollCounter(
+            lambda polls: batches.store(self.site.database, polls, self.site.clock())
+        )
+
+    def poll(
+        self,
+        at: datetime,
+        answer: FakeAnswer = FULL,
+        document: FakeDocument | None = None,
+        **asked: str,
+    ) -> None:
+        """One poll at `at`."""
+        self.counter.count(document or FakeDocument(), answer, request(**asked), at)
+
+    def fold(self, until: datetime | None = None) -> int:
+        """Flush and fold; the number of polls folded."""
+        self.counter.flush()
+        return fold(self.site.database, 15, until)
+
+    def version(self, document: FakeDocument, content_hash: str) -> None:
+        """Note a version as served."""
+        with self.site.database.write() as session:
+            session.add(
+                DocumentVersion(
+                    name="rss", built_at=document.last_modified, etag=document.etag,
+                    last_modified=document.last_modified, content_hash=content_hash,
+                    ttl_minutes=document.max_age_seconds // 60, bytes=document.plain_bytes,
+                    gzip_bytes=document.gzip_bytes,
+                )
+            )  # fmt: skip

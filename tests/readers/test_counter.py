@@ -1,0 +1,108 @@
+"""The counter on the request path, its limits, and its thread."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from publisher.errors import StorageUnavailable
+from publisher.readers import counter as module
+from publisher.readers.counter import PollCounter, Polls
+from tests.readers.polls import FULL, FakeDocument, request
+
+NOW = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+
+
+def test_like_polls_share_a_group() -> None:
+    """The same reader with the same question and answer costs one list entry more."""
+    kept: list[Polls] = []
+    counter, document = PollCounter(kept.append), FakeDocument()
+    for minute in range(3):
+        counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
+    counter.count(document, FULL, request(agent="other"), NOW)
+    counter.flush()
+    assert sorted(len(times) for times in kept[0].times.values()) == [1, 3]
+    counter.flush()
+    assert len(kept) == 1
+
+
+def test_a_failed_store_keeps_the_polls() -> None:
+    """What the database could not take is stored with the next flush."""
+    kept: list[Polls] = []
+
+    def store(polls: Polls) -> None:
+        if not kept:
+            kept.append(Polls())
+            raise StorageUnavailable("the disk is full; nothing was changed")
+        kept.append(polls)
+
+    counter = PollCounter(store)
+    counter.count(FakeDocument(), FULL, request(), NOW)
+    counter.flush()
+    counter.flush()
+    assert [polls.held for polls in kept] == [0, 1]
+
+
+def test_a_flood_of_agents_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers beyond the limit become one nameless group; every poll is still counted."""
+    monkeypatch.setattr(module, "MOST_GROUPS", 10)
+    kept: list[Polls] = []
+    counter, document = PollCounter(kept.append), FakeDocument()
+    for number in range(100):
+        counter.count(document, FULL, request(agent=f"bot-{number}"), NOW)
+    counter.flush()
+    assert len(kept[0].times) == 11
+    assert sum(len(times) for times in kept[0].times.values()) == 100
+
+
+def test_an_overflowing_queue_counts_what_it_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faster than they can be told apart, polls are at least counted as lost."""
+    monkeypatch.setattr(module, "MOST_WAITING", 5)
+    kept: list[Polls] = []
+    counter = PollCounter(kept.append)
+    for _ in range(8):
+        counter.count(FakeDocument(), FULL, request(), NOW)
+    counter.flush()
+    assert (kept[0].held, kept[0].lost) == (5, 3)
+
+
+def test_an_absent_database_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is held between two flushes has a limit; beyond it polls are counted as lost."""
+    monkeypatch.setattr(module, "MOST_HELD", 5)
+    kept: list[Polls] = []
+    counter = PollCounter(kept.append)
+    for _ in range(8):
+        counter.count(FakeDocument(), FULL, request(), NOW)
+    counter.flush()
+    assert (kept[0].held, kept[0].lost) == (5, 3)
+
+
+def test_long_headers_are_cut_before_they_wait() -> None:
+    """An agent of ten kilobytes takes a few hundred bytes of the queue."""
+    kept: list[Polls] = []
+    counter = PollCounter(kept.append)
+    counter.count(FakeDocument(), FULL, request(agent="x" * 10_000, if_none_match="y" * 9999), NOW)
+    counter.flush()
+    (group,) = kept[0].times
+    assert max(len(part) for part in group if isinstance(part, str)) == module.LONGEST_AGENT
+
+
+def test_stop_flushes_what_is_left() -> None:
+    """A worker that ends writes what it has counted; polls may come from many threads."""
+    kept: list[Polls] = []
+    counter, document = PollCounter(kept.append), FakeDocument()
+    counter.start()
+
+    def work() -> None:
+        for _ in range(500):
+            counter.count(document, FULL, request(), NOW)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counter.stop()
+    assert sum(polls.held for polls in kept) == 2000
