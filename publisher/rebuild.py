@@ -6,32 +6,42 @@ it happen in one place at a time. A crash in the middle leaves the last good doc
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import ModuleType
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher import material
 from publisher.blog import activity, listing, posts, preferences
-from publisher.blog.markdown import absolute
+from publisher.blog.preferences import Preferences
+from publisher.core.quiet import quiet_hours
 from publisher.core.reasons import explain
 from publisher.core.ttl import Decision, build_moment, decide
-from publisher.feeds import rss, snapshots
-from publisher.feeds.channel import Attachment, Channel, Item
+from publisher.feeds import atom, jsonfeed, rss, snapshots
+from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.site import Site
-from publisher.storage.models import Post, Snapshot
+from publisher.storage.models import Author, Snapshot
 
-RSS = "rss"
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+RSS, ATOM, JSON = "rss", "atom", "json"
+ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
+FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a document says about time: the decision, and the hours in which nobody need come."""
+
+    decision: Decision
+    skip_hours: tuple[int, ...]
 
 
 def rebuild(site: Site, now: datetime) -> Snapshot:
     """Bring every document up to date with `now`; returns the main feed's snapshot."""
     with site.database.write() as session:
         posts.publish_due(session, now)
-        return _build(session, site, now)
+        return _build(session, site.site_url, now)
 
 
 def refresh(site: Site, now: datetime) -> bool:
@@ -40,11 +50,8 @@ def refresh(site: Site, now: datetime) -> bool:
     Returns whether a rebuild was needed.
     """
     with site.database.read() as session:
-        shown = session.scalar(select(Snapshot.decided_at).where(Snapshot.name == RSS))
-        due = posts.next_due(session)
-        current = moment_of(session, now)
-    if shown == current and (due is None or due > now):
-        return False
+        if not _behind(session, now):
+            return False
     rebuild(site, now)
     return True
 
@@ -57,82 +64,124 @@ def moment_of(session: Session, now: datetime) -> datetime:
 
 def decision_at(session: Session, now: datetime) -> Decision:
     """The ttl decision that is in force at `now`, past or future; reads only."""
-    site = preferences.load(session)
-    moment = moment_of(session, now)
-    known = activity.load(session)
-    if known.last_update is not None and known.last_update > moment:
-        known = activity.at(session, moment)
-    return decide(known, moment, site.rule, activity.scheduled(session, moment))
+    return _signals(session, preferences.load(session), now).decision
 
 
 def document_at(session: Session, site_url: str, now: datetime) -> bytes:
-    """The RSS document for `now`, from the posts published by then; stores nothing."""
-    decision = decision_at(session, now)
-    site = preferences.load(session)
-    items = _items(listing.newest_until(session, now, site.feed_items), site_url)
-    changed_at = max((item.changed_at for item in items), default=_NEVER)
-    return rss.render(_channel(site, site_url, items, decision, min(changed_at, now)))
+    """The RSS document for `now`, from the posts published by then; stores nothing.
 
-
-def _build(session: Session, site: Site, now: datetime) -> Snapshot:
-    decision = decision_at(session, now)
+    For the present it is what is served. The past is shown in today's wording: the posts' older
+    versions are not looked up.
+    """
     settings = preferences.load(session)
-    items = _items(listing.newest(session, settings.feed_items), site.site_url)
-    channel = _channel(settings, site.site_url, items, decision, _NEVER)
-    content_hash = hashlib.sha256(rss.render(replace(channel, ttl_minutes=1))).hexdigest()
+    channel = _channel(session, settings, site_url, now)
+    signals = _signals(session, settings, now)
+    shown = session.get(Snapshot, RSS)
+    same = shown is not None and shown.content_hash == content_hash(channel)
+    if shown is not None and same and shown.content_changed_at <= now:
+        changed_at = shown.content_changed_at
+    else:
+        changed_at = min(now, max((item.changed_at for item in channel.items), default=NEVER))
+    return rss.render(_stamped(channel, signals, changed_at))
+
+
+def _behind(session: Session, now: datetime) -> bool:
+    """Whether what is served at `now` misses something.
+
+    Minor edits are in no log: a process that was killed between such a save and its rebuild is
+    betrayed by the post's own time.
+    """
+    times = select(Snapshot.decided_at, Snapshot.built_at).where(Snapshot.name == RSS)
+    shown = session.execute(times).one_or_none()
+    if shown is None or shown.decided_at != moment_of(session, now):
+        return True
+    due, changed_at = posts.next_due(session), listing.last_change(session)
+    if due is not None and due <= now:
+        return True
+    return changed_at is not None and shown.built_at < changed_at <= now
+
+
+def _signals(session: Session, settings: Preferences, now: datetime) -> Signals:
+    moment = build_moment(activity.last_update(session, now), now, settings.timezone)
+    known = activity.load(session)
+    if known.last_update is not None and known.last_update > moment:
+        known = activity.at(session, moment)
+    queue = activity.scheduled(session, moment)
+    decision = decide(known, moment, settings.rule, queue)
+    return Signals(decision, quiet_hours(known, moment, queue))
+
+
+def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
+    settings = preferences.load(session)
+    signals = _signals(session, settings, now)
+    bare = _channel(session, settings, site_url, now)
     before = session.get(Snapshot, RSS)
-    same = before is not None and before.content_hash == content_hash
+    digest = content_hash(bare)
+    same = before is not None and before.content_hash == digest
     changed_at = before.content_changed_at if before and same else now.replace(microsecond=0)
-    body = rss.render(replace(channel, content_changed_at=changed_at))
-    return snapshots.keep(
-        session,
-        snapshots.Document(RSS, rss.CONTENT_TYPE, body, content_hash),
-        decision.ttl_minutes,
-        {"phase": decision.phase, "reason": decision.reason_code, "reasons": explain(decision)},
-        changed_at,
-        decision.decided_at,
-        now,
+    channel = _stamped(bare, signals, changed_at)
+    build = snapshots.Build(
+        content_hash=digest,
+        content_changed_at=changed_at,
+        ttl_minutes=signals.decision.ttl_minutes,
+        decision={
+            "phase": signals.decision.phase,
+            "reason": signals.decision.reason_code,
+            "reasons": explain(signals.decision),
+            **_frame_facts(session, settings, channel, before, now),
+        },
+        decided_at=signals.decision.decided_at,
+        built_at=now,
+        quiet=settings.etag == "quiet",
     )
+    kept = {
+        name: snapshots.keep(session, name, form.CONTENT_TYPE, _render(form, channel, name), build)
+        for name, form in FORMATS.items()
+    }
+    return kept[RSS]
 
 
-def _channel(
-    settings: preferences.Preferences,
-    site_url: str,
-    items: Sequence[Item],
-    decision: Decision,
-    content_changed_at: datetime,
-) -> Channel:
-    return Channel(
-        title=settings.title,
-        description=settings.description,
-        language=settings.language,
-        home_url=f"{site_url}/",
-        feed_url=f"{site_url}/rss.xml",
-        ttl_minutes=decision.ttl_minutes,
+def _channel(session: Session, settings: Preferences, site_url: str, now: datetime) -> Channel:
+    """The main feed's content; a post dated in the future is none of it."""
+    rows = listing.newest_until(session, now, settings.feed_items)
+    return replace(material.frame(settings, site_url), items=material.items(rows, site_url))
+
+
+def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -> Channel:
+    return replace(
+        channel,
+        ttl_minutes=signals.decision.ttl_minutes,
+        skip_hours=signals.skip_hours,
         content_changed_at=content_changed_at,
-        items=items,
     )
 
 
-def _items(rows: Sequence[Post], site_url: str) -> list[Item]:
-    return [_item(post, site_url) for post in rows]
+def _render(form: ModuleType, channel: Channel, name: str) -> bytes:
+    address = channel.home_url.rstrip("/") + ADDRESSES[name]
+    return bytes(form.render(replace(channel, feed_url=address)))
 
 
-def _item(post: Post, site_url: str) -> Item:
-    url = site_url + posts.path(post)
-    file = posts.enclosure_of(post)
-    return Item(
-        guid=post.guid,
-        guid_is_permalink=post.guid_is_permalink,
-        url=url,
-        title=post.title,
-        html=absolute(post.html, url),
-        summary=post.summary,
-        published_at=post.published_at or post.changed_at,
-        changed_at=post.changed_at,
-        author=post.author.display_name if post.author else "",
-        tags=tuple(tag.name for tag in post.tags),
-        attachment=Attachment(file.url, file.content_type, file.bytes, file.seconds)
-        if file
-        else None,
-    )
+def _frame_facts(
+    session: Session,
+    settings: Preferences,
+    channel: Channel,
+    before: Snapshot | None,
+    now: datetime,
+) -> dict[str, object]:
+    """What feeds made on demand (one per tag) need to know of this build.
+
+    `frame_changed_at` is when anything but their posts last changed, so that any process finds
+    the same Last-Modified without writing one.
+    """
+    frame = replace(channel, items=(), content_changed_at=NEVER)
+    if settings.etag == "quiet":
+        frame = replace(frame, ttl_minutes=0, skip_hours=())
+    names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
+    digest = fingerprint(repr((frame, settings.feed_items, settings.etag, names)).encode())
+    known = before.decision if before else {}
+    changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
+    return {
+        "skip_hours": list(channel.skip_hours),
+        "frame": digest,
+        "frame_changed_at": changed_at if changed_at is not None else now.timestamp(),
+    }

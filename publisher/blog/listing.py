@@ -114,6 +114,11 @@ def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
     return session.scalar(older), session.scalar(newer)
 
 
+def last_change(session: Session) -> datetime | None:
+    """When a post that readers can see was last changed, in whatever way."""
+    return session.scalar(select(func.max(Post.changed_at)).where(Post.status == "published"))
+
+
 def count_published(session: Session) -> int:
     """How many posts readers can see."""
     return (

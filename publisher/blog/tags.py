@@ -24,15 +24,23 @@ def assign(session: Session, post: Post, names: Iterable[str], now: datetime) ->
 
 def touch(session: Session, post: Post, now: datetime) -> None:
     """Bring the tags' lists up to date after `post` was published, changed or withdrawn."""
-    mine = select(PostTag.tag_id).where(PostTag.post_id == post.id)
+    _stamp(session, post, now)
     visible = post.status == "published" and post.kind == "post"
     session.execute(
         update(PostTag)
         .where(PostTag.post_id == post.id)
         .values(published_at=post.published_at if visible else None)
     )
+    _stamp(session, post, now)
+
+
+def _stamp(session: Session, post: Post, now: datetime) -> None:
+    """The lists in which readers see the post have changed; drafts change nothing."""
+    shown_in = select(PostTag.tag_id).where(
+        PostTag.post_id == post.id, PostTag.published_at.is_not(None)
+    )
     session.execute(
-        update(Tag).where(Tag.id.in_(mine), Tag.changed_at < now).values(changed_at=now)
+        update(Tag).where(Tag.id.in_(shown_in), Tag.changed_at < now).values(changed_at=now)
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -16,10 +18,18 @@ class Attachment:
     bytes: int
     seconds: int = 0
 
+    @property
+    def is_audio(self) -> bool:
+        """Whether podcast players want it."""
+        return self.content_type.startswith("audio/")
+
 
 @dataclass(frozen=True)
 class Item:
-    """One post as readers get it. `html` has absolute addresses only; `title` may be empty."""
+    """One post as readers get it. `html` has absolute addresses only; `title` may be empty.
+
+    `summary` is plain text. `guid_is_permalink` holds only for a guid that is a full address.
+    """
 
     guid: str
     guid_is_permalink: bool
@@ -35,10 +45,22 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Cloud:
+    """Where readers may register to be told of updates (the five attributes of RSS `cloud`)."""
+
+    domain: str
+    port: int
+    path: str
+    register_procedure: str
+    protocol: str
+
+
+@dataclass(frozen=True)
 class Channel:
     """The feed around the items: `home_url` is what it is about, `feed_url` its own address.
 
-    `content_changed_at` is the last time what it says changed, not when it was built.
+    `content_changed_at` is the last time what it says changed, not when it was built;
+    `skip_hours` are hours of the day in GMT.
     """
 
     title: str
@@ -46,8 +68,27 @@ class Channel:
     language: str
     home_url: str
     feed_url: str
-    ttl_minutes: int
-    content_changed_at: datetime
-    items: Sequence[Item] = ()
+    ttl_minutes: int = 0
+    content_changed_at: datetime = NEVER
+    items: tuple[Item, ...] = ()
     hubs: tuple[str, ...] = ()
+    cloud: Cloud | None = None
     skip_hours: tuple[int, ...] = ()
+
+    @property
+    def is_podcast(self) -> bool:
+        """Whether any item carries a sound."""
+        return any(item.attachment is not None and item.attachment.is_audio for item in self.items)
+
+
+def content_hash(channel: Channel) -> str:
+    """Tells two contents apart, and nothing else: neither ttl nor dates nor hubs take part."""
+    content = replace(
+        channel, ttl_minutes=0, content_changed_at=NEVER, hubs=(), cloud=None, skip_hours=()
+    )
+    return fingerprint(repr(content).encode())
+
+
+def fingerprint(data: bytes) -> str:
+    """128 bits of SHA-256, in hexadecimal: short enough for a header."""
+    return hashlib.sha256(data).hexdigest()[:32]

@@ -1,80 +1,203 @@
-"""HTTP validators and freshness (RFC 9110, 9111): the one place that decides 200 or 304."""
+"""HTTP validators and freshness (RFC 9110, 9111): the one place that decides 200 or 304.
+
+All that does not depend on the request is made beforehand: once per document, and once per second
+for the dates. What remains for a request is to choose one of a handful of finished answers.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from publisher.dates import format_rfc822
-from publisher.storage.models import Snapshot
+from publisher.dates import format_rfc822, http_date
 
 SHARED_MAX_AGE_SECONDS = 60
-Answer = tuple[str, list[tuple[str, str]], bytes]
+_SECOND = timedelta(seconds=1)
+_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+# What front servers glue to a tag when they compress: Apache -gzip, others --gzip or ;gzip.
+_GLUED = ("--gzip", "-gzip", ";gzip")
+
+Headers = list[tuple[str, str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body."""
+
+    code: int
+    status: str
+    headers: Headers
+    body: list[bytes]
+    sent_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Second:
+    """The answers that may be given in one second of the site's clock."""
+
+    begins: datetime
+    ends: datetime
+    not_modified: Answer
+    plain: Answer
+    gzip: Answer
+
+
 class Served:
-    """A document ready to be sent."""
+    """A document ready to be sent, with its validators.
 
-    body: bytes
-    body_gzip: bytes
-    content_type: str
-    etag: str
-    last_modified: datetime
-    second_shared: bool
-    max_age_seconds: int
+    `second_shared` says that two builds fell into the second of `last_modified`, so that a reader
+    who names this second may hold the older one. `links` are values of the Link header.
+    """
+
+    def __init__(
+        self,
+        body: bytes,
+        body_gzip: bytes,
+        content_type: str,
+        etag: str,
+        last_modified: datetime,
+        max_age_seconds: int,
+        second_shared: bool = False,
+        links: tuple[str, ...] = (),
+    ) -> None:
+        self.etag = etag
+        self.last_modified = last_modified.replace(microsecond=0)
+        self.max_age_seconds = max_age_seconds
+        self._opaque = etag.removeprefix("W/").strip('"')
+        self._bodies = body, body_gzip
+        self._second_shared = second_shared
+        self._fixed: Headers = [("ETag", etag), ("Cache-Control", self.cache_control)]
+        self._fixed += [("Vary", "Accept-Encoding"), *(("Link", link) for link in links)]
+        self._content_type = content_type
+        self._second: _Second | None = None
 
     @property
     def cache_control(self) -> str:
         """How long a reader may keep the copy; a shared cache must not hide a surprise post."""
         return f"public, max-age={self.max_age_seconds}, s-maxage={SHARED_MAX_AGE_SECONDS}"
 
-    @classmethod
-    def of(cls, row: Snapshot) -> Served:
-        """What a stored snapshot says."""
-        return cls(
-            row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
-            row.second_shared, row.ttl_minutes * 60,
-        )  # fmt: skip
+    def respond(self, environ: dict[str, Any], now: datetime) -> Answer:
+        """The answer to one request; whatever its headers contain, it is 200, 304 or 405."""
+        method = environ["REQUEST_METHOD"]
+        if method not in ("GET", "HEAD"):
+            return _NOT_ALLOWED
+        second = self._second
+        if second is None or not second.begins <= now < second.ends:
+            second = self._prepare(now)
+        if self._is_current(environ):
+            return second.not_modified
+        compressed = accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        answer = second.gzip if compressed else second.plain
+        if method == "HEAD":
+            return Answer(200, answer.status, answer.headers, [])
+        return answer
+
+    def _is_current(self, environ: dict[str, Any]) -> bool:
+        """Whether the reader holds this document: If-None-Match decides alone where it is given."""
+        tags = environ.get("HTTP_IF_NONE_MATCH")
+        if tags is not None:
+            return tags == self.etag or _names(tags, self._opaque)
+        since = environ.get("HTTP_IF_MODIFIED_SINCE")
+        if since is None:
+            return False
+        moment = http_date(since)
+        if moment is None:
+            return False
+        if self._second_shared:
+            return moment > self.last_modified
+        return moment >= self.last_modified
+
+    def _prepare(self, now: datetime) -> _Second:
+        begins = now.replace(microsecond=0)
+        validated = [
+            *self._fixed,
+            ("Last-Modified", format_rfc822(min(self.last_modified, now))),
+            ("Date", format_rfc822(now)),
+            ("Expires", format_rfc822(now + timedelta(seconds=self.max_age_seconds))),
+        ]
+        plain, compressed = (
+            Answer(
+                200,
+                "200 OK",
+                [
+                    *validated,
+                    *encoding,
+                    ("Content-Type", self._content_type),
+                    ("Content-Length", str(len(body))),
+                ],
+                [body],
+                len(body),
+            )
+            for body, encoding in zip(self._bodies, _ENCODINGS, strict=True)
+        )
+        not_modified = Answer(304, "304 Not Modified", validated, [])
+        # Threads that prepare the same second at once make equal values; the last one stays.
+        self._second = _Second(begins, begins + _SECOND, not_modified, plain, compressed)
+        return self._second
 
 
-def respond(document: Served, environ: dict[str, Any], now: datetime) -> Answer:
-    """The answer to one request for `document`."""
-    method = environ["REQUEST_METHOD"]
-    if method not in ("GET", "HEAD"):
-        return "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], b""
-    headers = [
-        ("ETag", document.etag),
-        ("Last-Modified", format_rfc822(min(document.last_modified, now))),
-        ("Cache-Control", document.cache_control),
-        ("Expires", format_rfc822(now + timedelta(seconds=document.max_age_seconds))),
-        ("Date", format_rfc822(now)),
-        ("Vary", "Accept-Encoding"),
-    ]  # fmt: skip
-    if _not_modified(document, environ):
-        return "304 Not Modified", headers, b""
-    body = document.body
-    if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", ""):
-        body = document.body_gzip
-        headers.append(("Content-Encoding", "gzip"))
-    headers += [("Content-Type", document.content_type), ("Content-Length", str(len(body)))]
-    return "200 OK", headers, b"" if method == "HEAD" else body
+class Moved:
+    """An old address of a feed: permanently where `location` is."""
+
+    def __init__(self, location: str) -> None:
+        text = f"The feed is at {location}\n".encode()
+        headers = [
+            ("Location", location),
+            ("Cache-Control", "public, max-age=86400"),
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(text))),
+        ]
+        self._answer = Answer(301, "301 Moved Permanently", headers, [text], len(text))
+
+    def respond(self, environ: dict[str, Any], _now: datetime) -> Answer:
+        """The redirect, to those who may ask."""
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return _NOT_ALLOWED
+        if environ["REQUEST_METHOD"] == "HEAD":
+            return Answer(301, self._answer.status, self._answer.headers, [])
+        return self._answer
 
 
-def _not_modified(document: Served, environ: dict[str, Any]) -> bool:
-    tags = environ.get("HTTP_IF_NONE_MATCH")
-    if tags is not None:
-        return document.etag.removeprefix("W/") in tags or tags.strip() == "*"
-    since = environ.get("HTTP_IF_MODIFIED_SINCE")
-    if not since:
-        return False
-    try:
-        moment = parsedate_to_datetime(since)
-    except ValueError:
-        return False
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    if document.second_shared:
-        return moment > document.last_modified
-    return moment >= document.last_modified
+_ENCODINGS: tuple[Headers, Headers] = ([], [("Content-Encoding", "gzip")])
+_NOT_ALLOWED = Answer(
+    405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
+)
+
+
+def _names(header: str, opaque: str) -> bool:
+    """Whether an If-None-Match header names the tag, compared weakly; `*` names every tag."""
+    if header.strip() == "*":
+        return True
+    for tag in _TAG.findall(header):
+        for glued in _GLUED:
+            if tag.endswith(glued):
+                tag = tag[: -len(glued)]  # noqa: PLW2901 - one suffix, then compare
+                break
+        if tag == opaque:
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def accepts_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header prefers gzip to the plain document."""
+    wishes: dict[str, float] = {}
+    for part in header.lower().split(","):
+        coding, _, parameters = part.partition(";")
+        wishes[coding.strip()] = _quality(parameters)
+    star = wishes.get("*", 0.0)
+    gzip = max(wishes.get("gzip", star), wishes.get("x-gzip", 0.0))
+    return gzip > 0 and gzip >= wishes.get("identity", 0.0)
+
+
+def _quality(parameters: str) -> float:
+    """The q value of one coding; 1 where there is none, 0 where it makes no sense."""
+    name, _, value = parameters.strip().partition("=")
+    if not name:
+        return 1.0
+    if name.strip() != "q" or not re.fullmatch(r"[01](\.\d{0,3})?", value.strip()):
+        return 0.0
+    return float(value)

@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
+import html
+import threading
+from datetime import UTC
 from typing import Any
 
 from feedgen.feed import FeedGenerator
 
 from publisher.feeds.channel import Channel, Item
+from publisher.feeds.syndication import ChannelExtension, ItemExtension
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"
 
+# feedgen changes the locale of the whole process for each date it writes, and changes it back:
+# two threads that do so at once can leave it changed.
+_one_at_a_time = threading.Lock()
+
 
 def render(channel: Channel) -> bytes:
-    """The RSS 2.0 document; deterministic."""
+    """The RSS 2.0 document; the same values give the same bytes, in any process."""
     feed = FeedGenerator()
+    feed.register_extension("ours", ChannelExtension, ItemExtension, atom=False)
+    feed.ours.channel = channel
     feed.title(channel.title)
     feed.description(channel.description)
     feed.language(channel.language)
     feed.generator("Publisher")
-    feed.lastBuildDate(channel.content_changed_at)
+    feed.docs("https://www.rssboard.org/rss-specification")
+    feed.lastBuildDate(channel.content_changed_at.astimezone(UTC))
     feed.ttl(channel.ttl_minutes)
     feed.link(href=channel.feed_url, rel="self", type="application/rss+xml")
     feed.link(href=channel.home_url, rel="alternate")  # the last one becomes <link>
     for item in channel.items:
         _add(feed, item)
-    return bytes(feed.rss_str(pretty=True))
+    with _one_at_a_time:
+        return bytes(feed.rss_str(pretty=True))
 
 
 def _add(feed: Any, item: Item) -> None:
     entry = feed.add_entry(order="append")
+    entry.ours.item = item
     if item.title:
         entry.title(item.title)
     entry.link(href=item.url)
     entry.guid(item.guid, permalink=item.guid_is_permalink)
-    entry.published(item.published_at)
+    entry.published(item.published_at.astimezone(UTC))
     if item.summary:
-        entry.description(item.summary)
-        entry.content(item.html, type="CDATA")
-    else:
-        entry.description(item.html)
+        entry.description(html.escape(item.summary, quote=False))
+        entry.content(item.html)
+    elif item.html or not item.title:  # an item needs a title or a description
+        entry.description(item.html or html.escape(item.url))
     for tag in item.tags:
         entry.category(term=tag)
-    if item.attachment:
-        file = item.attachment
+    if file := item.attachment:
         entry.enclosure(file.url, str(file.bytes), file.content_type)

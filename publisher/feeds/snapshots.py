@@ -3,64 +3,85 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from publisher.feeds.channel import fingerprint
+from publisher.feeds.conditional import Served
 from publisher.storage.models import Snapshot
 
 
 @dataclass(frozen=True)
-class Document:
-    """A rendered feed: its bytes, and the hash of its content without ttl and dates."""
+class Build:
+    """What the documents of one build have in common.
 
-    name: str
-    content_type: str
-    body: bytes
-    content_hash: str
-
-
-def keep(
-    session: Session,
-    document: Document,
-    ttl_minutes: int,
-    decision: dict[str, Any],
-    content_changed_at: datetime,
-    decided_at: datetime,
-    now: datetime,
-) -> Snapshot:
-    """Make `document` the one that is served from now on.
-
-    Last-Modified moves only when the bytes do and never goes back.
+    `decision` says why the ttl is as it is; `quiet` makes the ETag follow the content alone.
     """
-    before = session.get(Snapshot, document.name)
-    same_bytes = before is not None and before.body == document.body
-    second = now.replace(microsecond=0)
-    if before is None:
-        last_modified, shared = second, False
-    elif same_bytes:
-        last_modified, shared = before.last_modified, before.second_shared
-    else:
-        last_modified = max(second, before.last_modified)
-        shared = last_modified == before.last_modified
+
+    content_hash: str
+    content_changed_at: datetime
+    ttl_minutes: int
+    decision: dict[str, Any]
+    decided_at: datetime
+    built_at: datetime
+    quiet: bool = False
+
+    def etag(self, body: bytes) -> str:
+        """The weak validator: of the document's bytes, or of its content where that is wanted."""
+        return f'W/"{self.content_hash if self.quiet else fingerprint(body)}"'
+
+
+def keep(session: Session, name: str, content_type: str, body: bytes, build: Build) -> Snapshot:
+    """Make `body` the document that is served under `name` from now on.
+
+    Last-Modified moves only when the ETag does, and never goes back.
+    """
+    before = session.get(Snapshot, name)
+    etag = build.etag(body)
+    last_modified, shared = _last_modified(before, etag, build.built_at)
+    same = before is not None and before.body == body
     return session.merge(
         Snapshot(
-            name=document.name,
+            name=name,
             serial=before.serial + 1 if before else 1,
-            content_type=document.content_type,
-            body=document.body,
-            body_gzip=gzip.compress(document.body, compresslevel=9, mtime=0),
-            etag=f'W/"{hashlib.sha256(document.body).hexdigest()[:32]}"',
+            content_type=content_type,
+            body=body,
+            body_gzip=before.body_gzip if before and same else compress(body),
+            etag=etag,
             last_modified=last_modified,
             second_shared=shared,
-            content_hash=document.content_hash,
-            content_changed_at=content_changed_at,
-            ttl_minutes=ttl_minutes,
-            decision=decision,
-            decided_at=decided_at,
-            built_at=now,
+            content_hash=build.content_hash,
+            content_changed_at=build.content_changed_at,
+            ttl_minutes=build.ttl_minutes,
+            decision=build.decision,
+            decided_at=build.decided_at,
+            built_at=build.built_at,
         )
     )
+
+
+def served(row: Snapshot) -> Served:
+    """A stored snapshot, ready to be sent."""
+    return Served(
+        row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
+        row.ttl_minutes * 60, row.second_shared,
+    )  # fmt: skip
+
+
+def compress(body: bytes) -> bytes:
+    """The body as gzip, the same bytes every time."""
+    return gzip.compress(body, compresslevel=9, mtime=0)
+
+
+def _last_modified(before: Snapshot | None, etag: str, now: datetime) -> tuple[datetime, bool]:
+    """The new Last-Modified, and whether two documents share its second."""
+    second = now.replace(microsecond=0)
+    if before is None:
+        return second, False
+    if before.etag == etag:
+        return before.last_modified, before.second_shared
+    last_modified = max(second, before.last_modified)
+    return last_modified, last_modified == before.last_modified

@@ -1,89 +1,150 @@
 """In front of Flask: feeds are answered from memory, without routing and without the database.
 
-A thread of each process looks for a new snapshot every 50 ms; what it costs is one query of
-the database's change counter, and the documents themselves only when they changed.
+A thread of each process asks the database's change counter every 50 ms whether anything was
+committed, and loads the documents that are newer than those held. A worker that has just answered
+a form looks at once.
 """
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
 from sqlalchemy import select
 
 from publisher.errors import PublisherError
-from publisher.feeds.conditional import Served, respond
+from publisher.feeds.conditional import Answer, Moved, Served
+from publisher.feeds.snapshots import served
+from publisher.rebuild import ADDRESSES, RSS
 from publisher.site import Site
-from publisher.storage.models import Snapshot
+from publisher.storage.changes import ChangeCounter
+from publisher.storage.models import Preference, Snapshot
+from publisher.web.tag_feeds import TagFeeds
+from publisher.web.watch import Watch
 
 CHECK_SECONDS = 0.05
-PATHS = {"/rss.xml": "rss"}
+_RECHECK = timedelta(seconds=1)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
+Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-WsgiApp = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+Counter = Callable[[str, Answer, Environ], None]
 
 log = structlog.get_logger("front")
 
 
-@dataclass(frozen=True)
-class _Version:
-    serial: int
-    built_at: datetime
-
-
 class FeedFront:
-    """A WSGI application around another one: answers the feeds, passes everything else on."""
+    """A WSGI application around another one: answers the feeds, passes everything else on.
+
+    `count`, where set, is told of each answer: the feed's path, the answer, the request. It runs
+    on the hot path, after everything is decided.
+    """
 
     def __init__(self, app: WsgiApp, site: Site) -> None:
+        self.count: Counter | None = None
         self._app = app
         self._site = site
-        self._documents: dict[str, Served] = {}
-        self._versions: dict[str, _Version] = {}
-        self._started = threading.Lock()
-        self._watching = False
+        self._documents: dict[str, Served | Moved] = {}
+        self._serials: dict[str, int] = {}
+        self._snapshots: dict[str, Served] = {}
+        self._tags = TagFeeds(site)
+        self._changes = ChangeCounter(site.database)
+        self._watch = Watch(self._look, CHECK_SECONDS)
+        self._refreshing = threading.Lock()
+        self._ready = False
+        self._recheck_at = _LONG_AGO
+        forked = weakref.WeakMethod(self._forked)
+        os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
 
-    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a feed from memory, or hand the request on."""
-        if environ["PATH_INFO"] not in PATHS:
-            return self._app(environ, start_response)
-        if not self._watching:
-            self._start_watching()
-        document = self._documents.get(environ["PATH_INFO"])
+        if not self._ready:
+            self._start()
+        path = environ["PATH_INFO"]
+        document = self._documents.get(path)
         if document is None:
-            return self._app(environ, start_response)
-        status, headers, body = respond(document, environ, self._site.clock())
-        start_response(status, headers)
-        return [body]
+            document = self._less_common(path, environ)
+            if document is None:
+                return self._pass_on(environ, start_response)
+        now = self._site.clock()
+        if now >= self._recheck_at:
+            self._watch.ensure()
+            self._recheck_at = now + _RECHECK
+        answer = document.respond(environ, now)
+        if self.count is not None:
+            self.count(path, answer, environ)
+        start_response(answer.status, answer.headers[:])
+        return answer.body
+
+    @property
+    def watching(self) -> bool:
+        """Whether this process would notice a new snapshot; true before it is asked for one."""
+        return self._watch.alive or not self._ready
+
+    def serial(self, name: str) -> int:
+        """Which build of a document is held; 0 for none."""
+        return self._serials.get(name, 0)
 
     def refresh(self) -> None:
-        """Take over the snapshots that are newer than what is held."""
-        with self._site.database.read() as session:
-            for path, name in PATHS.items():
-                serial = session.scalar(select(Snapshot.serial).where(Snapshot.name == name))
-                held = self._versions.get(path)
-                if serial is None or (held and held.serial == serial):
-                    continue
-                row = session.get_one(Snapshot, name)
-                self._documents[path] = Served.of(row)
-                self._versions[path] = _Version(row.serial, row.built_at)
+        """Take over the snapshots that are newer than what is held, and the old addresses."""
+        with self._refreshing, self._site.database.read() as session:
+            current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
+            new = [name for name, serial in current if self._serials.get(name) != serial]
+            rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
+            old = session.get(Preference, "old_feeds")
+            self._snapshots |= {ADDRESSES[row.name]: served(row) for row in rows}
+            self._documents = {**self._snapshots, **self._old_addresses(old.value if old else "")}
+            self._serials |= {row.name: row.serial for row in rows}
 
-    def _start_watching(self) -> None:
-        """Once per process, at the first request: a thread at import would not survive a fork."""
-        with self._started:
-            if self._watching:
-                return
-            self.refresh()
-            threading.Thread(target=self._watch, name="snapshots", daemon=True).start()
-            self._watching = True
+    def _old_addresses(self, paths: str) -> dict[str, Moved]:
+        """Where the feed was in the blog's former life; the address of today is none of them."""
+        now_at = ADDRESSES[RSS]
+        moved = Moved(self._site.site_url + now_at)
+        return {path: moved for path in paths.split() if path != now_at}
 
-    def _watch(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(CHECK_SECONDS):
+    def _less_common(self, path: str, environ: Environ) -> Served | Moved | None:
+        """A tag's feed, or an old address that consists of a query (`/?feed=rss2`)."""
+        if path.endswith("/rss.xml") and path.startswith("/tags/"):
+            return self._tags.get(path, self.serial(RSS))
+        query = environ.get("QUERY_STRING")
+        return self._documents.get(f"{path}?{query}") if query else None
+
+    def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        body = self._app(environ, start_response)
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            self._try_refresh()
+        return body
+
+    def _start(self) -> None:
+        """At the first request of a process: a thread made at import would not survive a fork."""
+        self._try_refresh()
+        self._watch.ensure()
+        self._ready = True
+
+    def _look(self) -> None:
+        if self._changes.changed():
             try:
                 self.refresh()
-            except PublisherError as error:
-                log.warning("snapshot check failed", reason=str(error))
+            except Exception:
+                self._changes.close()  # forget that it was seen
+                raise
+
+    def _try_refresh(self) -> None:
+        try:
+            self.refresh()
+        except PublisherError as error:
+            log.warning("snapshots not loaded", reason=str(error))
+
+    def _forked(self) -> None:
+        """In the child of a fork: leave the parent's connections and locks alone."""
+        self._site.database.engine.dispose(close=False)
+        self._changes = ChangeCounter(self._site.database)
+        self._refreshing = threading.Lock()
+        self._watch.forked()
+        self._ready = False

@@ -1,0 +1,228 @@
+"""Conditional HTTP: rules H1 to H5, H7 and H9, without a server."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publisher.dates import format_rfc822
+from publisher.feeds.conditional import Answer, Moved, Served, accepts_gzip
+
+NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
+MODIFIED = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+TAG = 'W/"0123456789abcdef"'
+SECOND = timedelta(seconds=1)
+
+
+def served(**changes: Any) -> Served:
+    """A small document; every argument can be changed."""
+    values: dict[str, Any] = {
+        "body": b"<rss/>",
+        "body_gzip": b"zipped",
+        "content_type": "application/rss+xml; charset=utf-8",
+        "etag": TAG,
+        "last_modified": MODIFIED,
+        "max_age_seconds": 900,
+    }
+    return Served(**{**values, **changes})
+
+
+def ask(
+    document: Served | Moved, now: datetime = NOW, method: str = "GET", **headers: str
+) -> Answer:
+    """The answer to a request with these headers (`if_none_match="..."`)."""
+    environ = {f"HTTP_{name.upper()}": value for name, value in headers.items()}
+    return document.respond({"REQUEST_METHOD": method, **environ}, now)
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        (TAG, 304),
+        ('"0123456789abcdef"', 304),  # compared weakly
+        (f'"other", {TAG}', 304),
+        (f'"other",{TAG} , W/"third"', 304),
+        ("*", 304),
+        (" * ", 304),
+        ('W/"0123456789abcdef-gzip"', 304),
+        ('"0123456789abcdef--gzip"', 304),
+        ('W/"0123456789abcdef;gzip"', 304),
+        ('"other"', 200),
+        ('W/"0123456789abcdefg"', 200),
+        ('W/"0123456789abcdef-gzip-gzip"', 200),
+        ('"x-gzip"', 200),
+        ("0123456789abcdef", 200),  # not an entity tag
+        ("", 200),
+        ('"', 200),
+    ],
+)
+def test_h1_if_none_match(header: str, code: int) -> None:
+    """H1, H3: weak comparison, lists, the star, and suffixes that front servers add."""
+    assert ask(served(), if_none_match=header).code == code
+
+
+@pytest.mark.parametrize("tag", ['"other"', TAG])
+def test_h1_if_none_match_decides_alone(tag: str) -> None:
+    """H1: with If-None-Match the date is not looked at, whatever it says."""
+    for date in (MODIFIED + SECOND, MODIFIED - SECOND):
+        answer = ask(served(), if_none_match=tag, if_modified_since=format_rfc822(date))
+        assert answer.code == (304 if tag == TAG else 200)
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("Mon, 04 Mar 2024 09:30:00 GMT", 304),
+        ("Mon, 04 Mar 2024 09:30:01 GMT", 304),
+        ("Mon, 04 Mar 2024 09:29:59 GMT", 200),
+        ("Monday, 04-Mar-24 09:30:00 GMT", 304),  # RFC 850
+        ("Mon Mar  4 09:30:00 2024", 304),  # asctime
+        ("Mon, 04 Mar 2024 10:30:00 +0100", 304),
+        ("yesterday", 200),
+        ("", 200),
+        ("0", 200),
+        ("Mon, 99 Mar 2024 09:30:00 GMT", 200),
+        ("Mon, 04 Mar 2024 09:30:00 +99999999999999", 200),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 200),
+    ],
+)
+def test_h1_if_modified_since(header: str, code: int) -> None:
+    """H1: equal or later is a 304; a date that is none is as if it were absent."""
+    assert ask(served(), if_modified_since=header).code == code
+
+
+def test_h2_not_modified_repeats_what_caches_need() -> None:
+    """H2: no body; ETag, Cache-Control, Vary, Date and Expires as in the 200."""
+    full, short = ask(served()), ask(served(), if_none_match=TAG)
+    assert (short.body, short.sent_bytes) == ([], 0)
+    for name in ("ETag", "Cache-Control", "Vary", "Date", "Expires", "Last-Modified"):
+        assert dict(short.headers)[name] == dict(full.headers)[name]
+    assert "Content-Type" not in dict(short.headers)
+    assert "Content-Length" not in dict(short.headers)
+
+
+def test_h3_gzip_has_the_same_tag() -> None:
+    """H3: compressed or not, the document has one weak tag and varies with the wish for gzip."""
+    plain, zipped = ask(served()), ask(served(), accept_encoding="gzip")
+    assert (plain.body, zipped.body) == ([b"<rss/>"], [b"zipped"])
+    assert "Content-Encoding" not in dict(plain.headers)
+    assert dict(zipped.headers)["Content-Encoding"] == "gzip"
+    assert dict(zipped.headers)["Content-Length"] == "6"
+    for answer in (plain, zipped):
+        assert dict(answer.headers)["ETag"] == TAG
+        assert dict(answer.headers)["Vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    ("header", "gzip"),
+    [
+        ("gzip", True),
+        ("GZIP", True),
+        ("x-gzip", True),
+        ("deflate, gzip;q=1.0, *;q=0.5", True),
+        ("br, gzip", True),
+        ("*", True),
+        ("gzip;q=0.001", True),
+        ("gzip; q=0.5, identity; q=0.5", True),
+        ("", False),
+        ("br", False),
+        ("identity", False),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("*;q=0", False),
+        ("*, gzip;q=0", False),
+        ("gzip;q=0.2, identity;q=0.8", False),
+        ("gzip;q=nonsense", False),
+        ("gzipped", False),
+    ],
+)
+def test_h3_accept_encoding(header: str, gzip: bool) -> None:
+    """H3: q values count, zero means never, the star stands for what is not named."""
+    assert accepts_gzip(header) is gzip
+
+
+def test_h4_head_is_get_without_a_body() -> None:
+    """H4: the same status and headers, 304 included."""
+    assert ask(served(), method="HEAD").headers == ask(served()).headers
+    assert ask(served(), method="HEAD").body == []
+    assert ask(served(), method="HEAD", if_none_match=TAG).code == 304
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "get", "PROPFIND", ""])
+def test_h4_other_methods(method: str) -> None:
+    """H4: 405 that names what is allowed."""
+    for document in (served(), Moved("https://blog.example/rss.xml")):
+        answer = ask(document, method=method)
+        assert (answer.code, dict(answer.headers)["Allow"]) == (405, "GET, HEAD")
+
+
+def test_h5_last_modified_is_never_later_than_date() -> None:
+    """H5: a clock that went back does not make a date in the future."""
+    before = MODIFIED - timedelta(minutes=5)
+    headers = dict(ask(served(), before).headers)
+    assert headers["Last-Modified"] == headers["Date"] == format_rfc822(before)
+
+
+def test_h5_two_builds_in_one_second() -> None:
+    """H5: who names a second with two builds may hold the older one, and gets a 200."""
+    document, date = served(second_shared=True), format_rfc822(MODIFIED)
+    assert ask(document, if_modified_since=date).code == 200
+    assert ask(document, if_modified_since=format_rfc822(MODIFIED + SECOND)).code == 304
+    assert ask(document, if_none_match=TAG, if_modified_since=date).code == 304
+
+
+def test_h7_freshness_agrees_everywhere() -> None:
+    """H7: max-age is the ttl, shared caches ask every minute, Expires says the same."""
+    for answer in (ask(served()), ask(served(), if_none_match=TAG)):
+        headers = dict(answer.headers)
+        assert headers["Cache-Control"] == "public, max-age=900, s-maxage=60"
+        assert headers["Date"] == "Mon, 04 Mar 2024 09:30:05 GMT"
+        assert headers["Expires"] == "Mon, 04 Mar 2024 09:45:05 GMT"
+
+
+def test_the_date_follows_the_clock() -> None:
+    """Prepared answers are renewed when the second is over, in either direction."""
+    document = served()
+    for moment in (NOW, NOW + SECOND, NOW + 61 * SECOND, NOW):
+        assert dict(ask(document, moment).headers)["Date"] == format_rfc822(moment)
+
+
+def test_links_are_sent_with_both_answers() -> None:
+    """What a hub needs is in the headers of a 304 as well."""
+    document = served(links=('<https://hub.example/>; rel="hub"', "<x>; rel=self"))
+    for answer in (ask(document), ask(document, if_none_match=TAG), ask(document, method="HEAD")):
+        assert [value for name, value in answer.headers if name == "Link"] == [
+            '<https://hub.example/>; rel="hub"',
+            "<x>; rel=self",
+        ]
+
+
+def test_an_old_address_has_moved_for_good() -> None:
+    """301 to the address of today, also for HEAD."""
+    moved = Moved("https://blog.example/rss.xml")
+    for method in ("GET", "HEAD"):
+        answer = ask(moved, method=method)
+        assert answer.code == 301
+        assert dict(answer.headers)["Location"] == "https://blog.example/rss.xml"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_ACCEPT_ENCODING", "HTTP_COOKIE"]
+        ),
+        st.text(st.characters(max_codepoint=255), max_size=200)
+        | st.from_regex(r'(W/)?"[0-9a-f]*(-gzip)?"( *,)*'),
+    ),
+    st.sampled_from(["GET", "HEAD", "POST"]) | st.text(max_size=10),
+)
+def test_h9_garbage_is_answered(environ: dict[str, str], method: str) -> None:
+    """H9: whatever the headers contain, the answer is 200, 304 or 405, and whole."""
+    answer = served().respond({"REQUEST_METHOD": method, **environ}, NOW)
+    assert answer.code in (200, 304, 405)
+    assert answer.status.startswith(str(answer.code))
+    assert answer.sent_bytes == sum(map(len, answer.body))
