@@ -36,7 +36,7 @@ def rule(function: Function) -> Any:
         return function
     from numba import njit
 
-    return njit(**SETTINGS)(_rebound(function, function.__name__, {}))
+    return njit(**SETTINGS)(_rebound(function, "", {}))
 
 
 def specialise(kernel: Function, label: str, **rules: Function) -> Any:
@@ -54,7 +54,7 @@ def _specialised(kernel: Function, label: str, rules: tuple[tuple[str, Function]
     readable = "".join(letter if letter.isalnum() else "_" for letter in label)
     code = fingerprint(kernel, *(function for _, function in rules))
     compiled = {key: rule(function) for key, function in rules}
-    copy = _rebound(kernel, f"{kernel.__name__}_{readable}_{code}", compiled)
+    copy = _rebound(kernel, f"_{readable}_{code}", compiled)
     if not available():
         return copy
     from numba import njit
@@ -62,21 +62,25 @@ def _specialised(kernel: Function, label: str, rules: tuple[tuple[str, Function]
     return njit(nogil=True, cache=True, **SETTINGS)(copy)
 
 
-def _rebound(function: Function, name: str, bound: dict[str, Any]) -> FunctionType:
-    """A copy of `function`, called `name`, that sees `bound` and compiled helpers as globals."""
+def _rebound(function: Function, suffix: str, bound: dict[str, Any]) -> FunctionType:
+    """A copy of `function` that sees `bound` and compiled helpers as globals.
+
+    `suffix` goes to its name and to those of helpers that see `bound`: machine code is linked by
+    name, so two kernels in one process must not have different functions under the same one.
+    """
     names = dict(function.__globals__)
     for key, value in _references(function.__code__, names):
         if isinstance(value, FunctionType) and key not in bound:
-            names[key] = _helper(value, bound)
-    copy = FunctionType(function.__code__, names | bound, name)
-    copy.__qualname__ = name
+            names[key] = _helper(value, suffix, bound)
+    copy = FunctionType(function.__code__, names | bound, function.__name__ + suffix)
+    copy.__qualname__ = function.__qualname__ + suffix
     return copy
 
 
-def _helper(function: FunctionType, bound: dict[str, Any]) -> Any:
+def _helper(function: FunctionType, suffix: str, bound: dict[str, Any]) -> Any:
     if not bound.keys() & set(_names(function)):
         return rule(function)
-    copy = _rebound(function, function.__name__, bound)
+    copy = _rebound(function, suffix, bound)
     if not available():
         return copy
     from numba import njit

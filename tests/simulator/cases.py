@@ -24,6 +24,7 @@ ALL_CLIENTS = (
     "adaptive",
     "adaptive:sync=0.2,ceiling=300",
     "entry-frequency",
+    "histogram",
     "oracle",
 )
 

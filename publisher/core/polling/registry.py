@@ -6,6 +6,7 @@ from publisher.core.polling.delay_skip import DELAY_SKIP
 from publisher.core.polling.doubling import DOUBLING
 from publisher.core.polling.fixed import FIXED
 from publisher.core.polling.hints import MAX_AGE_RULE, MINIFLUX, TTL_RULE
+from publisher.core.polling.histogram import HISTOGRAM
 from publisher.core.polling.policy import PollPolicy, Rule
 from publisher.core.polling.weekly import ENTRY_FREQUENCY, WEEKLY_AVERAGE
 from publisher.core.specs import known, read_options, split_spec
@@ -24,6 +25,7 @@ RULES: dict[str, Rule] = {
         CHO_NOCHANGES,
         ADAPTIVE,
         ENTRY_FREQUENCY,
+        HISTOGRAM,
     )
 }
 

@@ -1,0 +1,131 @@
+"""The publisher's own decision, turned round: learn the feed's day, then look ahead through it.
+
+New items go into 24 slots by their hour (of UTC: a reader does not know the author's clock), older
+ones count less, a prior of two updates is spread over the day. The next poll comes when the waiting
+that it hides, expected by these rates, amounts to what one poll is worth.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+from publisher.core.histogram import HALF_LIFE_DAYS, decay, exposure_days
+from publisher.core.polling.answer import DATED, NEW_ITEMS
+from publisher.core.polling.policy import Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.profile import PRIOR_UPDATES
+from publisher.core.specs import Option
+from publisher.core.ttl import POLL_MINUTES
+
+HOUR = 3600
+DAY = 86400
+
+# options
+WORTH = 0
+FLOOR = 1
+CEILING = 2
+HALF_LIFE = 3
+
+# state: the first poll, when observation began, then 24 slots. An item counts 2 ** (time since the
+# first poll / half-life), so that older ones fade without being touched.
+ORIGIN = 0
+SINCE = 1
+SLOTS = 2
+
+# reasons
+LOOKED_AHEAD = 1
+AT_FLOOR = 2
+AT_CEILING = 3
+
+
+def start(state: State, options: Numbers) -> None:
+    """Nothing seen."""
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Count the new items in the slots of their hours; without dates, of their arrival."""
+    never_polled = state[ORIGIN] == 0
+    if never_polled:
+        state[ORIGIN] = now
+        state[SINCE] = now
+    if answer[DATED] == 1:
+        for index in range(first, last):
+            state[SINCE] = min(state[SINCE], dates[index])
+            count(state, options, min(int(dates[index]), now), 1)
+    elif not never_polled:
+        count(state, options, now, answer[NEW_ITEMS])
+
+
+def count(state: State, options: Numbers, at: int, items: int) -> None:
+    """Put `items` of `at` into their slot."""
+    age = (at - state[ORIGIN]) / (options[HALF_LIFE] * DAY)
+    state[SLOTS + at // HOUR % 24] += items * 2.0**age
+
+
+def densities(state: State, options: Numbers, now: int) -> tuple[float, float]:
+    """Factor and addend that turn a slot into expected updates a minute, as known at `now`."""
+    half_life = int(options[HALF_LIFE] * DAY)
+    minutes = max(exposure_days(int(state[SINCE]), now, half_life), 1.0) * 60.0
+    return decay(now - int(state[ORIGIN]), half_life) / minutes, PRIOR_UPDATES / 24.0 / minutes
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """Go forward hour by hour until the expected hidden waiting is worth a poll."""
+    factor, prior = densities(state, options, now)
+    worth, ceiling = options[WORTH], options[CEILING]
+    wait = hidden = expected = 0.0
+    at = now
+    while wait < ceiling:
+        length = (HOUR - at % HOUR) / 60.0
+        density = state[SLOTS + at // HOUR % 24] * factor + prior
+        more = expected * length + density * length * length / 2.0
+        if hidden + more >= worth:
+            room = expected * expected + 2.0 * density * (worth - hidden)
+            wait += (sqrt(room) - expected) / density
+            break
+        hidden += more
+        expected += density * length
+        wait += length
+        at += int(length * 60.0 + 0.5)
+    if wait >= ceiling:
+        return int(ceiling * 60), now, AT_CEILING
+    if wait <= options[FLOOR]:
+        return int(options[FLOOR] * 60), now, AT_FLOOR
+    return int(wait * 60), now, LOOKED_AHEAD
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    factor, prior = densities(state, options, now)
+    hourly = [60 * (state[SLOTS + hour] * factor + prior) for hour in range(24)]
+    busiest = max(range(24), key=hourly.__getitem__)
+    limits = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}
+    return [
+        f"learned day: {sum(hourly):.1f} updates, the busiest hour is {busiest} h UTC",
+        f"{limits[reason]} {duration(wait)}"
+        if reason in limits
+        else f"after {duration(wait)} it would hide {options[WORTH]:g} minutes of waiting",
+    ]
+
+
+HISTOGRAM = Rule(
+    name="histogram",
+    summary="a learned day of 24 slots and a look ahead through it",
+    options=(
+        Option("poll-minutes", POLL_MINUTES, 0.01, 100_000, "of one update's delay, per poll"),
+        Option("floor", 15, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 1440, 1, 10080, "longest wait, minutes"),
+        Option("half-life", HALF_LIFE_DAYS, 1, 3650, "of what was seen, days"),
+    ),
+    size=lambda options: SLOTS + 24,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=_explain,
+)
