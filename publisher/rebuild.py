@@ -41,6 +41,7 @@ def rebuild(site: Site, now: datetime) -> Snapshot:
     """Bring every document up to date with `now`; returns the main feed's snapshot."""
     with site.database.write() as session:
         posts.publish_due(session, now)
+        activity.settle(session)
         return _build(session, site.site_url, now)
 
 

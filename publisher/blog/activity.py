@@ -1,7 +1,7 @@
 """The author's activity: the update log, and the histogram that is folded from it.
 
 The log is the truth; the 24 slots (and what richer profiles keep) are its checkpoint, brought
-forward by each update in the transaction that makes it. `rebuild` folds the whole log anew, after
+forward by each update in the transaction that makes it. `settle` folds the whole log anew, after
 a change of time zone or half-life.
 """
 
@@ -42,28 +42,14 @@ def record_all(
 def load(session: Session) -> Activity:
     """The histogram as it stands; folded from the log when there is no usable checkpoint."""
     site = preferences.load(session)
-    state = session.get(HistogramState, _ONLY_ROW)
-    if state is None:
-        return _fold_log(session, site)
-    hours = session.scalars(
-        select(HistogramSlot.weight)
-        .where(HistogramSlot.profile == "hour")
-        .order_by(HistogramSlot.slot)
-    ).all()
-    try:
-        activity = Activity.from_dict({**state.values, "hours": hours})
-    except ValueError:
-        return _fold_log(session, site)
-    if (activity.zone, activity.half_life_days) != (site.timezone, HALF_LIFE_DAYS):
-        return _fold_log(session, site)
-    return activity
+    return _checkpoint(session, site) or _fold_log(session, site)
 
 
-def rebuild(session: Session) -> Activity:
-    """Fold the whole log anew with the present time zone and half-life, and keep the result."""
-    activity = _fold_log(session, preferences.load(session))
-    _store(session, activity)
-    return activity
+def settle(session: Session) -> None:
+    """Keep a new checkpoint where there is no usable one: another time zone, another half-life."""
+    site = preferences.load(session)
+    if _checkpoint(session, site) is None:
+        _store(session, _fold_log(session, site))
 
 
 def at(session: Session, moment: datetime) -> Activity:
@@ -88,6 +74,24 @@ def scheduled(session: Session, after: datetime) -> list[datetime]:
             .limit(1000)
         )
     )
+
+
+def _checkpoint(session: Session, site: preferences.Preferences) -> Activity | None:
+    """What was stored, if it was made for the present time zone and half-life."""
+    state = session.get(HistogramState, _ONLY_ROW)
+    if state is None:
+        return None
+    hours = session.scalars(
+        select(HistogramSlot.weight)
+        .where(HistogramSlot.profile == "hour")
+        .order_by(HistogramSlot.slot)
+    ).all()
+    try:
+        activity = Activity.from_dict({**state.values, "hours": hours})
+    except ValueError:
+        return None
+    fits = (activity.zone, activity.half_life_days) == (site.timezone, HALF_LIFE_DAYS)
+    return activity if fits else None
 
 
 def _fold_log(session: Session, site: preferences.Preferences) -> Activity:

@@ -9,7 +9,7 @@ from typing import IO
 
 import click
 
-from publisher.blog import activity, authors, posts, preferences
+from publisher.blog import authors, posts, preferences
 from publisher.blog.drafts import draft
 from publisher.cli.options import Instant, site
 from publisher.errors import InvalidInput
@@ -25,8 +25,6 @@ def settings(key: str | None, value: str | None) -> None:
     if key is not None and value is not None:
         with here.database.write() as db:
             preferences.store(db, key, value)
-            if key == "timezone":
-                activity.rebuild(db)
         rebuild(here, here.clock())
     with here.database.read() as db:
         values = asdict(preferences.load(db))

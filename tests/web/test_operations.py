@@ -5,8 +5,9 @@ from __future__ import annotations
 from flask.testing import FlaskClient
 
 from publisher.blog import authors, tokens
-from publisher.doctor import examine_freshness
+from publisher.doctor import ask_app, examine_freshness, examine_http
 from publisher.rebuild import rebuild
+from publisher.settings import Settings
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
@@ -56,6 +57,15 @@ def test_metrics_tell_the_feed_and_the_posts(client: FlaskClient, site: Site) ->
     assert 'publisher_posts{state="published"} 1.0' in text
     assert 'publisher_feed_ttl_minutes{document="rss"} 15.0' in text
     assert "publisher_updates_total 1.0" in text
+
+
+def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, settings: Settings) -> None:
+    """Every HTTP check passes against our own application."""
+    make_post(site)
+    rebuild(site, site.clock())
+    findings = [*examine_freshness(site), *examine_http(ask_app(settings))]
+    assert [finding for finding in findings if not finding.good] == []
+    assert len(findings) >= 12
 
 
 def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
