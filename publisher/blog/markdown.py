@@ -1,38 +1,141 @@
-"""Markdown to the HTML that readers get: CommonMark, tables, footnotes, code, then sanitised."""
+"""Markdown to the HTML that readers get: CommonMark with tables, footnotes and highlighted code.
+
+The renderer makes no promise of safety: whatever comes out of it passes through `safe_html`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import cache
-from urllib.parse import urljoin
+from html import escape
+from typing import Any
 
-import nh3
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+from pygments import highlight as pygments_highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from publisher.blog.media import responsive
+from publisher.blog.safe_html import absolute, sanitise
+from publisher.blog.slugs import slugify
+
+__all__ = ["absolute", "html_of", "render", "sanitise"]
+
+LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on what they do not expect
+# Names, signs and spaces keep the colour of the text: their marks would be half of the page.
+_UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
+# How wide a picture is shown: the column of blog.css, or nearly the whole of a small screen.
+SIZES = "(min-width: 44rem) 42rem, 100vw"
 
 
-def render(source: str) -> str:
+def html_of(source: str, source_format: str, anchor: str = "") -> str:
+    """Safe HTML of a post's source, which is `markdown` or (imported) `html`.
+
+    `anchor`, different for each post, begins every id: several posts can stand on one page.
+    """
+    return sanitise(source, anchor) if source_format == "html" else render(source, anchor)
+
+
+def render(source: str, anchor: str = "") -> str:
     """`source` as safe HTML: whatever it contains, no script, style or event handler survives."""
-    return sanitise(_parser().render(source))
-
-
-def sanitise(html: str) -> str:
-    """`html` with only what a post may contain."""
-    return nh3.clean(html)
+    return sanitise(_parser().render(source), anchor)
 
 
 @cache
 def _parser() -> MarkdownIt:
-    return (
-        MarkdownIt("commonmark", {"html": True})
-        .enable(["table", "strikethrough"])
-        .use(footnote_plugin)
-    )
+    parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted})
+    parser.enable(["table", "strikethrough"])
+    parser.use(footnote_plugin).use(gfm_autolink_plugin)
+    parser.use(anchors_plugin, max_level=6, slug_func=slugify)
+    parser.core.ruler.push("figures", _figures)
+    for name in ("th_open", "td_open"):
+        parser.add_render_rule(name, _cell)
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0">\n<table>\n')
+    parser.add_render_rule("table_close", lambda *_: "</table>\n</div>\n")
+    parser.add_render_rule("footnote_caption", _footnote_number)
+    notes = '<section class="footnotes">\n<ol class="footnotes-list">\n'
+    parser.add_render_rule("footnote_block_open", lambda *_: notes)
+    parser.add_render_rule("footnote_anchor", _footnote_return)
+    return parser
 
 
-def absolute(html: str, base_url: str) -> str:
-    """`html` with every address in it made absolute, as seen from the page at `base_url`."""
+def _highlighted(code: str, language: str, _attributes: str) -> str:
+    """A listing with its words in classes; plain where the language is unknown."""
+    lexer = _lexer(language) if len(code) <= LONGEST_HIGHLIGHTED else None
+    body = pygments_highlight(code, lexer, _formatter()) if lexer else escape(code)
+    body = _UNCOLOURED.sub(r"\1", body)
+    label = f' class="highlight language-{escape(language)}"' if language else ""
+    return f"<pre><code{label}>{body}</code></pre>"
 
-    def rewrite(_tag: str, attribute: str, value: str) -> str:
-        return urljoin(base_url, value) if attribute in ("href", "src", "cite") else value
 
-    return nh3.clean(html, attribute_filter=rewrite)
+def _lexer(language: str) -> Lexer | None:
+    try:
+        return get_lexer_by_name(language, stripnl=False) if language else None
+    except ClassNotFound:
+        return None
+
+
+@cache
+def _formatter() -> HtmlFormatter[str]:
+    return HtmlFormatter(nowrap=True)
+
+
+def _figures(state: StateCore) -> None:
+    """A paragraph that is one picture with a title is a figure, and the title its caption."""
+    for place, token in enumerate(state.tokens):
+        if token.type != "inline" or state.tokens[place - 1].type != "paragraph_open":
+            continue
+        children = token.children or []
+        if len(children) == 1 and children[0].type == "image" and children[0].attrGet("title"):
+            image = children[0]
+            caption = escape(str(image.attrs.pop("title")))
+            _replace_tag(state.tokens[place - 1], "<figure>")
+            _replace_tag(state.tokens[place + 1], f"<figcaption>{caption}</figcaption></figure>\n")
+
+
+def _replace_tag(token: Token, html: str) -> None:
+    token.type, token.tag, token.content, token.hidden = "html_block", "", html, False
+
+
+def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """A picture with its size, so that the page does not jump, and smaller versions of it."""
+    token = tokens[place]
+    token.attrSet("alt", renderer.renderInlineAsText(token.children or [], options, env))
+    known = responsive(str(token.attrGet("src") or ""))
+    if known is not None:
+        token.attrSet("width", str(known.width))
+        token.attrSet("height", str(known.height))
+        token.attrSet("srcset", known.srcset)
+        token.attrSet("sizes", SIZES)
+    rendered: str = renderer.renderToken(tokens, place, options, env)
+    return rendered
+
+
+def _cell(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """Alignment as an attribute: styles do not survive, and feed readers know this one."""
+    style = str(tokens[place].attrs.pop("style", ""))
+    if style.startswith("text-align:"):
+        tokens[place].attrSet("align", style.removeprefix("text-align:"))
+    rendered: str = renderer.renderToken(tokens, place, options, env)
+    return rendered
+
+
+def _footnote_number(_renderer: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
+    """The same number for every mention of a footnote."""
+    return str(tokens[place].meta["id"] + 1)
+
+
+def _footnote_return(_renderer: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
+    meta = tokens[place].meta
+    mention = f":{meta['subId']}" if meta["subId"] > 0 else ""
+    target = f"#fnref{meta['id'] + 1}{mention}"
+    return f' <a href="{target}" class="footnote-backref" aria-label="Back to the text">↩\ufe0e</a>'

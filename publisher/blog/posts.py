@@ -205,8 +205,7 @@ def _replace(
     """Write `draft` over the post and keep it as a revision."""
     post.kind, post.title, post.summary = draft.kind, draft.title, draft.summary
     post.source, post.source_format = draft.source, draft.source_format
-    is_html = draft.source_format == "html"
-    post.html = markdown.sanitise(draft.source) if is_html else markdown.render(draft.source)
+    post.html = markdown.html_of(draft.source, draft.source_format, f"p{post.id}-")
     enclosure = draft.enclosure or Enclosure("", "", 0)
     post.enclosure_url, post.enclosure_type = enclosure.url, enclosure.content_type
     post.enclosure_bytes, post.enclosure_seconds = enclosure.bytes, enclosure.seconds

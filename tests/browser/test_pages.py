@@ -12,7 +12,7 @@ LONG = """A paragraph with a [link](https://example.org/) and `code`.
 ## A heading
 
 ```python
-print("short")
+print("a line of code that is much too long for the screen of any phone ever sold")
 ```
 
 | Hour | Updates |

@@ -1,0 +1,141 @@
+"""What HTML a post may contain: one list of what is allowed, and everything else goes.
+
+Posts come from authors, imports and programs; none of them may run anything in a reader's browser
+or feed reader. Addresses are checked here and made absolute here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import urljoin, urlsplit
+
+import nh3
+from pygments.token import STANDARD_TYPES
+
+SCHEMES = {"http", "https", "mailto", "tel", "xmpp", "irc", "ircs", "geo", "webcal", "magnet"}
+
+_TAGS = set(
+    """
+    a abbr article aside audio b bdi bdo blockquote br caption cite code col colgroup data dd del
+    details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li
+    mark ol p picture pre q rp rt ruby s samp section small source span strong sub summary sup
+    table tbody td tfoot th thead time tr u ul var video wbr
+    """.split()  # noqa: SIM905 - a list of seventy quoted words is harder to read
+)
+# Their text is no text for people: it goes with them.
+_DROPPED_WHOLE = set(
+    """
+    script style svg math template noscript title textarea iframe object noembed noframes xmp
+    """.split()  # noqa: SIM905 - as above
+)
+_ATTRIBUTES = {
+    "*": {"id", "class", "title", "lang", "dir", "aria-label"},
+    "a": {"href", "hreflang"},
+    "audio": {"src", "controls", "loop", "muted", "preload"},
+    "blockquote": {"cite"},
+    "col": {"span"},
+    "colgroup": {"span"},
+    "data": {"value"},
+    "del": {"cite", "datetime"},
+    "details": {"open"},
+    "img": {"src", "srcset", "sizes", "alt", "width", "height"},
+    "ins": {"cite", "datetime"},
+    "li": {"value"},
+    "ol": {"start", "reversed"},
+    "q": {"cite"},
+    "source": {"src", "srcset", "sizes", "type", "media"},
+    "td": {"align", "colspan", "rowspan", "headers"},
+    "th": {"align", "colspan", "rowspan", "headers", "scope"},
+    "time": {"datetime"},
+    "video": {"src", "controls", "loop", "muted", "preload", "poster", "width", "height"},
+}
+_ATTRIBUTE_VALUES = {
+    "a": {"rel": {"me", "nofollow", "license", "author", "tag"}},
+    "div": {"tabindex": {"0"}},
+    "ol": {"type": {"1", "a", "A", "i", "I"}},
+}
+# A wide listing scrolls by keyboard too; pictures wait until they are near. One attribute each:
+# the order of several would differ from process to process, and with it the bytes of the feed.
+_ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
+
+_CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
+    "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
+    "footnote-backref",
+}  # fmt: skip
+# Words that other programs read: microformats, and the language of a listing.
+_CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")
+_ADDRESSES = {"href", "src", "cite", "poster"}
+_ID = re.compile(r"[\w:.-]{1,100}")
+
+Rewrite = Callable[[str], str]
+
+
+def sanitise(html: str, anchor: str = "") -> str:
+    """`html` with only what a post may contain.
+
+    `anchor` is put before every id and every link to one, so that several posts can stand on one
+    page.
+    """
+    return _clean(html, anchor, lambda address: address)
+
+
+def absolute(html: str, base_url: str) -> str:
+    """Safe `html` with every address in it made absolute, as seen from the page at `base_url`."""
+    return _clean(html, "", lambda address: urljoin(base_url, address))
+
+
+def _clean(html: str, anchor: str, rewrite: Rewrite) -> str:
+    def checked(_tag: str, attribute: str, value: str) -> str | None:
+        if attribute == "class":
+            return _known_classes(value)
+        if attribute == "id":
+            return anchor + value if _ID.fullmatch(value) else None
+        if attribute == "srcset":
+            return _srcset(value, rewrite)
+        if attribute in _ADDRESSES:
+            inside = anchor and value.startswith("#") and len(value) > 1
+            return f"#{anchor}{value[1:]}" if inside else _address(value, rewrite)
+        return value
+
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        clean_content_tags=_DROPPED_WHOLE,
+        attributes=_ATTRIBUTES,
+        attribute_filter=checked,
+        tag_attribute_values=_ATTRIBUTE_VALUES,
+        set_tag_attribute_values=_ALWAYS,
+        url_schemes=SCHEMES,
+        link_rel=None,
+    )
+
+
+def _address(value: str, rewrite: Rewrite) -> str | None:
+    try:
+        return rewrite(value)
+    except ValueError:  # a bracket out of place in the host
+        return None
+
+
+def _known_classes(value: str) -> str | None:
+    kept = [name for name in value.split() if name in _CLASSES or _CLASS_FAMILIES.fullmatch(name)]
+    return " ".join(kept) or None
+
+
+def _srcset(value: str, rewrite: Rewrite) -> str | None:
+    """The candidates of a srcset whose addresses are plain, each made what `rewrite` says."""
+    kept = []
+    for candidate in re.split(r",\s+", value.strip()):
+        address, _, descriptor = candidate.strip().partition(" ")
+        try:
+            scheme = urlsplit(address).scheme
+        except ValueError:
+            continue
+        if (
+            address
+            and scheme in ("", "http", "https")
+            and re.fullmatch(r"(\d+(\.\d+)?[wx])?", descriptor.strip())
+        ):
+            kept.append(f"{rewrite(address)} {descriptor.strip()}".strip())
+    return ", ".join(kept) or None

@@ -1,0 +1,111 @@
+"""Markdown: golden pairs for what an author may write."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from publisher.blog.markdown import LONGEST_HIGHLIGHTED, render
+
+PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("*a* **b** `c`", "<p><em>a</em> <strong>b</strong> <code>c</code></p>\n"),
+        ("~~gone~~", "<p><s>gone</s></p>\n"),
+        ("# A heading", '<h1 id="a-heading">A heading</h1>\n'),
+        ("# Twice\n\n# Twice", '<h1 id="twice">Twice</h1>\n<h1 id="twice-1">Twice</h1>\n'),
+        (
+            "See https://b.example/x.",
+            '<p>See <a href="https://b.example/x">https://b.example/x</a>.</p>\n',
+        ),
+        ("```\na < b\n```", '<pre tabindex="0"><code>a &lt; b\n</code></pre>\n'),
+        (
+            "```nonsense\na < b\n```",
+            '<pre tabindex="0"><code class="highlight language-nonsense">a &lt; b\n</code></pre>\n',
+        ),
+        (
+            "```python\nx = None\n```",
+            (
+                '<pre tabindex="0"><code class="highlight language-python">'
+                'x = <span class="kc">None</span>\n</code></pre>\n'
+            ),
+        ),
+        (
+            "| a | b |\n|---|--:|\n| 1 | 2 |",
+            (
+                '<div class="scroll" tabindex="0">\n<table>\n<thead>\n<tr>\n<th>a</th>\n'
+                '<th align="right">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n'
+                '<td align="right">2</td>\n</tr>\n</tbody>\n</table>\n</div>\n'
+            ),
+        ),
+        (
+            '![a *cat*](cat.png "Asleep & warm")',
+            (
+                '<figure><img src="cat.png" alt="a cat" loading="lazy">'
+                "<figcaption>Asleep &amp; warm</figcaption></figure>\n"
+            ),
+        ),
+        (
+            "![a cat](cat.png)",
+            '<p><img src="cat.png" alt="a cat" loading="lazy"></p>\n',
+        ),
+    ],
+)
+def test_golden_pairs(source: str, html: str) -> None:
+    """The same text gives the same bytes."""
+    assert render(source) == html
+
+
+def test_footnotes_of_two_posts_do_not_meet() -> None:
+    """Ids begin with the post's anchor, and both directions of a footnote keep their target."""
+    source = "Text[^a] and[^a].\n\n[^a]: A note."
+    one, two = render(source, "p1-"), render(source, "p2-")
+    ids = [re.findall(r'id="([^"]+)"', html) for html in (one, two)]
+    assert not set(ids[0]) & set(ids[1])
+    for html, known in zip((one, two), ids, strict=True):
+        targets = re.findall(r'href="#([^"]+)"', html)
+        assert targets
+        assert set(targets) <= set(known)
+
+
+def test_our_own_pictures_have_their_size() -> None:
+    """Width and height stop the page from jumping; the smaller versions spare phones."""
+    html = render(f"![a view]({PICTURE})")
+    assert 'width="1000" height="500"' in html
+    assert f"{PICTURE[:-4]}-480.jpg 480w" in html
+    assert f"{PICTURE} 1000w" in html
+    assert 'loading="lazy"' in html
+
+
+def test_a_huge_listing_stays_plain() -> None:
+    """A listing beyond the limit is shown, without colours."""
+    listing = "x = 1\n" * (LONGEST_HIGHLIGHTED // 6 + 1)
+    html = render(f"```python\n{listing}```")
+    assert "<span" not in html
+    assert html.count("x = 1") == LONGEST_HIGHLIGHTED // 6 + 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["[" * 20_000, "*a_ " * 10_000, ">" * 20_000, "`" * 20_000, "- " * 10_000, "<b>" * 20_000,
+     "![" * 10_000, "| a " * 5_000 + "\n" + "|---" * 5_000, "[^a]" * 5_000, "<!--" * 10_000],
+    ids=lambda source: source[:4],
+)  # fmt: skip
+def test_no_text_is_slow(source: str) -> None:
+    """Texts made to be slow are not: seconds would hold up the whole site."""
+    start = time.process_time()
+    render(source)
+    assert time.process_time() - start < 5
+
+
+def test_a_long_text_renders_while_one_types() -> None:
+    """20,000 words cost less than a second of processor time (measured: about 0.3)."""
+    source = ("lorem ipsum dolor *sit* amet " * 8 + "\n\n") * 500
+    start = time.process_time()
+    render(source)
+    assert time.process_time() - start < 1.0
