@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Dialog
 
 from publisher.blog.markdown import render
 from tests.blog.test_safe_html import ATTACKS
@@ -11,8 +11,13 @@ from tests.blog.test_safe_html import ATTACKS
 def runs_something(chromium: Browser, html: str) -> bool:
     """Whether the page shows a dialog or loads what it should not, without any CSP to stop it."""
     page = chromium.new_page()
-    hits = []
-    page.on("dialog", lambda dialog: (hits.append(dialog.message), dialog.dismiss()))
+    hits: list[str] = []
+
+    def close(dialog: Dialog) -> None:
+        hits.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", close)
     page.on("request", lambda request: hits.append(request.url))
     page.route("**/*", lambda route: route.abort())
     page.set_content(f"<!doctype html><div>{html}</div>", wait_until="domcontentloaded")
