@@ -40,6 +40,10 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError, TypeError) as error:
         raise InvalidInput(f"not a date: {text[:60]!r}") from error
+    return _known_year(moment, text)
+
+
+def _known_year(moment: datetime, text: str) -> datetime:
     if not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
         raise InvalidInput(f"the year must lie in {EARLIEST_YEAR}-{LATEST_YEAR}: {text[:60]!r}")
     return moment
@@ -52,11 +56,12 @@ def parse_rfc3339(text: str) -> datetime:
     """
     try:
         moment = parser.isoparse(text.strip())
+        instant = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"not an RFC 3339 date: {text[:60]!r}") from error
     if moment.tzinfo is None:
         raise InvalidInput(f"the offset is missing (Z or +hh:mm): {text[:60]!r}")
-    return parse_instant(text)
+    return _known_year(instant, text)
 
 
 def http_date(text: str | None) -> datetime | None:

@@ -16,7 +16,7 @@ import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from publisher import logs
+from publisher import following, logs
 from publisher.blog import preferences
 from publisher.clock import real_seconds
 from publisher.errors import PublisherError
@@ -85,6 +85,10 @@ def make_scheduler(site: Site) -> BackgroundScheduler:
         prune_polls, "interval", [site], hours=1, id="prune_polls", jitter=60,
         max_instances=1, coalesce=True, misfire_grace_time=None,
     )  # fmt: skip
+    scheduler.add_job(
+        following.tidy, "interval", [site], hours=1, id="tidy_river", jitter=60,
+        max_instances=1, coalesce=True, misfire_grace_time=None,
+    )  # fmt: skip
     return scheduler
 
 
@@ -97,9 +101,13 @@ def run_forever(parent_pid: int) -> None:
     site = open_site(from_environment())
     scheduler = make_scheduler(site)
     scheduler.start()
+    river = threading.Thread(target=following.keep_working, args=[site, stop], name="river")
+    river.start()
     while not stop.wait(0.5) and os.getppid() == parent_pid:
         pass
+    stop.set()
     scheduler.shutdown(wait=True)
+    river.join()
     site.database.close()
 
 

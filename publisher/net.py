@@ -9,6 +9,7 @@ connection all meet the same test.
 import asyncio
 import errno
 import ipaddress
+import os
 import re
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -159,6 +160,8 @@ def explain_failure(problem: BaseException) -> str:
         return "no complete answer in time"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
         return "the host name could not be resolved"
+    if isinstance(problem, aiohttp.ClientConnectorError) and problem.os_error.errno:
+        return f"no connection: {os.strerror(problem.os_error.errno)}"
     if isinstance(problem, aiohttp.TooManyRedirects):
         return "redirects go round in circles"
     if isinstance(problem, aiohttp.NonHttpUrlRedirectClientError):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.core.polling import parse as parse_policy
 from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.dates import parse_zone
 from publisher.errors import InvalidInput
@@ -35,6 +36,15 @@ class Preferences:
     undo_seconds: int = 60
     etag: str = "document"
     old_feeds: str = ""
+    river_policy: str = "ttl"
+    river_keep_days: int = 90
+    river_keep_items: int = 1000
+    river_keep_visit_days: int = 90
+    river_host_delay_seconds: int = 2
+    river_on_demand_minutes: int = 60
+    river_estimator: str = "changes"
+    river_visits: int = 5
+    river_metadata: str = ""
     hubs: str = ""
     cloud: str = ""
     readers_days: int = 30
@@ -112,6 +122,14 @@ def _language(text: str) -> str:
     return text.strip()
 
 
+def _names(text: str) -> str:
+    names = text.replace(",", " ").split()
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", name):
+            raise InvalidInput(f"names of fields are needed, not {name[:60]!r}")
+    return " ".join(names)
+
+
 def _paths(text: str) -> str:
     paths = text.split()
     for path in paths:
@@ -145,6 +163,15 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "undo_seconds": _whole(0, 3600),
     "etag": _choice("document", "quiet"),
     "old_feeds": _paths,
+    "river_policy": lambda text: parse_policy(text.strip()).spec,
+    "river_keep_days": _whole(1, 36500),
+    "river_keep_items": _whole(20, 1_000_000),
+    "river_keep_visit_days": _whole(1, 36500),
+    "river_host_delay_seconds": _whole(0, 3600),
+    "river_on_demand_minutes": _whole(1, 10_080),
+    "river_estimator": _choice("changes", "nochanges"),
+    "river_visits": _whole(2, 1000),
+    "river_metadata": _names,
     "hubs": _addresses(5),
     "cloud": _addresses(1),
     "readers_days": _whole(1, 400),

@@ -24,6 +24,7 @@ COMMANDS = {
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
     "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
     "feed": ("publisher.cli.history:feed", "build the feed once, or print it for a moment"),
+    "river": ("publisher.cli.river:river", "follow other feeds, politely"),
     "backup": ("publisher.cli.upkeep:backup", "write a consistent copy of a running site"),
     "restore": ("publisher.cli.upkeep:restore", "put a backup in the place of the site's data"),
     "doctor": ("publisher.cli.upkeep:doctor", "check the installation, the database and the feed"),

@@ -1,6 +1,7 @@
 """Subscriptions: followed, found, changed, asked for, and let go."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,6 +18,17 @@ from publisher.river.addresses import work_unit_of
 from publisher.river.answers import Credentials
 from publisher.river.options import RiverOptions
 from publisher.storage.river import RiverFeed, RiverHost
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One subscription of a list."""
+
+    url: str
+    title: str = ""
+    site_url: str = ""
+    folder: str = ""
+    credentials: Credentials | None = None
 
 
 def tidy_url(text: str) -> tuple[str, Credentials | None]:
@@ -92,14 +104,51 @@ def subscribe(
         policy=policy,
         added_at=now,
         next_poll_at=first_poll_at,
-        username=credentials.username if credentials else "",
-        password=credentials.password if credentials else "",
         reasons=["new: never polled"],
+        **_login(credentials),
     )
     session.add(feed)
     session.flush()
     frontier.enqueue(session, feed.host, first_poll_at)
     return feed
+
+
+def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) -> int:
+    """Follow a whole list at once, what is followed already left as it is; returns how many.
+
+    First polls are spread, a second apart, so that no burst follows an import.
+    """
+    known = set(session.scalars(select(RiverFeed.url))) | set(
+        session.scalars(select(RiverFeed.added_url))
+    )
+    new = [outline for outline in outlines if outline.url not in known]
+    turns: dict[str, datetime] = {}
+    for position, outline in enumerate(new):
+        first_poll_at = now + timedelta(seconds=position)
+        feed = RiverFeed(
+            url=outline.url,
+            added_url=outline.url,
+            host=work_unit_of(outline.url),
+            title=outline.title,
+            site_url=outline.site_url,
+            folder=outline.folder,
+            added_at=now,
+            next_poll_at=first_poll_at,
+            reasons=["new: never polled"],
+            **_login(outline.credentials),
+        )
+        session.add(feed)
+        turns.setdefault(feed.host, first_poll_at)
+    session.flush()
+    for host, moment in turns.items():
+        frontier.enqueue(session, host, moment)
+    return len(new)
+
+
+def _login(credentials: Credentials | None) -> dict[str, str]:
+    if credentials is None:
+        return {}
+    return {"username": credentials.username, "password": credentials.password}
 
 
 def unsubscribe(session: Session, feed: RiverFeed) -> None:

@@ -72,11 +72,15 @@ def take_jobs(session: Session, hosts: Sequence[str], now: datetime) -> list[Job
         .scalar_subquery()
     )
     ids = select(first).where(RiverHost.name.in_(hosts))
-    jobs = []
-    for feed in session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids))):
-        jobs.append(_job(feed, now))
-        feed.next_poll_at = now + _last_wait(feed)
-    return jobs
+    due = session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids)))
+    return [take_job(feed, now) for feed in due]
+
+
+def take_job(feed: RiverFeed, now: datetime) -> Job:
+    """The job of a feed whose host is held; its next poll is moved ahead in case we die."""
+    job = _job(feed, now)
+    feed.next_poll_at = now + _last_wait(feed)
+    return job
 
 
 def claim(session: Session, owner: str, now: datetime, until: datetime, limit: int) -> list[Job]:
@@ -84,14 +88,27 @@ def claim(session: Session, owner: str, now: datetime, until: datetime, limit: i
     hosts = claim_hosts(session, owner, now, until, limit)
     jobs = take_jobs(session, hosts, now) if hosts else []
     idle = set(hosts) - {job.host for job in jobs}
-    release(session, owner, idle, now)
+    release(session, owner, idle)
     return jobs
 
 
-def release(session: Session, owner: str, hosts: Iterable[str], earliest: datetime) -> None:
-    """Give hosts back, free again when their next feed is due, but not before `earliest`.
+def hold(session: Session, host: str, owner: str, now: datetime, until: datetime) -> bool:
+    """Take one host by its name, out of turn, unless somebody has it or it is resting."""
+    row = session.get(RiverHost, host, with_for_update=True)
+    if row is None:
+        session.add(RiverHost(name=host, owner=owner, free_at=until))
+        return True
+    leased = row.owner is not None and row.free_at is not None and row.free_at > now
+    if leased or (_turn(row, now) or now) > now:
+        return False
+    row.owner, row.free_at = owner, until
+    return True
 
-    A host with no feed left is forgotten. Hosts that somebody else took over are not touched.
+
+def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
+    """Give hosts back, free again when their next feed is due and they are rested.
+
+    Hosts that somebody else took over meanwhile are not touched.
     """
     names = list(hosts)
     if not names:
@@ -101,9 +118,14 @@ def release(session: Session, owner: str, hosts: Iterable[str], earliest: dateti
     mine = select(RiverHost).where(RiverHost.name.in_(names), RiverHost.owner == owner)
     for host in session.scalars(mine.with_for_update()):
         host.owner = None
-        next_due = due.get(host.name)
-        bounds = [earliest + timedelta(seconds=host.delay_seconds), next_due, host.not_before]
-        host.free_at = max(b for b in bounds if b) if next_due else None
+        host.free_at = _turn(host, due.get(host.name))
+
+
+def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
+    """When a host's turn may come: when something is due, after its pause, as it asked."""
+    if wanted is None:
+        return None
+    return max(moment for moment in (wanted, host.rested_at, host.not_before) if moment)
 
 
 def _next_due(session: Session, hosts: Sequence[str]) -> Iterable[tuple[str, datetime]]:
@@ -122,11 +144,11 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
     """
     row = session.get(RiverHost, host, with_for_update=True)
     if row is None:
-        session.add(RiverHost(name=host, free_at=at, delay_seconds=0.0, strikes=0))
+        session.add(RiverHost(name=host, free_at=at))
         session.flush()
     elif row.owner is None:
-        wanted = max(at, row.not_before) if row.not_before else at
-        row.free_at = min(row.free_at, wanted) if row.free_at else wanted
+        turn = _turn(row, at) or at
+        row.free_at = min(row.free_at, turn) if row.free_at else turn
 
 
 def next_moment(session: Session) -> datetime | None:

@@ -85,6 +85,9 @@ class Rounds:
     async def _claim(self, limit: int) -> list[Job]:
         def work() -> list[Job]:
             now = self._clock()
+            with self._database.read() as session:  # an idle river takes no write lock
+                if (free_at := frontier.next_moment(session)) is None or free_at > now:
+                    return []
             lease = timedelta(seconds=self._options.lease_real_seconds * self._speed)
             with self._database.write() as session:
                 return frontier.claim(session, self._owner, now, now + lease, limit)

@@ -19,6 +19,7 @@ from publisher.river.visits import Visit, answer_of, pack
 from publisher.storage.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 
 _WHOLE_DAY = timedelta(days=1)
+_MOST_PAUSE_SECONDS = 7 * 86400
 
 
 def settle(
@@ -38,8 +39,8 @@ def settle(
     for visit in visits:
         feed, host = feeds.get(visit.job.feed_id), units.get(visit.job.host)
         if feed is not None:  # else it was removed meanwhile
-            total += _settle_one(session, feed, host, visit, options, rng)
-    frontier.release(session, owner, hosts, now)
+            total += _settle_one(session, feed, host, visit, now, options, rng)
+    frontier.release(session, owner, hosts)
     return total
 
 
@@ -48,13 +49,14 @@ def _settle_one(
     feed: RiverFeed,
     host: RiverHost | None,
     visit: Visit,
+    ended_at: datetime,
     options: RiverOptions,
     rng: random.Random,
 ) -> int:
     now = visit.job.at
     waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
     if host is not None:
-        pace(host, visit, feed.limited > 0, options)
+        pace(host, visit, feed.limited > 0, ended_at, options)
     problem = visit.problem or _weigh_move(session, feed, visit, options)
     policy = options.policy_for(feed.policy)
     memory = policy.restore(feed.memory)
@@ -76,25 +78,33 @@ def _settle_one(
     return len(new)
 
 
-def pace(host: RiverHost, visit: Visit, again: bool, options: RiverOptions) -> None:
-    """Give a host more time when it asks for it, less again after good answers.
+def pace(
+    host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
+) -> None:
+    """Give a host its pause: longer when it asks for it, shorter again after good answers.
 
     The scope of a limit is learnt: an address that is limited `again` while its host answers
     others well concerns that address alone.
     """
-    slowest = options.host_delay_ceiling_seconds
-    if visit.asked_to_slow_down or visit.fetched.status in (403, 503):
-        only_this_address = again and host.strikes == 0
-        if only_this_address:
-            return
-        host.strikes += 1
-        host.delay_seconds = min(max(host.delay_seconds * 2, options.host_delay_seconds), slowest)
-        if visit.asked_to_slow_down:
-            pause = visit.told_seconds if visit.told_seconds is not None else 60 * 2**host.strikes
-            host.not_before = visit.job.at + timedelta(seconds=min(pause, 7 * 86400))
+    status = visit.fetched.status
+    if visit.asked_to_slow_down or status in (403, 503):
+        if not (again and host.strikes == 0):
+            _strike(host, visit, options)
     elif visit.fetched.ok or visit.fetched.not_modified:
         host.strikes = 0
         host.delay_seconds = max(host.delay_seconds / 2, options.host_delay_seconds)
+    pause = max(host.delay_seconds, options.host_delay_seconds)
+    host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
+    host.strikes += 1
+    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
+    host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
+    if visit.asked_to_slow_down:
+        told = visit.told_seconds
+        seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
+        host.not_before = visit.job.at + timedelta(seconds=min(seconds, _MOST_PAUSE_SECONDS))
 
 
 def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverOptions) -> str:

@@ -18,14 +18,16 @@ class RiverHost(Base):
     """A unit of work: the hosts of one registrable domain, asked by one owner at a time.
 
     `free_at` orders the queue: the first moment at which anybody may take this host. While
-    somebody has it, that is the end of the lease; null puts it aside. `not_before` is what
-    the server asked for. `strikes` counts requests to slow down, good answers wear it off.
+    somebody has it, that is the end of the lease; null puts it aside. `rested_at` is the end
+    of the pause after the last request, `not_before` is what the server asked for. `strikes`
+    counts requests to slow down, good answers wear it off.
     """
 
     __tablename__ = "river_hosts"
     name: Mapped[str] = mapped_column(primary_key=True)
     free_at: Mapped[datetime | None] = mapped_column(index=True)
     owner: Mapped[str | None]
+    rested_at: Mapped[datetime | None]
     not_before: Mapped[datetime | None]
     delay_seconds: Mapped[float] = mapped_column(default=0.0)
     strikes: Mapped[int] = mapped_column(default=0)

@@ -90,6 +90,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("free_at", UtcDateTime(), nullable=True),
         sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("rested_at", UtcDateTime(), nullable=True),
         sa.Column("not_before", UtcDateTime(), nullable=True),
         sa.Column("delay_seconds", sa.Double(), nullable=False),
         sa.Column("strikes", sa.Integer(), nullable=False),

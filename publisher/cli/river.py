@@ -1,0 +1,212 @@
+"""`river`: follow other feeds, politely."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from sqlalchemy import func
+from sqlalchemy import select as query
+
+from publisher import following
+from publisher.blog import preferences
+from publisher.cli.options import site
+from publisher.core.specs import SpecError
+from publisher.dates import format_rfc3339
+from publisher.errors import InvalidData, InvalidInput
+from publisher.river import feeds, opml
+from publisher.river.answers import Credentials
+from publisher.river.observe import Estimator, observe
+from publisher.storage.river import RiverFeed, RiverItem
+
+_READ_BYTES = 1 << 20
+
+
+@click.group()
+def river() -> None:
+    """Follow other blogs: every poll is polite and can be explained."""
+
+
+@river.command()
+@click.argument("url")
+@click.option("--policy", default="", help="how to poll it, e.g. doubling:factor=1.5")
+@click.option("--folder", default="")
+@click.option("--user", default="", help="name for feeds behind a login")
+@click.option("--password-stdin", is_flag=True, help="read its password from standard input")
+def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
+    """Follow the feed at URL, or the one that the site at URL announces."""
+    secret = None
+    if user:
+        password = sys.stdin.readline().rstrip("\r\n") if password_stdin else ""
+        secret = Credentials(user, password)
+    try:
+        feed = following.desk(site()).add(
+            url, folder=folder, policy=policy, credentials=secret, choose_first=True
+        )
+    except SpecError as error:
+        raise InvalidInput(str(error)) from error
+    click.echo(feed.url)
+    if feed.problem:
+        click.echo(f"its server did not answer well: {_problem(feed)}", err=True)
+
+
+@river.command()
+@click.argument("url")
+def remove(url: str) -> None:
+    """Stop following URL and forget its items."""
+    here = site()
+    with here.database.write() as db:
+        feeds.unsubscribe(db, feeds.named(db, url))
+
+
+@river.command("list")
+@click.option("--json", "as_json", is_flag=True)
+def list_feeds(as_json: bool) -> None:
+    """List what is followed, with the state of each feed."""
+    here = site()
+    with here.database.read() as db:
+        counted = query(RiverItem.feed_id, func.count()).where(RiverItem.pruned.is_(False))
+        counts = dict(db.execute(counted.group_by(RiverItem.feed_id)).tuples().all())
+        default = preferences.load(db).river_policy
+        rows = [_row(feed, counts.get(feed.id, 0), default) for feed in feeds.everyone(db)]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        click.echo("\t".join(str(row[name] or "-") for name in ("url", "status", "next_poll_at")))
+
+
+@river.command()
+@click.argument("url", required=False)
+def poll(url: str | None) -> None:
+    """Poll what is due now, or URL on demand; never against what a server asked for."""
+    here = site()
+    if url is None:
+        worker = following.rounds(here)
+        asyncio.run(worker.drain())
+        click.echo(f"{worker.polls} polled, {worker.new_items} new items")
+        return
+    desk = following.desk(here)
+    with here.database.write() as db:
+        feed = feeds.named(db, url)
+        feeds.ask(db, feed, here.clock(), desk.options)
+        number = feed.id
+    feed = desk.retrieve(number)
+    click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
+
+
+@river.command()
+def run() -> None:
+    """Poll for ever; `serve` does the same beside the site."""
+    here, stop = site(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    following.work_until(here, stop)
+
+
+@river.command()
+@click.argument("url")
+def why(url: str) -> None:
+    """Say when URL is polled next, and the chain of reasons."""
+    with site().database.read() as db:
+        feed = feeds.named(db, url)
+    if feed.next_poll_at is not None:
+        click.echo(f"next poll {format_rfc3339(feed.next_poll_at)}")
+    click.echo(" -> ".join(feed.reasons))
+    if feed.problem:
+        click.echo(_problem(feed))
+
+
+@river.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def import_opml(file: Path) -> None:
+    """Follow every feed of an OPML file; what is followed already is left as it is."""
+    here = site()
+    outlines, refused = opml.read_opml(file.read_bytes())
+    with here.database.write() as db:
+        added = feeds.subscribe_all(db, outlines, here.clock())
+    for complaint in refused:
+        click.echo(f"left out: {complaint}", err=True)
+    click.echo(f"added {added}, known {len(outlines) - added}, left out {len(refused)}")
+
+
+@river.command("export")
+def export_opml() -> None:
+    """Print the subscriptions as OPML."""
+    here = site()
+    with here.database.read() as db:
+        title = preferences.load(db).title
+        sys.stdout.buffer.write(opml.write_opml(title, feeds.everyone(db)))
+
+
+@river.command("observe")
+@click.option("--estimator", help="changes or nochanges (default: the setting river_estimator)")
+@click.option("--visits", type=click.IntRange(2, 1000), help="visits per estimate")
+@click.option("--metadata", help="names of further fields to keep")
+def observe_lines(estimator: str | None, visits: int | None, metadata: str | None) -> None:
+    """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
+    here = site()
+    with here.database.read() as db:
+        chosen = preferences.load(db)
+    names = (chosen.river_metadata if metadata is None else metadata).replace(",", " ").split()
+    rule = Estimator.of(estimator or chosen.river_estimator, visits or chosen.river_visits, names)
+    complaints = 0
+    for batch in _batches(sys.stdin.fileno()):
+        with here.database.write() as db:
+            result = observe(db, batch, rule)
+        for answer in result.answers:
+            sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+        for complaint in result.complaints:
+            click.echo(complaint, err=True)
+        complaints += len(result.complaints)
+    if complaints:
+        raise InvalidData(f"{complaints} lines were left out")
+
+
+def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
+    """Whole lines with their numbers, as many as are there without waiting for more."""
+    number, rest, open_end = 1, b"", True
+    while open_end:
+        parts = [rest]
+        size = 0
+        while size < _READ_BYTES and (not size or select.select([handle], [], [], 0)[0]):
+            part = os.read(handle, _READ_BYTES)
+            if not part:
+                open_end = False
+                break
+            parts.append(part)
+            size += len(part)
+        *lines, rest = b"".join(parts).split(b"\n")
+        if not open_end and rest:
+            lines.append(rest)
+        yield list(enumerate(lines, number))
+        number += len(lines)
+
+
+def _problem(feed: RiverFeed) -> str:
+    return f"{feed.problem}: {feed.detail}" if feed.detail else feed.problem
+
+
+def _row(feed: RiverFeed, items: int, default_policy: str) -> dict[str, Any]:
+    return {
+        "url": feed.url,
+        "title": feed.title,
+        "policy": feed.policy or default_policy,
+        "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
+        "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+        "status": feed.status,
+        "items": items,
+        "state": feed.state,
+        "problem": _problem(feed),
+        "folder": feed.folder,
+    }

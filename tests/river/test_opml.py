@@ -1,0 +1,60 @@
+"""Subscription lists, in and out."""
+
+from __future__ import annotations
+
+import pytest
+
+from publisher.errors import InvalidData
+from publisher.river import feeds
+from publisher.river.opml import read_opml, write_opml
+from publisher.site import Site
+from tests.conftest import FakeClock
+
+LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
+<opml version="1.1"><head><title>x</title></head><body>
+<outline text="News"><outline text="Caf\xe9" title="" xmlUrl="http://a.example/feed" htmlUrl="http://a.example/"/>
+ <outline text="Inner"><outline title="B" text="b" type="rss" xmlUrl="feed://b.example/f#x"/></outline>
+</outline>
+<outline text="Again" xmlUrl="http://a.example/feed"/>
+<outline text="With login" xmlUrl="https://u:p@c.example/f"/>
+<outline text="Bad" xmlUrl="ftp://d.example/"/><outline text="a note"/></body></opml>"""
+
+
+def test_reading() -> None:
+    """Folders come from nesting, an address counts once, logins are taken apart."""
+    outlines, refused = read_opml(LIST)
+    assert [(o.url, o.title, o.folder) for o in outlines] == [
+        ("http://a.example/feed", "Café", "News"),
+        ("https://b.example/f", "B", "Inner"),
+        ("https://c.example/f", "With login", ""),
+    ]
+    assert outlines[2].credentials is not None
+    assert len(refused) == 1
+
+
+@pytest.mark.parametrize(
+    "document",
+    [b"", b"hello", b"<opml><body>", b"<rss/>", b'<!DOCTYPE x [<!ENTITY a "b">]><opml>&a;</opml>'],
+)
+def test_broken_lists(document: bytes) -> None:
+    """What is no OPML is refused in one sentence."""
+    with pytest.raises(InvalidData, match="no OPML"):
+        read_opml(document)
+
+
+def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> None:
+    """A huge list is taken in one go; its export brings the same list back; twice adds nothing."""
+    lines = "".join(
+        f'<outline text="Feed {n}" xmlUrl="http://h{n % 500}.example/{n}"/>' for n in range(10_000)
+    )
+    document = f"<opml><body><outline text='All'>{lines}</outline></body></opml>".encode()
+    outlines, refused = read_opml(document)
+    assert (len(outlines), refused) == (10_000, [])
+    with site.database.write() as db:
+        assert feeds.subscribe_all(db, outlines, clock()) == 10_000
+        assert feeds.subscribe_all(db, outlines, clock()) == 0
+    with site.database.read() as db:
+        again, _ = read_opml(write_opml("T", feeds.everyone(db)))
+    assert {(o.url, o.title, o.folder) for o in again} == {
+        (o.url, o.title, o.folder) for o in outlines
+    }
