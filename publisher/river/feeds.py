@@ -37,7 +37,10 @@ def tidy_url(text: str) -> tuple[str, Credentials | None]:
     A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
     already encoded stays as it is. Raises InvalidInput for what cannot be requested.
     """
-    typed = text.strip().removeprefix("feed:").removeprefix("//")
+    typed = text.strip()
+    if typed.startswith("feed:"):
+        typed = typed.removeprefix("feed:")
+        typed = f"http:{typed}" if typed.startswith("//") else typed
     typed = typed if "://" in typed else f"https://{typed}"
     try:
         parts = urlsplit(typed)

@@ -25,7 +25,7 @@ def test_reading() -> None:
     outlines, refused = read_opml(LIST)
     assert [(o.url, o.title, o.folder) for o in outlines] == [
         ("http://a.example/feed", "Café", "News"),
-        ("https://b.example/f", "B", "Inner"),
+        ("http://b.example/f", "B", "Inner"),
         ("https://c.example/f", "With login", ""),
     ]
     assert outlines[2].credentials is not None
