@@ -6,6 +6,7 @@ UTC unless the caller names another (people type local times; feeds forget the z
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, tzinfo
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import cache
@@ -16,6 +17,8 @@ from dateutil import parser, tz
 from publisher.errors import InvalidInput
 
 EARLIEST_YEAR, LATEST_YEAR = 1970, 2199
+
+_YEAR_ZERO = re.compile(r"(^|\s)0000\b")  # which dateutil would take for 2000
 
 # Zone names that RSS allows (RFC 822) and dateutil does not know by itself; hours from GMT.
 _RFC822_ZONES = {
@@ -33,6 +36,8 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
     Takes RFC 3339, ISO 8601, RFC 822 and what people write ("21 Nov 2026 9:05").
     Raises InvalidInput for anything else and for years outside 1970-2199.
     """
+    if _YEAR_ZERO.search(text):
+        raise InvalidInput(f"there is no year 0: {text[:60]!r}")
     try:
         moment = parser.parse(text.strip(), tzinfos=_RFC822_ZONES)
         if moment.tzinfo is None:

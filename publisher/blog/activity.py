@@ -28,15 +28,20 @@ def record(session: Session, at: datetime, kind: str, post_id: int | None = None
 def record_all(
     session: Session, instants: Iterable[datetime], kind: str, post_id: int | None = None
 ) -> None:
-    """Write many updates at once (imports, loaded history); the checkpoint is stored once."""
-    instants = list(instants)
-    if not instants:
+    """Write many updates of one kind at once; the checkpoint is stored once."""
+    record_rows(session, ((at, kind, post_id) for at in instants))
+
+
+def record_rows(session: Session, rows: Iterable[tuple[datetime, str, int | None]]) -> None:
+    """Write any updates (instant, kind, post) at once; the checkpoint is stored once."""
+    rows = list(rows)
+    if not rows:
         return
     activity = load(session)
     session.execute(
-        insert(Update), [{"at": at, "kind": kind, "post_id": post_id} for at in instants]
+        insert(Update), [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]
     )
-    _store(session, fold(activity, instants))
+    _store(session, fold(activity, (at for at, _, _ in rows)))
 
 
 def load(session: Session) -> Activity:

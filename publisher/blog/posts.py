@@ -147,12 +147,17 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
 
 def content(session: Session, post: Post) -> Draft:
     """What a save of `post` as it stands would write."""
+    return content_with(post, tags.names_of(session, post.id))
+
+
+def content_with(post: Post, tag_names: tuple[str, ...]) -> Draft:
+    """As `content`, for who knows the tags already."""
     return Draft(
         source=post.source,
         title=post.title,
         slug=post.slug,
         summary=post.summary,
-        tags=tags.names_of(session, post.id),
+        tags=tag_names,
         kind=post.kind,
         source_format=post.source_format,
         enclosure=enclosure_of(post),
@@ -170,7 +175,12 @@ def enclosure_of(post: Post) -> Enclosure | None:
 
 def path(post: Post) -> str:
     """The address of a post on its site."""
-    return f"/{post.slug}" if post.kind == "page" else f"/posts/{post.slug}"
+    return path_of(post.kind, post.slug)
+
+
+def path_of(kind: str, slug: str) -> str:
+    """The address that a post or page with this slug has."""
+    return f"/{slug}" if kind == "page" else f"/posts/{slug}"
 
 
 def _enter(session: Session, post: Post, at: datetime, now: datetime) -> None:

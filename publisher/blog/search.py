@@ -6,6 +6,7 @@ Another database gets its own index behind the same three functions.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import unescape
 
@@ -31,6 +32,15 @@ def index(session: Session, post: Post) -> None:
         session.execute(
             text("INSERT INTO post_search (rowid, title, body) VALUES (:id, :title, :body)"),
             {"id": post.id, "title": post.title, "body": plain_text(post.html)},
+        )
+
+
+def index_all(session: Session, rows: Iterable[tuple[int, str, str]]) -> None:
+    """Add many published posts that are not in the index yet: number, title, plain text."""
+    values = [{"id": post_id, "title": title, "body": body} for post_id, title, body in rows]
+    if values:
+        session.execute(
+            text("INSERT INTO post_search (rowid, title, body) VALUES (:id, :title, :body)"), values
         )
 
 

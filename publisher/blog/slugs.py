@@ -54,3 +54,22 @@ def _taken(session: Session, slug: str, post_id: int | None) -> bool:
             select(Redirect.post_id).where(Redirect.path.in_([f"/posts/{slug}", f"/{slug}"]))
         )
     return owner is not None and owner != post_id
+
+
+class SlugPool:
+    """Slugs for many new posts at once: asks the database what is taken, once."""
+
+    def __init__(self, session: Session) -> None:
+        former = session.scalars(select(Redirect.path)).all()
+        self._taken = set(session.scalars(select(Post.slug))) | RESERVED
+        self._taken |= {path.removeprefix("/posts").removeprefix("/") for path in former}
+        self._numbers: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """`wanted`, or `wanted-2`, ... : the first that is free; nobody else gets it."""
+        slug = wanted
+        while slug in self._taken:
+            self._numbers[wanted] = self._numbers.get(wanted, 1) + 1
+            slug = f"{wanted}-{self._numbers[wanted]}"
+        self._taken.add(slug)
+        return slug

@@ -22,6 +22,33 @@ def assign(session: Session, post: Post, names: Iterable[str], now: datetime) ->
     touch(session, post, now)
 
 
+def assign_all(
+    session: Session, rows: Iterable[tuple[int, Iterable[str], datetime | None]], now: datetime
+) -> None:
+    """Give many posts that have none their tags: number, names, date of those readers can see."""
+    links = [(post_id, slugify(n), n, shown_at) for post_id, names, shown_at in rows for n in names]
+    ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
+    missing = {slug: name for _, slug, name, _ in reversed(links) if slug not in ids}
+    for slug, name in missing.items():
+        session.add(Tag(slug=slug, name=name, changed_at=now))
+    session.flush()
+    ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
+    pairs = {(post_id, ids[slug]): shown_at for post_id, slug, _, shown_at in links}
+    if pairs:
+        session.execute(
+            insert(PostTag),
+            [
+                {"post_id": post_id, "tag_id": tag_id, "published_at": shown_at}
+                for (post_id, tag_id), shown_at in pairs.items()
+            ],
+        )
+    session.execute(
+        update(Tag)
+        .where(Tag.id.in_({tag_id for _, tag_id in pairs}), Tag.changed_at < now)
+        .values(changed_at=now)
+    )
+
+
 def touch(session: Session, post: Post, now: datetime) -> None:
     """Bring the tags' lists up to date after `post` was published, changed or withdrawn."""
     _stamp(session, post, now)

@@ -20,6 +20,7 @@ COMMANDS = {
     "author": ("publisher.cli.authoring:author", "add and list authors, reset passwords"),
     "token": ("publisher.cli.tokens:token", "make, list and revoke API tokens"),
     "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
+    "import": ("publisher.cli.exchange:import_", "import a feed, an export or a folder of posts"),
     "updates": ("publisher.cli.history:updates", "load and export the update log"),
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
     "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),

@@ -1,0 +1,1 @@
+"""Formats as golden pairs, and the pipeline that stores them."""

@@ -1,0 +1,86 @@
+"""`import` as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import func, select
+
+from publisher.cli import cli
+from publisher.errors import PublisherError
+from publisher.settings import Settings
+from publisher.site import open_site
+from publisher.storage.models import Post, Snapshot
+
+FEED = """<rss version="2.0"><channel><title>Old</title><link>https://old.example/</link>
+<item><guid>https://old.example/1</guid><link>https://old.example/1</link><title>One</title>
+<description>Text</description><pubDate>Tue, 07 Jan 2020 10:00:00 GMT</pubDate></item>
+<item><guid>https://old.example/2</guid><description>Undated</description></item>
+</channel></rss>"""
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Path:
+    """An instance folder for one test."""
+    return tmp_path / "instance"
+
+
+def run(instance: Path, *arguments: str, **options: str) -> Result:
+    """The command line with its own instance; known errors are kept for the test to see."""
+    environment = {"PUBLISHER_INSTANCE": str(instance)}
+    return CliRunner().invoke(cli, arguments, env=environment, **options)  # type: ignore[arg-type]
+
+
+def count(instance: Path) -> tuple[int, int]:
+    """How many posts and snapshots there are."""
+    here = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"))
+    with here.database.read() as db:
+        posts = db.scalar(select(func.count()).select_from(Post)) or 0
+        built = db.scalar(select(func.count()).select_from(Snapshot)) or 0
+    here.database.close()
+    return posts, built
+
+
+def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Path) -> None:
+    """The same sentences as the import itself, and an empty blog afterwards."""
+    file = tmp_path / "feed.xml"
+    file.write_text(FEED)
+    dry = run(instance, "import", str(file), "--dry-run")
+    assert dry.exit_code == 0
+    assert dry.output.splitlines() == [
+        "2 new posts (1 published, 1 draft)",
+        "1 update for the log, at their own dates: 2020-01-07 to 2020-01-07",
+        "2 old addresses to redirect",
+        "1 × post without a date becomes a draft",
+        "a dry run: nothing was changed",
+    ]
+    assert count(instance) == (0, 0)
+    real = run(instance, "import", str(file))
+    assert real.output.splitlines() == dry.output.splitlines()[:-1]
+    posts, built = count(instance)
+    assert posts == 2
+    assert built > 0
+
+
+def test_standard_input(instance: Path) -> None:
+    """`-` reads what is piped in; `--format` says what it is."""
+    assert run(instance, "import", "-", "--format", "rss", input=FEED).exit_code == 0
+    assert count(instance)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code"), [(FEED[:200], 1), ("<html>", 1), (FEED.replace("2020", "9999"), 1)]
+)
+def test_nothing_is_imported_from_broken_files(
+    instance: Path, tmp_path: Path, text: str, exit_code: int
+) -> None:
+    """One line, exit 1, an empty blog."""
+    file = tmp_path / "feed.xml"
+    file.write_text(text)
+    result = run(instance, "import", str(file))
+    assert isinstance(result.exception, PublisherError)
+    assert result.exception.exit_code == exit_code
+    assert "\n" not in str(result.exception)
+    assert count(instance) == (0, 0)
