@@ -60,13 +60,21 @@ def parse_rfc3339(text: str) -> datetime:
     Raises InvalidInput when it is malformed or has no offset.
     """
     try:
-        moment = parser.isoparse(text.strip())
+        moment = _iso(text.strip())
         instant = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"not an RFC 3339 date: {text[:60]!r}") from error
     if moment.tzinfo is None:
         raise InvalidInput(f"the offset is missing (Z or +hh:mm): {text[:60]!r}")
     return _known_year(instant, text)
+
+
+def _iso(text: str) -> datetime:
+    """ISO 8601; the standard library reads nearly all of it, twenty times faster."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return parser.isoparse(text)
 
 
 def http_date(text: str | None) -> datetime | None:

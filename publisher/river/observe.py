@@ -3,29 +3,40 @@
 Each visit is kept; after every group of N visits the frequency of change of its address
 is estimated anew by one of the estimators `cho-changes` and `cho-nochanges`. The idea is
 that of an auto-scheduler for Scrapy Cluster, whose Kafka topic is one pipe away.
+
+Tens of thousands of lines a second are meant, so this module works on rows and on the
+policy's scalar functions themselves.
 """
 
 import hashlib
 import json
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import ClauseElement, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from publisher.core.polling import Answer, PollPolicy, parse
+from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
 from publisher.dates import parse_rfc3339
 from publisher.errors import InvalidInput
-from publisher.storage.river import RiverCrawl, RiverCrawlVisit
+from publisher.storage.columns import Base
 
-FLOOR_MINUTES = 15
-CEILING_MINUTES = 7 * 1440
+FLOOR_SECONDS = 15 * 60
+CEILING_SECONDS = 7 * 86400
 ESTIMATORS = ("changes", "nochanges")
 _LATEST = 7_258_118_400  # the year 2200
 _CHUNK = 500
+
+_SAME = Answer(status=200, changed=False).columns()
+_CHANGED = Answer(status=200, new_items=1, changed=True).columns()
+_CRAWLS: Table = Base.metadata.tables["river_crawls"]
+_VISITS: Table = Base.metadata.tables["river_crawl_visits"]
+
+Line = tuple[bytes, str, float, str, dict[str, Any]]
+"""Digest of the address, the address, when, hash, all fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +60,12 @@ class Estimator:
 class _Page:
     """What is known of an address while a batch is worked through."""
 
-    row: dict[str, Any]
-    memory: Any
+    url: str
+    visits: int
+    epoch: float
+    last_hash: str
+    estimate: int | None
+    state: list[float]
     stored: bool
 
 
@@ -63,124 +78,140 @@ class Observed:
 
 
 def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Estimator) -> Observed:
-    """Take in numbered lines; those that cannot be understood are left out, with a word why."""
+    """Take in numbered lines; those that cannot be understood are left out, with a word why.
+
+    Visits that are not later than the last one of their address are left out silently.
+    """
     result = Observed()
     visits = list(_read(lines, result.complaints))
-    pages = _load(session, {visit[0]: visit[1] for visit in visits}, estimator)
-    kept: list[dict[str, Any]] = []
-    for digest, _, moment, content_hash, fields in visits:
+    pages = _load(session, {line[0]: line[1] for line in visits}, estimator)
+    kept = []
+    for digest, _, epoch, content_hash, fields in visits:
         page = pages[digest]
-        if moment <= page.row["last_visit_at"]:
-            continue  # told twice, or out of order: what came after is counted already
-        kept.append(_visit_row(page, digest, moment, content_hash, fields, estimator))
-        if (answer := _learn(page, moment, content_hash, estimator)) is not None:
+        if epoch <= page.epoch:
+            continue
+        group = page.visits // estimator.visits
+        kept.append((digest, group, epoch, content_hash, _extra(fields, estimator)))
+        if (answer := _learn(page, epoch, content_hash, estimator)) is not None:
             result.answers.append(answer)
     _save(session, pages, kept)
     return result
 
 
-def _read(
-    lines: Iterable[tuple[int, bytes]], complaints: list[str]
-) -> Iterator[tuple[bytes, str, datetime, str, dict[str, Any]]]:
-    for number, line in lines:
-        if not line.strip():
+def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator[Line]:
+    for number, text in lines:
+        if not text.strip():
             continue
         try:
-            fields = json.loads(line)
+            fields = json.loads(text)
             url, content_hash = fields["url"], fields["hash"]
             if not isinstance(url, str) or not url or not isinstance(content_hash, str | int):
                 raise InvalidInput("url and hash must be texts")
-            moment = _moment(fields["timestamp"])
+            epoch = _epoch(fields["timestamp"])
         except KeyError as missing:
             complaints.append(f"line {number}: {missing.args[0]} is missing")
         except (ValueError, TypeError, RecursionError) as problem:
             complaints.append(f"line {number}: {problem}")
         else:
             digest = hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=16).digest()
-            yield digest, url, moment, str(content_hash), fields
+            yield digest, url, epoch, str(content_hash), fields
 
 
-def _moment(value: Any) -> datetime:
-    """A visit's time: RFC 3339, or seconds since 1970 as a number."""
+def _epoch(value: Any) -> float:
+    """A visit's time in seconds since 1970, from RFC 3339 or from such a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return parse_rfc3339(str(value))
+        return parse_rfc3339(str(value)).timestamp()
     if not 0 <= value < _LATEST:
         raise InvalidInput(f"not a time in seconds since 1970: {value}")
-    return datetime.fromtimestamp(value, UTC)
+    return float(value)
+
+
+def _extra(fields: dict[str, Any], estimator: Estimator) -> str | None:
+    named = {name: fields[name] for name in estimator.metadata if name in fields}
+    return json.dumps(named) if named else None
 
 
 def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dict[bytes, _Page]:
-    pages: dict[bytes, _Page] = {}
-    table = RiverCrawl.__table__
+    """What is stored of the addresses, and an empty page for each new one."""
+    fresh = estimator.policy.start().state
+    pages = {d: _Page(url, 0, -1.0, "", None, list(fresh), False) for d, url in urls.items()}
+    columns = _CRAWLS.c
+    wanted = select(
+        columns.digest, columns.visits, columns.last_visit_epoch, columns.last_hash,
+        columns.estimated_frequency_seconds, columns.state,
+    )  # fmt: skip
     digests = list(urls)
     for start in range(0, len(digests), _CHUNK):
-        wanted = table.c.digest.in_(digests[start : start + _CHUNK])
-        for found in session.execute(select(table).where(wanted)).mappings():
-            memory = estimator.policy.restore(found["memory"])
-            pages[found["digest"]] = _Page(dict(found), memory, stored=True)
-    for digest in urls.keys() - pages.keys():
-        row: dict[str, Any] = {
-            "digest": digest,
-            "url": urls[digest],
-            "visits": 0,
-            "last_visit_at": datetime.fromtimestamp(0, UTC),
-            "last_hash": "",
-            "estimated_frequency_seconds": None,
-        }
-        pages[digest] = _Page(row, estimator.policy.start(), stored=False)
+        part = wanted.where(columns.digest.in_(digests[start : start + _CHUNK]))
+        for digest, visits, epoch, last_hash, estimate, packed in session.execute(part):
+            state = list(array("d", packed))
+            known = state if len(state) == len(fresh) else list(fresh)
+            url = urls[digest]
+            pages[digest] = _Page(url, visits, epoch, last_hash, estimate, known, True)
     return pages
 
 
-def _visit_row(
-    page: _Page,
-    digest: bytes,
-    moment: datetime,
-    content_hash: str,
-    fields: dict[str, Any],
-    estimator: Estimator,
-) -> dict[str, Any]:
-    return {
-        "digest": digest,
-        "group": page.row["visits"] // estimator.visits,
-        "at": moment,
-        "hash": content_hash,
-        "extra": {name: fields[name] for name in estimator.metadata if name in fields} or None,
-    }
-
-
 def _learn(
-    page: _Page, moment: datetime, content_hash: str, estimator: Estimator
+    page: _Page, epoch: float, content_hash: str, estimator: Estimator
 ) -> dict[str, Any] | None:
     """Count one visit; the answer when it completes a group and a new estimate is made."""
-    row, now = page.row, int(moment.timestamp())
-    changed = row["visits"] > 0 and content_hash != row["last_hash"]
-    answer = Answer(status=200, new_items=int(changed), changed=changed)
-    page.memory = estimator.policy.remember(page.memory, answer, now)
-    row["visits"] += 1
-    row["last_visit_at"], row["last_hash"] = moment, content_hash
-    decision = estimator.policy.decide(page.memory, now)
-    if decision.reason != ESTIMATED:
+    policy, now = estimator.policy, int(epoch)
+    changed = page.visits > 0 and content_hash != page.last_hash
+    columns = _CHANGED if changed else _SAME
+    policy.rule.remember(page.state, policy.options, columns, (), 0, 0, now)
+    page.visits += 1
+    page.epoch, page.last_hash = epoch, content_hash
+    wait_seconds, _, reason = policy.rule.decide(page.state, policy.options, now)
+    if reason != ESTIMATED:
         return None
-    row["estimated_frequency_seconds"] = decision.wait_seconds
-    interval = min(max(decision.wait_seconds, FLOOR_MINUTES * 60), CEILING_MINUTES * 60)
+    page.estimate = wait_seconds
+    memory = Memory(policy.name, tuple(page.state))
     return {
-        "url": row["url"],
-        "estimated_frequency_seconds": decision.wait_seconds,
-        "next_interval_seconds": interval,
-        "reasons": estimator.policy.explain(page.memory, now)[:-1],
+        "url": page.url,
+        "estimated_frequency_seconds": wait_seconds,
+        "next_interval_seconds": min(max(wait_seconds, FLOOR_SECONDS), CEILING_SECONDS),
+        "reasons": policy.explain(memory, now)[:-1],
     }
 
 
-def _save(session: Session, pages: dict[bytes, _Page], kept: list[dict[str, Any]]) -> None:
+def _save(
+    session: Session,
+    pages: dict[bytes, _Page],
+    kept: list[tuple[bytes, int, float, str, str | None]],
+) -> None:
     """Write the addresses and their visits, each kind with one statement."""
-    new: list[dict[str, Any]] = []
-    known: list[dict[str, Any]] = []
-    for page in pages.values():
-        if page.row["visits"]:
-            (known if page.stored else new).append({**page.row, "memory": page.memory.as_json()})
-    if new:
-        session.execute(insert(RiverCrawl), new)
-    if known:
-        session.execute(update(RiverCrawl), known)
-    if kept:
-        session.execute(insert(RiverCrawlVisit), kept)
+    new: list[tuple[Any, ...]] = []
+    known: list[tuple[Any, ...]] = []
+    for digest, page in pages.items():
+        packed = array("d", page.state).tobytes()
+        values = (page.visits, page.epoch, page.last_hash, page.estimate, packed)
+        if page.stored:
+            known.append((*values, digest))
+        elif page.visits:
+            new.append((*values, page.url, digest))
+    names = ["visits", "last_visit_epoch", "last_hash", "estimated_frequency_seconds", "state"]
+    change = update(_CRAWLS).where(_CRAWLS.c.digest == bindparam("key"))
+    _many(session, change.values({n: bindparam(n) for n in names}), [*names, "key"], known)
+    _insert(session, _CRAWLS, [*names, "url", "digest"], new)
+    _insert(session, _VISITS, ["digest", "group", "epoch", "hash", "extra"], kept)
+
+
+def _insert(session: Session, table: Table, names: list[str], rows: Sequence[Any]) -> None:
+    _many(session, insert(table).values({n: bindparam(n) for n in names}), names, rows)
+
+
+def _many(
+    session: Session, statement: ClauseElement, names: list[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """One statement for many rows, given to the driver as they are: no work per value."""
+    if not rows:
+        return
+    connection = session.connection()
+    compiled = statement.compile(dialect=connection.dialect)
+    order = getattr(compiled, "positiontup", None)
+    if order:
+        places = [names.index(name) for name in order]
+        values: list[Any] = [tuple(row[place] for place in places) for row in rows]
+    else:
+        values = [dict(zip(names, row, strict=True)) for row in rows]
+    connection.exec_driver_sql(str(compiled), values)

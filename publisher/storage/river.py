@@ -168,26 +168,30 @@ class RiverReader(Base):
 
 
 class RiverCrawl(Base):
-    """An address that another program crawls; `memory` is the estimator's open group."""
+    """An address that another program crawls: tens of thousands of visits a second.
+
+    Hence plain numbers: epochs are seconds since 1970, `state` is the estimator's, as
+    packed doubles.
+    """
 
     __tablename__ = "river_crawls"
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     url: Mapped[str] = mapped_column(Text)
     visits: Mapped[int]
-    last_visit_at: Mapped[datetime]
+    last_visit_epoch: Mapped[float]
     last_hash: Mapped[str] = mapped_column(Text)
     estimated_frequency_seconds: Mapped[int | None]
-    memory: Mapped[dict[str, Any]] = mapped_column(JSON)
+    state: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class RiverCrawlVisit(Base):
-    """One visit of another program's crawler, in its group, with the metadata asked for."""
+    """One visit of another program's crawler, in its group; `extra` is JSON as text."""
 
     __tablename__ = "river_crawl_visits"
     id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary)
     group: Mapped[int]
-    at: Mapped[datetime]
+    epoch: Mapped[float]
     hash: Mapped[str] = mapped_column(Text)
-    extra: Mapped[dict[str, Any] | None] = mapped_column(JSON)
-    __table_args__ = (Index("ix_river_crawl_visits_digest", "digest", "at"),)
+    extra: Mapped[str | None] = mapped_column(Text)
+    __table_args__ = (Index("ix_river_crawl_visits_digest", "digest", "epoch"),)

@@ -20,23 +20,23 @@ def upgrade() -> None:
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("group", sa.Integer(), nullable=False),
-        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.Column("epoch", sa.Float(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
-        sa.Column("extra", sa.JSON(), nullable=True),
+        sa.Column("extra", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_river_crawl_visits")),
     )
     op.create_index(
-        "ix_river_crawl_visits_digest", "river_crawl_visits", ["digest", "at"], unique=False
+        "ix_river_crawl_visits_digest", "river_crawl_visits", ["digest", "epoch"], unique=False
     )
     op.create_table(
         "river_crawls",
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("visits", sa.Integer(), nullable=False),
-        sa.Column("last_visit_at", UtcDateTime(), nullable=False),
+        sa.Column("last_visit_epoch", sa.Float(), nullable=False),
         sa.Column("last_hash", sa.Text(), nullable=False),
         sa.Column("estimated_frequency_seconds", sa.Integer(), nullable=True),
-        sa.Column("memory", sa.JSON(), nullable=False),
+        sa.Column("state", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_river_crawls")),
     )
     op.create_table(
