@@ -13,7 +13,7 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ClauseElement, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
@@ -22,7 +22,7 @@ from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
 from publisher.dates import parse_rfc3339
 from publisher.errors import InvalidInput
-from publisher.storage.columns import Base
+from publisher.storage.river import RiverCrawl, RiverCrawlVisit
 
 FLOOR_SECONDS = 15 * 60
 CEILING_SECONDS = 7 * 86400
@@ -32,8 +32,8 @@ _CHUNK = 500
 
 _SAME = Answer(status=200, changed=False).columns()
 _CHANGED = Answer(status=200, new_items=1, changed=True).columns()
-_CRAWLS: Table = Base.metadata.tables["river_crawls"]
-_VISITS: Table = Base.metadata.tables["river_crawl_visits"]
+_CRAWLS = cast("Table", RiverCrawl.__table__)
+_VISITS = cast("Table", RiverCrawlVisit.__table__)
 
 Line = tuple[bytes, str, float, str, dict[str, Any]]
 """Digest of the address, the address, when, hash, all fields."""

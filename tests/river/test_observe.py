@@ -84,12 +84,21 @@ def test_late_and_repeated_lines_change_nothing(site: Site) -> None:
 
 
 BAD = [
-    b"not json", b"[]", b"3", b"{}", b'{"url": "x"}', b'{"url": "", "hash": "a", "timestamp": 1}',
-    b'{"url": "x", "hash": null, "timestamp": 1}', b'{"url": "x", "hash": "a", "timestamp": "soon"}',
-    b'{"url": "x", "hash": "a", "timestamp": -1}', b'{"url": "x", "hash": "a", "timestamp": 1e300}',
-    b'{"url": "x", "hash": "a", "timestamp": true}', b'{"url": "x", "hash": "a", "timestamp": NaN}',
-    b"\xff\xfe", b"[" * 100_000,
-]  # fmt: skip
+    b"not json",
+    b"[]",
+    b"3",
+    b"{}",
+    b'{"url": "x"}',
+    b'{"url": "", "hash": "a", "timestamp": 1}',
+    b'{"url": "x", "hash": null, "timestamp": 1}',
+    b'{"url": "x", "hash": "a", "timestamp": "soon"}',
+    b'{"url": "x", "hash": "a", "timestamp": -1}',
+    b'{"url": "x", "hash": "a", "timestamp": 1e300}',
+    b'{"url": "x", "hash": "a", "timestamp": true}',
+    b'{"url": "x", "hash": "a", "timestamp": NaN}',
+    b"\xff\xfe",
+    b"[" * 100_000,
+]
 
 
 @pytest.mark.parametrize("bad", BAD)
