@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
+import os
 import signal
 import sys
 
@@ -25,3 +27,6 @@ def _end_with_parent() -> None:
     """Have the kernel stop this worker when the server is killed: no orphan keeps the port."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:
+        sys.exit("the server was killed while this worker started")
