@@ -54,6 +54,18 @@ def _known_year(moment: datetime, text: str) -> datetime:
     return moment
 
 
+def parse_civil(text: str, zone: tzinfo) -> datetime:
+    """The instant that clocks in `zone` show as `text`, in UTC; the first of two such instants.
+
+    Raises InvalidInput also for a time that does not exist there because clocks go forward.
+    """
+    moment, typed = parse_instant(text, zone), parse_instant(text)
+    has_offset = typed == parse_instant(text, tz.tzoffset(None, 3600))
+    if not has_offset and moment.astimezone(zone).replace(tzinfo=UTC) != typed:
+        raise InvalidInput(f"{typed:%H:%M} does not exist on that day: clocks go forward then")
+    return moment
+
+
 def parse_rfc3339(text: str) -> datetime:
     """The instant of an RFC 3339 text with its offset, in UTC.
 

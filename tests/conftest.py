@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
+from publisher.blog import authors
 from publisher.settings import Settings
 from publisher.site import Site, open_site
 from publisher.web.application import create_app
@@ -44,6 +46,12 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"nothing may be skipped here: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> None:
+    """A password hash that is meant to be slow would be most of what the suite does."""
+    authors._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.blog import activity, markdown, search, tags
 from publisher.blog.drafts import Draft, Enclosure
-from publisher.blog.slugs import free_slug, slugify
+from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.errors import Conflict, InvalidInput, NotFound
 from publisher.storage.models import Post, Redirect, Revision
 
@@ -62,16 +62,17 @@ def save(
     """Replace a post's content by `draft`, which was made from version `base_version`.
 
     For a published post this is an update of the feed unless it is `minor`. Saving what is there
-    already changes nothing. Raises Conflict when somebody else saved meanwhile.
+    already changes nothing. Raises Conflict when somebody else saved or deleted it meanwhile.
     """
-    post = get(session, post_id)
+    post = session.get(Post, post_id, with_for_update=True) or get(session, post_id)
+    if post.status == "deleted":
+        raise Conflict("this post was deleted meanwhile; bring it back, then save again")
     if post.version != base_version:
         raise Conflict(
             f"this post was saved elsewhere meanwhile (version {post.version}, "
             f"yours began from {base_version}); your text is still here"
         )
-    draft = replace(draft, slug=draft.slug or post.slug)
-    if draft == content(session, post) or post.status == "deleted":
+    if replace(draft, slug=draft.slug or post.slug) == content(session, post):
         return post
     _replace(session, post, draft, author_id, now, minor)
     if _visible(post) and not minor:
@@ -97,14 +98,21 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
 
 def publish_due(session: Session, now: datetime) -> list[Post]:
     """Publish what was scheduled for `now` or earlier, each at its own time."""
-    due = session.scalars(
-        select(Post)
-        .where(Post.status == "scheduled", Post.scheduled_at <= now)
-        .order_by(Post.scheduled_at, Post.id)
-    ).all()
+    due = due_until(session, now)
     for post in due:
         _enter(session, post, post.scheduled_at or now, now)
-    return list(due)
+    return due
+
+
+def due_until(session: Session, moment: datetime) -> list[Post]:
+    """The posts that wait and enter the feed at `moment` or earlier, soonest first."""
+    return list(
+        session.scalars(
+            select(Post)
+            .where(Post.status == "scheduled", Post.scheduled_at <= moment)
+            .order_by(Post.scheduled_at, Post.id)
+        )
+    )
 
 
 def next_due(session: Session) -> datetime | None:
@@ -213,13 +221,14 @@ def _replace(
     minor: bool = False,
 ) -> None:
     """Write `draft` over the post and keep it as a revision."""
+    before, slug_follows = path(post), post.version == 0 or made_slug(post)
     post.kind, post.title, post.summary = draft.kind, draft.title, draft.summary
     post.source, post.source_format = draft.source, draft.source_format
     post.html = markdown.html_of(draft.source, draft.source_format, f"p{post.id}-")
     enclosure = draft.enclosure or Enclosure("", "", 0)
     post.enclosure_url, post.enclosure_type = enclosure.url, enclosure.content_type
     post.enclosure_bytes, post.enclosure_seconds = enclosure.bytes, enclosure.seconds
-    _set_slug(session, post, draft)
+    _set_slug(session, post, draft, before, slug_follows)
     post.version += 1
     post.changed_at = now
     session.flush()
@@ -240,22 +249,19 @@ def _replace(
     )
 
 
-def _set_slug(session: Session, post: Post, draft: Draft) -> None:
-    """Give the post its slug; the old address of a published post leads to the new one."""
-    first_save = post.version == 0
-    wanted = draft.slug or (_slug_from(draft) if first_save or post.status == "draft" else "")
-    if not wanted or wanted == post.slug:
+def _set_slug(session: Session, post: Post, draft: Draft, before: str, follows: bool) -> None:
+    """Give the post its slug; its old address (`before`), if it was ever out, leads to the new."""
+    wanted = draft.slug
+    if not wanted and follows:
+        wanted = slug_from(draft.title, draft.source)
+        if not wanted and not post.slug.startswith("note-"):
+            wanted = f"note-{secrets.token_hex(4)}"
+    if wanted and wanted != post.slug:
+        post.slug = free_slug(session, wanted, post.id)
+    if path(post) == before:
         return
-    before, was_out = path(post), post.published_at is not None
-    post.slug = free_slug(session, wanted, post.id)
-    if was_out and path(post) != before:
+    if post.published_at is not None:
         session.merge(Redirect(path=before, post_id=post.id))
     back = session.get(Redirect, path(post))
     if back is not None:
         session.delete(back)
-
-
-def _slug_from(draft: Draft) -> str:
-    """From the title; for a titleless note from its first words; else something unique."""
-    words = draft.title or " ".join(draft.source.split()[:8])
-    return slugify(words) or f"note-{secrets.token_hex(4)}"

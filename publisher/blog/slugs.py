@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import unicodedata
 
 from sqlalchemy import select
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.storage.models import Post, Redirect
 
 MAX_LENGTH = 80
+_COUNTED = 20
 
 # First parts of addresses that the site itself uses: a page may not be called like them.
 RESERVED = frozenset(
@@ -38,12 +40,28 @@ def slugify(text: str) -> str:
     return slug
 
 
+def slug_from(title: str, source: str) -> str:
+    """From the title, for a titleless note from its first words; empty when nothing is usable."""
+    return slugify(title or " ".join(source[:1000].split()[:8]))
+
+
+def made_slug(post: Post) -> bool:
+    """Whether the post's slug was made from its words, and so may still follow them."""
+    if post.published_at is not None:
+        return False
+    made = re.escape(slug_from(post.title, post.source))
+    return re.fullmatch(rf"{made}(-[0-9a-f]+)?|note-[0-9a-f]{{8}}", post.slug) is not None
+
+
 def free_slug(session: Session, wanted: str, post_id: int | None = None) -> str:
-    """`wanted`, or `wanted-2`, ... : the first that no other post has or had."""
+    """`wanted`, or `wanted-2`, ... : the first that no other post has or had.
+
+    After a few tries it is random: a thousand posts called "Untitled" must not make saving slow.
+    """
     slug, number = wanted, 1
     while slug in RESERVED or _taken(session, slug, post_id):
         number += 1
-        slug = f"{wanted}-{number}"
+        slug = f"{wanted}-{number if number <= _COUNTED else secrets.token_hex(4)}"
     return slug
 
 

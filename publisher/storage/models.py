@@ -13,6 +13,7 @@ from sqlalchemy import (
     LargeBinary,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -89,6 +90,9 @@ class ApiToken(Base):
 
 # Posts
 
+# When a post is, for lists that mix all states: published, to be published, or last changed.
+WHEN = "coalesce(published_at, scheduled_at, changed_at)"
+
 
 class Post(Base):
     """A post or a page. `status`: draft, scheduled, published or deleted.
@@ -132,6 +136,9 @@ class Post(Base):
         Index("ix_posts_schedule", "status", "scheduled_at"),
         Index("ix_posts_changed", "status", "changed_at"),
         Index("ix_posts_author", "author_id", "status", "published_at"),
+        Index("ix_posts_desk", text(WHEN), "id"),
+        Index("ix_posts_desk_status", "status", text(WHEN), "id"),
+        Index("ix_posts_desk_author", "author_id", text(WHEN), "id"),
     )
 
 

@@ -209,6 +209,10 @@ def upgrade() -> None:
             "ix_posts_listing", ["kind", "status", "published_at", "id"], unique=False
         )
         batch_op.create_index("ix_posts_schedule", ["status", "scheduled_at"], unique=False)
+    when = sa.text("coalesce(published_at, scheduled_at, changed_at)")
+    op.create_index("ix_posts_desk", "posts", [when, "id"])
+    op.create_index("ix_posts_desk_status", "posts", ["status", when, "id"])
+    op.create_index("ix_posts_desk_author", "posts", ["author_id", when, "id"])
 
     op.create_table(
         "post_tags",

@@ -1,0 +1,72 @@
+"""What stands in an author's editor and has not been saved: kept as typed, checked by nobody.
+
+A tab says which autosave it knows (`seen`), so that two tabs cannot wipe out each other's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from publisher.blog.drafts import MAX_SOURCE, clean
+from publisher.dates import format_rfc3339
+from publisher.errors import Conflict, TooLarge
+from publisher.storage.models import Autosave
+
+BOX = 0  # the box on the studio's first page stands for a post that does not exist yet
+
+
+def keep(
+    session: Session,
+    author_id: int,
+    post_id: int,
+    base_version: int,
+    fields: Mapping[str, str],
+    seen: str,
+    now: datetime,
+) -> Autosave:
+    """Keep what was typed on top of `base_version`; `seen` is the `stamp` this tab last got.
+
+    Raises Conflict when another tab has kept something else meanwhile, TooLarge beyond the
+    length that a post may have.
+    """
+    cleaned = {name: clean(text) for name, text in fields.items()}
+    if sum(len(text) for text in cleaned.values()) > 2 * MAX_SOURCE:
+        raise TooLarge("this text is too long to be kept")
+    row = session.get(Autosave, (author_id, post_id), with_for_update=True)
+    if row is None:
+        row = Autosave(author_id=author_id, post_id=post_id)
+        session.add(row)
+    elif seen != stamp(row) and row.fields != cleaned:
+        raise Conflict("another tab is writing here; this one keeps its text in the browser only")
+    row.base_version, row.fields, row.saved_at = base_version, cleaned, now
+    session.flush()
+    return row
+
+
+def load(session: Session, author_id: int, post_id: int) -> Autosave | None:
+    """What this author had typed and not saved, if anything."""
+    return session.get(Autosave, (author_id, post_id))
+
+
+def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[int, Autosave]:
+    """The author's autosaves for these posts, by post."""
+    rows = session.scalars(
+        select(Autosave).where(Autosave.author_id == author_id, Autosave.post_id.in_(post_ids))
+    )
+    return {row.post_id: row for row in rows}
+
+
+def forget(session: Session, author_id: int, post_id: int) -> None:
+    """It was saved, or the author does not want it."""
+    session.execute(
+        delete(Autosave).where(Autosave.author_id == author_id, Autosave.post_id == post_id)
+    )
+
+
+def stamp(row: Autosave | None) -> str:
+    """What identifies the state of an autosave: its moment, or nothing."""
+    return format_rfc3339(row.saved_at) if row else ""

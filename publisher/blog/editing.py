@@ -1,0 +1,78 @@
+"""What the author's form asks for, done in one step: the text saved, and put where it belongs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from publisher.blog import autosave, posts, roles
+from publisher.blog.drafts import Draft
+from publisher.errors import FieldErrors
+from publisher.storage.models import Author, Post
+
+PLACES = ("keep", "draft", "now", "later")
+
+
+@dataclass(frozen=True)
+class Intent:
+    """Where the text is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`)."""
+
+    place: str = "keep"
+    at: datetime | None = None
+    minor: bool = False
+
+
+def submit(
+    session: Session,
+    author: Author,
+    post_id: int,
+    draft: Draft,
+    base_version: int,
+    intent: Intent,
+    now: datetime,
+    undo_seconds: int,
+) -> Post:
+    """Save `draft` as a new post (`post_id` 0) or over an old one, and follow `intent`.
+
+    What is published "now" enters the feed after `undo_seconds`. Raises what saving and
+    publishing raise, and FieldErrors for a schedule in the past.
+    """
+    _check_schedule(intent, now)
+    if post_id == 0:
+        post = posts.create(session, draft, author.id, now)
+    else:
+        roles.editable(session, author, post_id)
+        post = posts.save(session, post_id, draft, base_version, author.id, now, intent.minor)
+    _place(session, post, intent, now, undo_seconds)
+    autosave.forget(session, author.id, post_id)
+    return post
+
+
+def leaving(session: Session, author: Author, now: datetime, undo_seconds: int) -> list[Post]:
+    """The author's posts that enter the feed within the undo window: they can still be held."""
+    soon = posts.due_until(session, now + timedelta(seconds=max(undo_seconds, 1)))
+    return [post for post in soon if post.author_id == author.id]
+
+
+def _check_schedule(intent: Intent, now: datetime) -> None:
+    if intent.place != "later":
+        return
+    if intent.at is None:
+        raise FieldErrors({"at": "a date and a time are needed"})
+    if intent.at <= now:
+        raise FieldErrors({"at": "that moment has passed; choose a later one, or publish now"})
+    if intent.at > posts.LATEST_SCHEDULE:
+        raise FieldErrors({"at": f"the year must lie before {posts.LATEST_SCHEDULE.year}"})
+
+
+def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
+    if post.status not in ("draft", "scheduled"):
+        return
+    if intent.place == "now":
+        posts.publish(session, post, now + timedelta(seconds=undo_seconds), now)
+    elif intent.place == "later" and intent.at is not None:
+        posts.publish(session, post, intent.at, now)
+    elif intent.place == "draft" and post.status == "scheduled":
+        posts.unschedule(session, post)

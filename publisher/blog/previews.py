@@ -1,0 +1,33 @@
+"""Private preview links: whoever has the address can read an unpublished post."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from publisher.errors import NotFound
+from publisher.storage.models import Post
+
+
+def find(session: Session, token: str) -> Post:
+    """The post behind a preview link; NotFound once the link is revoked or the post deleted."""
+    post = session.scalar(
+        select(Post)
+        .where(Post.preview_token == token)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )
+    if post is None or post.status == "deleted":
+        raise NotFound("this preview link is not valid any more")
+    return post
+
+
+def revoke(post: Post) -> None:
+    """End the present link; the post has a new one."""
+    post.preview_token = secrets.token_urlsafe(24)
+
+
+def path(post: Post) -> str:
+    """The address of the preview on its site."""
+    return f"/preview/{post.preview_token}"

@@ -1,0 +1,49 @@
+"""What changed between two texts."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publisher.blog.difference import GONE, NEW, SAME, Piece, difference, is_same, shortened
+
+TEXTS = st.text(alphabet="ab \n.é", max_size=60)
+
+
+@given(TEXTS, TEXTS)
+def test_both_texts_can_be_read_back(old: str, new: str) -> None:
+    """Same and gone make the old text, same and new make the new one: nothing is hidden."""
+    pieces = difference(old, new)
+    assert "".join(p.text for p in pieces if p.kind in (SAME, GONE)) == old
+    assert "".join(p.text for p in pieces if p.kind in (SAME, NEW)) == new
+    assert is_same(pieces) == (old == new)
+
+
+def test_one_word_is_one_word() -> None:
+    """Within a changed line only the changed words are marked."""
+    assert difference("The quick brown fox.\nEnd.", "The quick red fox.\nEnd.") == [
+        Piece(SAME, "The quick "),
+        Piece(GONE, "brown"),
+        Piece(NEW, "red"),
+        Piece(SAME, " fox.\nEnd."),
+    ]
+
+
+def test_long_stretches_are_left_out() -> None:
+    """Reading a difference does not mean reading the whole text again."""
+    lines = [f"line {number}\n" for number in range(100)]
+    changed = [*lines[:50], "another\n", *lines[51:]]
+    shown = shortened(difference("".join(lines), "".join(changed)))
+    assert [piece.text for piece in shown if piece.kind == "skipped"] == [
+        "48 unchanged lines",
+        "48 unchanged lines",
+    ]
+    assert sum(len(piece.text.splitlines()) for piece in shown) < 12
+
+
+def test_hostile_texts_do_not_take_for_ever() -> None:
+    """Half a million identical or entirely different lines are compared in moments."""
+    same = "a\n\n" * 20_000
+    different = "".join(f"{number}\n" for number in range(20_000))
+    assert not is_same(difference(same, different))
+    assert not is_same(difference(same, same + "b"))
