@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -82,9 +83,13 @@ def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
     except FieldErrors as error:
         raise InvalidData(f"{post.where}: {error}") from error
     value = replace(value, slug=slugify(post.slug))
-    is_html = value.source_format == "html"
-    html = markdown.sanitise(value.source) if is_html else markdown.render(value.source)
+    html = markdown.html_of(value.source, value.source_format, _anchor(post.guid))
     yield Ready(post, value, html, search.plain_text(html))
+
+
+def _anchor(guid: str) -> str:
+    """What begins the ids inside one post: its number is not known yet, its guid is as good."""
+    return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
 
 
 def _fitting(post: ImportedPost, notes: Counter[str]) -> tuple[str, str, tuple[str, ...]]:

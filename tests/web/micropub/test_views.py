@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from PIL import Image
 from werkzeug.test import TestResponse
 
 from publisher.blog import listing, tokens
@@ -15,7 +17,7 @@ from publisher.dates import format_rfc3339
 from publisher.site import Site
 from publisher.storage.models import Post
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import make_author, make_mp3, make_post
 
 
 class Program:
@@ -132,6 +134,85 @@ def test_audio_by_address_is_an_enclosure(program: Program, site: Site) -> None:
     assert post.enclosure_type == "audio/mpeg"
 
 
+def png(colour: str = "teal") -> io.BytesIO:
+    """A small picture."""
+    held = io.BytesIO()
+    Image.new("RGB", (60, 40), colour).save(held, "PNG")
+    held.seek(0)
+    return held
+
+
+def test_uploaded_photos(program: Program, site: Site, client: FlaskClient) -> None:
+    """300, 301: pictures that come with the post are kept, described and shown with their size."""
+    answer = program.form(
+        h="entry",
+        content="Look.",
+        **{
+            "photo[]": [(png(), "a.png"), (png("red"), "b.png")],
+            "mp-photo-alt[]": ["Teal", "Red"],
+        },
+    )
+    assert answer.status_code == 201
+    (post,) = posts(site)
+    assert post.html.count('width="60"') == 2
+    assert 'alt="Teal"' in post.html
+    shown = program.source(answer.location or "")["photo"]
+    assert [photo["alt"] for photo in shown] == ["Teal", "Red"]
+    for photo in shown:
+        file = client.get(photo["value"], buffered=True)
+        assert file.content_type.startswith("image/")
+
+
+def test_the_media_endpoint(program: Program, site: Site, client: FlaskClient) -> None:
+    """700: a file is kept first and used later, by its whole address."""
+    answer = program.client.post(
+        "/micropub/media", data={"file": (png(), "a.png")}, headers=program.headers
+    )
+    assert answer.status_code == 201
+    assert (answer.location or "").startswith(f"{SITE_URL}/media/")
+    assert client.get(answer.location or "", buffered=True).status_code == 200
+    program.create(content=["Look."], photo=[answer.location])
+    (post,) = posts(site)
+    assert 'src="/media/' in post.html
+    assert 'width="60"' in post.html
+
+
+def test_an_uploaded_sound(program: Program, site: Site) -> None:
+    """A sound becomes the enclosure with its type, size and length, however it arrives."""
+    sound = make_mp3(3)
+    program.form(h="entry", content="Episode 1", audio=(io.BytesIO(sound), "1.mp3"))
+    answer = program.client.post(
+        "/micropub/media", data={"file": (io.BytesIO(sound), "x")}, headers=program.headers
+    )
+    program.create(content=["Episode 2"], audio=[answer.location])
+    for post in posts(site):
+        assert post.enclosure_url.startswith("/media/")
+        assert (post.enclosure_type, post.enclosure_bytes) == ("audio/mpeg", len(sound))
+        assert post.enclosure_seconds == 3
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"file": (io.BytesIO(b"just text"), "evil.png")},
+        {"file": (io.BytesIO(b"<svg onload='x()'/>"), "evil.svg")},
+        {},
+        {"photo": "not a file"},
+    ],
+)
+def test_files_that_are_none(program: Program, files: dict[str, Any]) -> None:
+    """What is no picture and no sound is refused as JSON, whatever it is called."""
+    answer = program.client.post("/micropub/media", data=files, headers=program.headers)
+    assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_request")
+
+
+def test_media_needs_its_scope(client: FlaskClient, site: Site) -> None:
+    """A token that may only create cannot fill the disk."""
+    program = program_of(client, site, "ada", "create")
+    answer = client.post("/micropub/media", data={"file": (png(), "a")}, headers=program.headers)
+    assert (answer.status_code, answer.get_json()["error"]) == (401, "insufficient_scope")
+
+
 @pytest.mark.parametrize(
     ("change", "name", "expected"),
     [
@@ -206,6 +287,11 @@ def test_queries(program: Program) -> None:
     some = program.source(url, **{"properties[]": ["category", "name"]})
     assert some == {"category": ["one", "two"]}
     assert ask(q="everything")[0] == 400
+
+
+def test_the_endpoint_is_announced(client: FlaskClient) -> None:
+    """The home page links to the endpoint, which is how programs find it."""
+    assert '<link rel="micropub" href="/micropub">' in client.get("/").text
 
 
 def test_the_token_in_the_form(program: Program, site: Site) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from publisher.blog.drafts import Draft, Enclosure, draft
+from publisher.blog.media import PREFIX, is_name
 from publisher.dates import format_rfc3339
 from publisher.errors import InvalidInput
 
@@ -71,6 +72,16 @@ def changed(properties: Properties, request: Mapping[str, Any]) -> Properties:
     for name, values in from_json(removal).items():
         result[name] = [value for value in result.get(name, []) if value not in values]
     return result
+
+
+def localised(value: Any, site_url: str) -> Any:
+    """A request's values with the addresses of our own files as paths, as posts keep them."""
+    return _each_text(value, lambda t: t.removeprefix(site_url) if _own(t, site_url) else t)
+
+
+def addressed(value: Any, site_url: str) -> Any:
+    """The reverse of `localised`, for answers."""
+    return _each_text(value, lambda t: site_url + t if t.startswith(PREFIX) else t)
 
 
 def to_draft(properties: Properties, kind: str = "post") -> Draft:
@@ -155,19 +166,31 @@ def _line(properties: Properties, name: str) -> str:
     return text(values[0], name)
 
 
+def _own(address: str, site_url: str) -> bool:
+    return address.startswith(site_url + PREFIX) and not re.search(r"\s", address)
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _each_text(part, change) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_each_text(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value
+
+
 def _address(value: object, name: str) -> str:
     address = text(value, name).strip()
+    if is_name(address.removeprefix(PREFIX)):
+        return address
     if not re.fullmatch(r"https?://[^\s<>\"]+", address):
         raise InvalidInput(f"{name}: a http(s) address is needed")
     return address
 
 
 def _enclosure(values: list[Any]) -> Enclosure | None:
-    """The first sound; who uploads one gets its type and size filled in (see `micropub`)."""
+    """The first sound; the size of one that is ours is filled in by the view."""
     if not values:
         return None
-    if isinstance(values[0], Enclosure):
-        return values[0]
     url = _address(values[0], "audio")
     extension = url.partition("?")[0].rpartition(".")[2].lower()
     return Enclosure(url, _AUDIO_TYPES.get(extension, "audio/mpeg"), 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from publisher.blog.drafts import draft
 from publisher.errors import InvalidInput
-from publisher.web import micropub_entry as entry
+from publisher.web.micropub import entry
 
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
 URLS = st.from_regex(r"https://a\.example/[a-z0-9()]{1,9}\.jpg", fullmatch=True)

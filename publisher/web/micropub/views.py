@@ -1,76 +1,64 @@
-"""Micropub (W3C): programs create, update and delete posts with an API token.
-
-What a program publishes has no undo window: it enters the feed at once. These addresses take no
-cookie, so they need no CSRF token.
-"""
+"""The two addresses: /micropub and /micropub/media."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, current_app, jsonify, request
+from flask import Blueprint, Response, jsonify, request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
-from publisher.blog import listing, posts, preferences, tokens
+from publisher.blog import listing, media, posts, preferences
 from publisher.blog.authors import may_change
+from publisher.blog.drafts import Draft
 from publisher.dates import parse_instant
 from publisher.errors import Forbidden, InvalidInput, PublisherError, TooMany
 from publisher.rebuild import rebuild
 from publisher.storage.models import ApiToken, Post, Tag
-from publisher.web import micropub_entry as entry
 from publisher.web.context import now, site
-from publisher.web.pace import Pace
+from publisher.web.micropub import entry, uploads
+from publisher.web.micropub.access import Unauthorized, authorised, may_write
+from publisher.web.micropub.asked import ACTIONS, Asked, asked
 
 blueprint = Blueprint("micropub", __name__)
 
-MAX_JSON_BYTES = 4 * 1024 * 1024
-WRITES_PER_MINUTE = 60
 POST_TYPES = {"note": "Note", "article": "Article", "photo": "Photo", "audio": "Audio"}
-
-
-class Unauthorized(PublisherError):
-    """No token that could be used: `code` says whether one is missing or allows too little."""
-
-    http_status = 401
-
-    def __init__(self, message: str, code: str = "unauthorized") -> None:
-        super().__init__(message)
-        self.code = code
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One POST, whichever way it was sent: what to do, with which post, with which properties."""
-
-    action: str
-    url: str = ""
-    properties: entry.Properties = field(default_factory=dict)
-    update: dict[str, Any] = field(default_factory=dict)
 
 
 @blueprint.post("/micropub")
 def act() -> Response:
     """Create, update, delete or bring back a post; the feed has it when this answers."""
-    token = _authorised()
-    asked = _asked()
-    scope, do = _ACTIONS[asked.action]
-    _require(token, scope)
-    _pace().check(token.id, now())
+    authorised()
+    wanted = asked()
+    token = may_write("delete" if wanted.action == "undelete" else wanted.action)
+    for upload in wanted.files.all:
+        media.store(site().settings.media, upload.accepted)
     with site().database.write() as db:
-        response = do(db, token, asked)
+        response = _DO[wanted.action](db, token, wanted)
     rebuild(site(), now())
     return response
+
+
+@blueprint.post("/micropub/media")
+def upload() -> Response:
+    """Keep one file; answers its address, which a post can then use."""
+    token = may_write("media")
+    file = uploads.only_file(request.files)
+    accepted = media.accept(file.stream.read())
+    media.store(site().settings.media, accepted)
+    with site().database.write() as db:
+        media.record(db, accepted, file.filename or "", token.author_id, now())
+    return Response(status=201, headers={"Location": site().site_url + accepted.path})
 
 
 @blueprint.get("/micropub")
 def query() -> Response:
     """Answer `q=config`, `q=source`, `q=category`, `q=syndicate-to`."""
-    _authorised()
+    authorised()
     wanted = request.args.get("q", "")
     if wanted == "config":
         return jsonify(_config())
@@ -83,68 +71,15 @@ def query() -> Response:
     raise InvalidInput("q: config, source, category or syndicate-to")
 
 
-def _authorised() -> ApiToken:
-    """The token of this request, from the header or the form (RFC 6750: not from both)."""
-    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
-    in_header = sent.strip() if scheme.lower() == "bearer" else ""
-    in_form = "" if request.method == "GET" or request.is_json else _form_token()
-    if in_header and in_form:
-        raise InvalidInput("the token is sent twice, in the header and in the form")
-    if not in_header and not in_form:
-        raise Unauthorized("an access token is needed")
-    with site().database.read() as db:
-        token = tokens.verify(db, in_header or in_form)
-    if token is None:
-        raise Unauthorized("this access token is not valid")
-    return token
-
-
-def _form_token() -> str:
-    return request.form.get("access_token", "")
-
-
-def _require(token: ApiToken, scope: str) -> None:
-    if not tokens.allows(token, scope):
-        raise Unauthorized(f"this token does not have the scope {scope}", "insufficient_scope")
-
-
-def _asked() -> Asked:
-    """The request as a value; InvalidInput when it is none of Micropub's."""
-    asked = _asked_in_json() if request.is_json else _asked_in_form()
-    if asked.action not in _ACTIONS:
-        raise InvalidInput("action: create, update, delete or undelete")
-    return asked
-
-
-def _asked_in_json() -> Asked:
-    if (request.content_length or 0) > MAX_JSON_BYTES:
-        raise InvalidInput(f"a request has at most {MAX_JSON_BYTES:,} bytes")
-    body = request.get_json(silent=True)
-    if not isinstance(body, dict):
-        raise InvalidInput("a JSON object is needed")
-    action = body.get("action", "create")
-    if action == "create":
-        if body.get("type") != ["h-entry"]:
-            raise InvalidInput('type: ["h-entry"] is all that can be created')
-        return Asked("create", properties=entry.from_json(body.get("properties", {})))
-    return Asked(str(action), entry.text(body.get("url"), "url"), update=body)
-
-
-def _asked_in_form() -> Asked:
-    action = request.form.get("action", "create")
-    if action == "create":
-        if request.form.get("h", "entry") != "entry":
-            raise InvalidInput("h: entry is all that can be created")
-        return Asked("create", properties=entry.from_form(request.form.items(multi=True)))
-    if action == "update":
-        raise InvalidInput("an update is sent as JSON")
-    return Asked(action, request.form.get("url", ""))
-
-
-def _create(db: Session, token: ApiToken, asked: Asked) -> Response:
-    value = entry.to_draft(asked.properties)
-    published = _moment(db, asked.properties)
-    status = _status(asked.properties)
+def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
+    properties, files = wanted.properties, wanted.files
+    uploads.keep(db, files.all, token.author_id, now())
+    shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
+    properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
+    if files.audio:
+        properties["audio"] = [files.audio.accepted.path]
+    value = _with_enclosure(db, entry.to_draft(properties), wanted)
+    published, status = _moment(db, properties), _status(properties)
     post = posts.create(db, value, token.author_id, now())
     if status == "published":
         posts.publish(db, post, published or now(), now())
@@ -152,15 +87,16 @@ def _create(db: Session, token: ApiToken, asked: Asked) -> Response:
     return _at(post, 201 if post.status == "published" else 202)
 
 
-def _update(db: Session, token: ApiToken, asked: Asked) -> Response:
-    post = _own(db, token, asked.url)
+def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
+    post = _own(db, token, wanted.url)
     before = _entry_of(db, post)
-    after = entry.changed(before, asked.update)
-    address = posts.path(post)
+    after = entry.changed(before, wanted.update)
+    address, old = posts.path(post), posts.enclosure_of(post)
     value = entry.to_draft(after, post.kind)
-    old = posts.enclosure_of(post)
     if old and value.enclosure and old.url == value.enclosure.url:
         value = replace(value, enclosure=old)
+    else:
+        value = _with_enclosure(db, value, wanted)
     posts.save(db, post.id, value, post.version, token.author_id, now())
     _move(db, post, before, after)
     if posts.path(post) != address:
@@ -168,23 +104,29 @@ def _update(db: Session, token: ApiToken, asked: Asked) -> Response:
     return Response(status=204)
 
 
-def _delete(db: Session, token: ApiToken, asked: Asked) -> Response:
-    posts.delete(db, _own(db, token, asked.url), now())
+def _with_enclosure(db: Session, value: Draft, wanted: Asked) -> Draft:
+    """The draft with size, type and length of its sound, where the sound is ours."""
+    if wanted.files.audio:
+        return replace(value, enclosure=uploads.enclosure_of(wanted.files.audio))
+    if value.enclosure is None:
+        return value
+    own = uploads.own_enclosure(db, site().settings.media, value.enclosure.url)
+    return replace(value, enclosure=own or value.enclosure)
+
+
+def _delete(db: Session, token: ApiToken, wanted: Asked) -> Response:
+    posts.delete(db, _own(db, token, wanted.url), now())
     return Response(status=204)
 
 
-def _undelete(db: Session, token: ApiToken, asked: Asked) -> Response:
-    post = posts.restore(db, _own(db, token, asked.url, deleted=True), now())
+def _undelete(db: Session, token: ApiToken, wanted: Asked) -> Response:
+    post = posts.restore(db, _own(db, token, wanted.url, deleted=True), now())
     return _at(post, 201)
 
 
-_Action = Callable[[Session, ApiToken, Asked], Response]
-_ACTIONS: dict[str, tuple[str, _Action]] = {
-    "create": ("create", _create),
-    "update": ("update", _update),
-    "delete": ("delete", _delete),
-    "undelete": ("delete", _undelete),
-}
+_DO: dict[str, Callable[[Session, ApiToken, Asked], Response]] = dict(
+    zip(ACTIONS, (_create, _update, _delete, _undelete), strict=True)
+)
 
 
 def _move(db: Session, post: Post, before: entry.Properties, after: entry.Properties) -> None:
@@ -258,7 +200,8 @@ def _source() -> dict[str, Any]:
     """The entry at `url`, whole or only the `properties[]` that are named."""
     wanted = request.args.getlist("properties[]") or request.args.getlist("properties")
     with site().database.read() as db:
-        properties = _entry_of(db, _post_at(db, request.args.get("url", "")))
+        local = _entry_of(db, _post_at(db, request.args.get("url", "")))
+    properties = entry.addressed(local, site().site_url)
     if wanted:
         return {"properties": {n: v for n, v in properties.items() if n in wanted}}
     return {"type": ["h-entry"], "properties": properties}
@@ -266,15 +209,6 @@ def _source() -> dict[str, Any]:
 
 def _at(post: Post, status: int) -> Response:
     return Response(status=status, headers={"Location": site().site_url + posts.path(post)})
-
-
-def _pace() -> Pace:
-    pace = current_app.extensions.setdefault(
-        "micropub_pace", Pace(WRITES_PER_MINUTE, timedelta(minutes=1))
-    )
-    if not isinstance(pace, Pace):
-        raise TypeError("micropub_pace is something else")
-    return pace
 
 
 @blueprint.errorhandler(PublisherError)

@@ -1,0 +1,60 @@
+"""Who asks: the token of a request, its scope, its pace."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import current_app, request
+
+from publisher.blog import tokens
+from publisher.errors import InvalidInput, PublisherError
+from publisher.storage.models import ApiToken
+from publisher.web.context import now, site
+from publisher.web.pace import Pace
+
+WRITES_PER_MINUTE = 60
+
+
+class Unauthorized(PublisherError):
+    """No token that could be used: `code` says whether one is missing or allows too little."""
+
+    http_status = 401
+
+    def __init__(self, message: str, code: str = "unauthorized") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def authorised() -> ApiToken:
+    """The token of this request, from the header or the form (RFC 6750: not from both)."""
+    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
+    in_header = sent.strip() if scheme.lower() == "bearer" else ""
+    is_form = request.method == "POST" and not request.is_json
+    in_form = request.form.get("access_token", "") if is_form else ""
+    if in_header and in_form:
+        raise InvalidInput("the token is sent twice, in the header and in the form")
+    if not in_header and not in_form:
+        raise Unauthorized("an access token is needed")
+    with site().database.read() as db:
+        token = tokens.verify(db, in_header or in_form)
+    if token is None:
+        raise Unauthorized("this access token is not valid")
+    return token
+
+
+def may_write(scope: str) -> ApiToken:
+    """The token of this request, if it has `scope` and does not write too often."""
+    token = authorised()
+    if not tokens.allows(token, scope):
+        raise Unauthorized(f"this token does not have the scope {scope}", "insufficient_scope")
+    _pace().check(token.id, now())
+    return token
+
+
+def _pace() -> Pace:
+    pace = current_app.extensions.setdefault(
+        "micropub_pace", Pace(WRITES_PER_MINUTE, timedelta(minutes=1))
+    )
+    if not isinstance(pace, Pace):
+        raise TypeError("micropub_pace is something else")
+    return pace
