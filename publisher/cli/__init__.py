@@ -24,6 +24,7 @@ COMMANDS = {
     "updates": ("publisher.cli.history:updates", "load and export the update log"),
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
     "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
+    "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
     "feed": ("publisher.cli.history:feed", "build the feed once, or print it for a moment"),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
     "backup": ("publisher.cli.upkeep:backup", "write a consistent copy of a running site"),

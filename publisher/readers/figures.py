@@ -17,7 +17,13 @@ EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
 
 @dataclass(slots=True)
 class Figures:
-    """Sums over polls; the names are the columns of `reader_days`."""
+    """Sums over polls; the names are the columns of `reader_days`.
+
+    `first`: polls without one before. `stale`, `invented`: validators of an older version, or of
+    none, that brought a whole document; `ttl_only`: of a version with the same content. `early`,
+    `on_time`: intervals against the ttl told before them; `fast`: against the smallest ttl;
+    `longer`: intervals after a ttl above the smallest.
+    """
 
     requests: int = 0
     full: int = 0
@@ -39,6 +45,8 @@ class Figures:
     on_time: int = 0
     early: int = 0
     fast: int = 0
+    longer: int = 0
+    longer_on_time: int = 0
     spans: spans.Spans = field(default_factory=Counter)
 
 
@@ -92,12 +100,13 @@ def count_interval(sums: Figures, state: State, at: float, smallest_ttl_minutes:
     sums.intervals += 1
     sums.interval_seconds += round(interval)
     sums.spans[state.told_minutes, spans.rounded(interval)] += 1
-    if interval < EARLY_SHARE * told:
-        sums.early += 1
-    elif interval <= LATE_SHARE * told + SLACK_SECONDS:
-        sums.on_time += 1
-    if interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
-        sums.fast += 1
+    on_time = EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
+    sums.on_time += on_time
+    sums.early += interval < EARLY_SHARE * told
+    if state.told_minutes > smallest_ttl_minutes:
+        sums.longer += 1
+        sums.longer_on_time += on_time
+    sums.fast += interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
     if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
         sums.refused_obeyed += 1
 

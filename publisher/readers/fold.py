@@ -147,9 +147,8 @@ class _Folding:
         self._news.save(self._session)
 
     def _note_seen(self, client: int, first: float, last: float) -> None:
-        if client != NOBODY:
-            before = self._seen.get(client, (first, last))
-            self._seen[client] = (min(first, before[0]), max(last, before[1]))
+        before = self._seen.get(client, (first, last))
+        self._seen[client] = (min(first, before[0]), max(last, before[1]))
 
     def _count(self, state: State | None, at: float, poll: Answered) -> State:
         """Add one poll to its day and its hour; returns what its reader knows afterwards."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete
-from sqlalchemy.orm import Session
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session, aliased
 
 from publisher.readers.clients import forget_old
 from publisher.readers.figures import DAY_SECONDS, HOUR_SECONDS
@@ -26,8 +26,9 @@ PRIVACY = (
     "them and how often they come. For each reader it keeps the name of the program, the days, "
     "the number of requests, their sizes and the time between them. The network address is not "
     "stored: together with the program's name it is turned into a number by a secret key that "
-    "changes every week and is destroyed after two. The counts are deleted after {days} days. "
-    "There are no cookies and no scripts in this, and nothing is given to anybody else."
+    "changes every week and is destroyed after two. Daily counts are deleted after {days} days, "
+    "and everything about a reader {days} days after its last visit. There are no cookies and no "
+    "scripts in this, and nothing is given to anybody else."
 )
 
 
@@ -40,10 +41,11 @@ def prune(session: Session, now: datetime, days: int) -> None:
     """Forget what is older than `days` days."""
     begin = now - timedelta(days=days)
     seconds = begin.timestamp()
-    session.execute(delete(ReaderDay).where(ReaderDay.day < seconds // DAY_SECONDS))
+    _prune_days(session, int(seconds // DAY_SECONDS))
     session.execute(delete(PollHour).where(PollHour.hour < seconds // HOUR_SECONDS))
     session.execute(delete(ReaderFeed).where(ReaderFeed.last_at < seconds))
-    session.execute(delete(ReaderClient).where(ReaderClient.last_at < begin))
+    session.execute(delete(ReaderClient).where(ReaderClient.last_at < seconds))
+    session.execute(delete(ReaderDay).where(ReaderDay.client.not_in(select(ReaderClient.client))))
     session.execute(delete(PostReach).where(PostReach.published_at < begin))
     forget_old(session, now)
 
@@ -55,3 +57,10 @@ def erase(session: Session) -> None:
     ):  # fmt: skip
         session.execute(delete(table))
     session.execute(delete(Meta).where(Meta.name == LOST))
+
+
+def _prune_days(session: Session, limit: int) -> None:
+    """Forget days before `limit`, except each reader's last one: later sums are counted from it."""
+    other = aliased(ReaderDay)
+    last = select(func.max(other.day)).where(other.client == ReaderDay.client, other.day < limit)
+    session.execute(delete(ReaderDay).where(ReaderDay.day < last.scalar_subquery()))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, func, insert, select, update
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import DeclarativeBase, Session, aliased
 
 from publisher.readers import spans
 from publisher.readers.agents import Agent
 from publisher.readers.batches import Answered
-from publisher.readers.clients import NOBODY
 from publisher.readers.figures import COUNTS, Figures, State
 from publisher.storage.models import Meta, PollHour, ReaderClient, ReaderDay, ReaderFeed
 
@@ -64,32 +62,45 @@ def save_clients(
                 "client": client, "agent": agent.text, "name": agent.name,
                 "version": agent.version, "subscribers": agent.subscribers,
                 "subscribers_capped": agent.subscribers_capped,
-                "first_at": first.get(client, _moment(begin)), "last_at": _moment(end),
+                "first_at": first.get(client, begin), "last_at": end,
             }
         )  # fmt: skip
     _save(session, ReaderClient, ("client",), rows, {(client,) for client in first})
 
 
 def save_days(session: Session, days: Mapping[tuple[int, int], Figures]) -> None:
-    """Add sums to the readers' days."""
-    known: dict[tuple[int, int], Any] = {}
-    numbers = {day for _, day in days}
-    for part in _parts({client for client, _ in days}):
-        for row in session.execute(
-            select(*ReaderDay.__table__.columns).where(
-                ReaderDay.client.in_(part), ReaderDay.day.in_(numbers)
-            )
-        ):
-            known[row.client, row.day] = row
-    rows = []
-    for (client, day), sums in days.items():
-        before = known.get((client, day))
-        values: dict[str, Any] = {name: getattr(sums, name) for name in COUNTS}
+    """Add sums to the readers' days; what comes late is counted to the reader's newest day."""
+    newest = _newest_days(session, {client for client, _ in days})
+    stored = {(client, row["day"]) for client, row in newest.items()}
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for (client, day), sums in sorted(days.items(), key=lambda item: item[0]):
+        before = newest.get(client)
+        row: dict[str, Any] = {"client": client, "day": day}
+        row |= {name: getattr(sums, name) for name in COUNTS}
+        own = sums.spans
         if before is not None:
-            sums.spans.update(spans.from_texts(before.spans))
-            values = {name: values[name] + getattr(before, name) for name in COUNTS}
-        rows.append({"client": client, "day": day, **values, "spans": spans.to_text(sums.spans)})
-    _save(session, ReaderDay, ("client", "day"), rows, known.keys())
+            row["day"] = max(day, before["day"])
+            row |= {name: row[name] + before[name] for name in COUNTS}
+            if row["day"] == before["day"]:
+                own = spans.from_texts(before["spans"])
+                own.update(sums.spans)
+        row["spans"] = spans.to_text(own)
+        rows[client, row["day"]] = newest[client] = row
+    _save(session, ReaderDay, ("client", "day"), list(rows.values()), stored)
+
+
+def _newest_days(session: Session, clients: Iterable[int]) -> dict[int, dict[str, Any]]:
+    other = aliased(ReaderDay)
+    newest = select(func.max(other.day)).where(other.client == ReaderDay.client).scalar_subquery()
+    return {
+        row.client: dict(row._mapping)
+        for part in _parts(clients)
+        for row in session.execute(
+            select(*_table(ReaderDay).columns).where(
+                ReaderDay.client.in_(part), ReaderDay.day == newest
+            )
+        )
+    }
 
 
 def save_hours(session: Session, hours: Mapping[int, Sequence[int]]) -> None:
@@ -138,7 +149,7 @@ def known(session: Session, clients: Iterable[int]) -> set[int]:
 
 def new_since(session: Session, moment: float) -> int:
     """How many readers came for the first time since `moment`."""
-    query = select(func.count()).where(ReaderClient.first_at >= _moment(moment))
+    query = select(func.count()).where(ReaderClient.first_at >= moment)
     return session.scalar(query.select_from(ReaderClient)) or 0
 
 
@@ -181,14 +192,10 @@ def _keys(
 
 
 def _parts(clients: Iterable[int]) -> Iterator[list[int]]:
-    rest = [*sorted(set(clients) - {NOBODY}), NOBODY]
+    rest = sorted(set(clients))
     for start in range(0, len(rest), IDS_AT_ONCE):
         yield rest[start : start + IDS_AT_ONCE]
 
 
 def _table(model: type[DeclarativeBase]) -> Table:
     return cast("Table", model.__table__)
-
-
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

@@ -334,6 +334,7 @@ class ReaderClient(Base):
     """A reader: `client` is a keyed hash of address and agent; the address itself is not kept.
 
     `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`).
+    `first_at` and `last_at` are seconds since 1970.
     """
 
     __tablename__ = "reader_clients"
@@ -343,8 +344,8 @@ class ReaderClient(Base):
     version: Mapped[str]
     subscribers: Mapped[int]
     subscribers_capped: Mapped[bool]
-    first_at: Mapped[datetime] = mapped_column(index=True)
-    last_at: Mapped[datetime]
+    first_at: Mapped[float] = mapped_column(index=True)
+    last_at: Mapped[float]
 
 
 class ReaderFeed(Base):
@@ -365,10 +366,11 @@ class ReaderFeed(Base):
 
 
 class ReaderDay(Base):
-    """The polls of one reader on one day (days since 1970, UTC), summed up.
+    """One reader's sums as they stood at the end of a day (days since 1970, UTC) with polls.
 
-    Client 0 is everybody beyond the limit. `spans`: how often which interval followed which ttl,
-    as "ttl:seconds:count ..." with rounded seconds.
+    They run on from day to day, so that any span of days is one subtraction; `spans` alone is of
+    the day itself: how often which interval followed which ttl, as "ttl:seconds:count ..." with
+    rounded seconds. Client 0 is everybody beyond the limit.
     """
 
     __tablename__ = "reader_days"
@@ -394,6 +396,8 @@ class ReaderDay(Base):
     on_time: Mapped[int] = mapped_column(default=0)
     early: Mapped[int] = mapped_column(default=0)
     fast: Mapped[int] = mapped_column(default=0)
+    longer: Mapped[int] = mapped_column(default=0)
+    longer_on_time: Mapped[int] = mapped_column(default=0)
     spans: Mapped[str] = mapped_column(Text, default="")
     __table_args__ = ({"sqlite_with_rowid": False},)
 

@@ -70,8 +70,8 @@ def upgrade() -> None:
         sa.Column("version", sa.String(), nullable=False),
         sa.Column("subscribers", sa.Integer(), nullable=False),
         sa.Column("subscribers_capped", sa.Boolean(), nullable=False),
-        sa.Column("first_at", UtcDateTime(), nullable=False),
-        sa.Column("last_at", UtcDateTime(), nullable=False),
+        sa.Column("first_at", sa.Double(), nullable=False),
+        sa.Column("last_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("client", name=op.f("pk_reader_clients")),
     )
     with op.batch_alter_table("reader_clients", schema=None) as batch_op:
@@ -101,6 +101,8 @@ def upgrade() -> None:
         sa.Column("on_time", sa.Integer(), nullable=False),
         sa.Column("early", sa.Integer(), nullable=False),
         sa.Column("fast", sa.Integer(), nullable=False),
+        sa.Column("longer", sa.Integer(), nullable=False),
+        sa.Column("longer_on_time", sa.Integer(), nullable=False),
         sa.Column("spans", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("client", "day", name=op.f("pk_reader_days")),
         sqlite_with_rowid=False,

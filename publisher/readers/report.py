@@ -1,0 +1,267 @@
+"""The readers report: per reader how it polls and what that says, in total what the ttl is worth.
+
+A reader's sums run on from day to day, so a report over any number of days subtracts two rows a
+reader, however many polls there were.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row, and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from publisher.readers import spans, verdicts
+from publisher.readers.clients import NOBODY
+from publisher.readers.figures import COUNTS, DAY_SECONDS, Figures
+from publisher.readers.tables import IDS_AT_ONCE, LOST
+from publisher.readers.verdicts import Verdict, judge
+from publisher.storage.models import Meta, Post, PostReach, ReaderClient, ReaderDay
+
+FIXED_MINUTES = (15, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One reader's part of the report; `sums.spans` are filled for the readers that are shown."""
+
+    client: int
+    agent: str
+    version: str
+    text: str
+    subscribers: int
+    subscribers_capped: bool
+    days: float
+    sums: Figures
+
+    def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
+        """The reader's row as `publisher readers --json` has it."""
+        sums, verdict = self.sums, judge(self.sums, smallest_ttl_minutes)
+        told = Counter[int]()
+        for (minutes, _), count in sums.spans.items():
+            told[minutes] += count
+        return {
+            "agent": self.agent,
+            "version": self.version,
+            "requests": sums.requests,
+            "requests_per_day": round(sums.requests / self.days, 1),
+            "median_interval_minutes": verdicts.median_minutes(verdicts.intervals(sums.spans)),
+            "told_minutes": spans.quantile(told, 0.5),
+            "conditional_share": _share(sums.conditional, sums.requests),
+            "not_modified_share": _share(sums.not_modified, sums.requests),
+            "bytes": sums.bytes,
+            "subscribers": self.subscribers,
+            "subscribers_capped": self.subscribers_capped,
+            "refused": sums.refused,
+            "refused_obeyed": sums.refused_obeyed,
+            "verdict": verdict.name,
+            "evidence": verdict.evidence,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is known of the readers from `begin` to `end`, the busiest first."""
+
+    begin: datetime
+    end: datetime
+    readers: list[Reader]
+    nobody: Figures
+    lost: int
+    delays: list[PostDelay]
+    smallest_ttl_minutes: int
+
+    def verdict(self, reader: Reader) -> Verdict:
+        """What a reader's polls say of it."""
+        return judge(reader.sums, self.smallest_ttl_minutes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `publisher readers --json` prints it."""
+        return {
+            "from": self.begin,
+            "to": self.end,
+            "readers": [reader.to_dict(self.smallest_ttl_minutes) for reader in self.readers],
+            "totals": self.totals(),
+            "delays": self.delay_summary(),
+        }
+
+    def totals(self) -> dict[str, Any]:
+        """What was sent and saved; polls avoided are those of the readers that obey."""
+        everybody = [reader.sums for reader in self.readers] + [self.nobody]
+        named = [self.verdict(reader).name for reader in self.readers]
+        obedient = [
+            reader.sums
+            for reader, name in zip(self.readers, named, strict=True)
+            if name == verdicts.OBEDIENT
+        ]
+        kept = (
+            "requests", "full", "not_modified", "refused", "refused_obeyed", "bytes",
+            "saved_by_304_bytes", "saved_by_gzip_bytes", "stale", "invented",
+        )  # fmt: skip
+        sums = {name: sum(getattr(part, name) for part in everybody) for name in kept}
+        return {
+            "readers": len(self.readers),
+            "verdicts": {name: named.count(name) for name in verdicts.VERDICTS},
+            **sums,
+            "ttl_only_answers": sum(part.ttl_only for part in everybody),
+            "ttl_only_bytes": sum(part.ttl_only_bytes for part in everybody),
+            **{f"avoided_against_fixed_{m}": avoided(obedient, m) for m in FIXED_MINUTES},
+            "nameless_requests": self.nobody.requests,
+            "nameless_bytes": self.nobody.bytes,
+            "uncounted_requests": self.lost,
+        }
+
+    def delay_summary(self) -> dict[str, Any]:
+        """How soon readers had the posts: in total and by post."""
+        total = spans.merged(post.delays for post in self.delays)
+        return {
+            "deliveries": total.total(),
+            "median_minutes": verdicts.median_minutes(total),
+            "p95_minutes": minutes_at(total, 0.95),
+            "posts": [
+                {
+                    "post_id": post.post_id,
+                    "title": post.title,
+                    "published_at": post.published_at,
+                    "readers": post.readers,
+                    "median_minutes": verdicts.median_minutes(post.delays),
+                    "p95_minutes": minutes_at(post.delays, 0.95),
+                }
+                for post in self.delays
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PostDelay:
+    """One post: how many of the readers that were there before it have it, and after how long."""
+
+    post_id: int
+    title: str
+    published_at: datetime
+    readers: int
+    delays: Counter[int]
+
+
+def make(
+    session: Session, now: datetime, days: int, smallest_ttl_minutes: int, most: int | None = None
+) -> Report:
+    """The report over the last `days` days and the part of the day before them.
+
+    Median and told ttl are worked out for the `most` busiest readers, by default for all.
+    """
+    first_day = int((now - timedelta(days=days)).timestamp() // DAY_SECONDS)
+    begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)
+    everybody = sorted(
+        (_reader(row, begin.timestamp()) for row in _rows(session, first_day)),
+        key=lambda reader: (-reader.sums.requests, reader.agent, reader.client),
+    )
+    readers = [reader for reader in everybody if reader.client != NOBODY]
+    nobody = [reader.sums for reader in everybody if reader.client == NOBODY]
+    _fill_spans(session, readers[:most], first_day)
+    lost = session.get(Meta, LOST)
+    return Report(
+        begin=begin,
+        end=now,
+        readers=readers,
+        nobody=nobody[0] if nobody else Figures(),
+        lost=int(lost.value) if lost else 0,
+        delays=_delays(session, begin),
+        smallest_ttl_minutes=smallest_ttl_minutes,
+    )
+
+
+def avoided(obedient: Iterable[Figures], fixed_minutes: int) -> int:
+    """Polls that a fixed interval would have made in the time these readers took, less theirs."""
+    return sum(
+        round(sums.interval_seconds / 60.0 / fixed_minutes) - sums.intervals for sums in obedient
+    )
+
+
+def minutes_at(counts: Counter[int], share: float) -> float | None:
+    """The quantile of counted seconds, in minutes."""
+    value = spans.quantile(counts, share)
+    return None if value is None else round(value / 60.0, 1)
+
+
+def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
+    """Each reader with its newest sums less those before `first_day`, in one statement."""
+    newest, before, other = aliased(ReaderDay), aliased(ReaderDay), aliased(ReaderDay)
+    last = select(func.max(other.day)).where(other.client == ReaderClient.client)
+    base = last.where(other.day < first_day)
+    figures = [
+        (getattr(newest, name) - func.coalesce(getattr(before, name), 0)).label(name)
+        for name in COUNTS
+    ]
+    clients = ReaderClient.__table__.c
+    query = (
+        select(
+            clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
+            clients.subscribers_capped, clients.first_at, clients.last_at, *figures,
+        )
+        .select_from(ReaderClient)
+        .join(
+            newest,
+            and_(
+                newest.client == ReaderClient.client,
+                newest.day == last.correlate(ReaderClient).scalar_subquery(),
+            ),
+        )
+        .outerjoin(
+            before,
+            and_(
+                before.client == ReaderClient.client,
+                before.day == base.correlate(ReaderClient).scalar_subquery(),
+            ),
+        )
+        .where(newest.day >= first_day)
+    )  # fmt: skip
+    return session.execute(query)
+
+
+def _reader(row: Any, begin: float) -> Reader:
+    seen = (row[7] - max(row[6], begin)) / DAY_SECONDS
+    return Reader(row[0], row[2], row[3], row[1], row[4], row[5], max(seen, 1.0), Figures(*row[8:]))
+
+
+def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:
+    by_client = {reader.client: reader for reader in readers}
+    clients = list(by_client)
+    for start in range(0, len(clients), IDS_AT_ONCE):
+        query = (
+            select(ReaderDay.client, func.aggregate_strings(ReaderDay.spans, " "))
+            .where(
+                ReaderDay.client.in_(clients[start : start + IDS_AT_ONCE]),
+                ReaderDay.day >= first_day,
+            )
+            .group_by(ReaderDay.client)
+        )
+        for client, text in session.execute(query):
+            by_client[client].sums.spans.update(spans.from_texts(text or ""))
+
+
+def _delays(session: Session, begin: datetime) -> list[PostDelay]:
+    query = (
+        select(
+            PostReach.post_id, Post.title, Post.slug, PostReach.published_at,
+            PostReach.readers, PostReach.delays,
+        )
+        .join(Post, Post.id == PostReach.post_id)
+        .where(PostReach.published_at >= begin)
+        .order_by(PostReach.published_at.desc())
+    )  # fmt: skip
+    return [
+        PostDelay(
+            row.post_id, row.title or row.slug, row.published_at, row.readers,
+            Counter({int(span): count for span, count in row.delays.items()}),
+        )
+        for row in session.execute(query)
+    ]  # fmt: skip
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0

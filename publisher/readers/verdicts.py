@@ -1,0 +1,143 @@
+"""What a reader's polls say of it: obedient, fixed, unconditional, abusive, or too few to tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from publisher.readers.figures import Figures
+from publisher.readers.spans import Spans, quantile
+
+OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
+ABUSIVE, TOO_FEW = "abusive", "too-few"
+VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
+
+INTERVALS_NEEDED = 5
+ON_TIME_SHARE = 0.7  # of the intervals: what obedience needs
+PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor of its own
+CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
+FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
+HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One of `VERDICTS`, and the figures behind it in a sentence."""
+
+    name: str
+    evidence: str
+
+
+def judge(sums: Figures, smallest_ttl_minutes: int) -> Verdict:
+    """Judge one reader by its sums; `smallest_ttl_minutes` is the least the feed ever asks."""
+    if sums.intervals < INTERVALS_NEEDED:
+        known = _count(sums.intervals, "interval")
+        return Verdict(TOO_FEW, f"{known} known; {INTERVALS_NEEDED} are needed")
+    repeated = max(sums.requests - sums.first, 1)
+    honest = max(sums.conditional - sums.invented, 0)
+    careless = honest < CONDITIONAL_SHARE * repeated
+    if sums.interval_seconds < HAMMERING_SECONDS * sums.intervals or (
+        careless and sums.fast >= FAST_SHARE * sums.intervals
+    ):
+        return Verdict(ABUSIVE, _abusive(sums, repeated, honest, smallest_ttl_minutes))
+    if careless:
+        return Verdict(UNCONDITIONAL, _careless(sums, repeated, honest))
+    if sums.on_time >= ON_TIME_SHARE * sums.intervals:
+        return Verdict(OBEDIENT, f"{_on_time(sums)}: {_followed(sums.spans)}")
+    if _patient(sums):
+        return Verdict(OBEDIENT, _patience(sums))
+    return Verdict(FIXED, _fixed(sums))
+
+
+def median_minutes(values: Counter[int]) -> float | None:
+    """The median of counted seconds, in minutes."""
+    median = quantile(values, 0.5)
+    return None if median is None else round(median / 60.0, 1)
+
+
+def intervals(spans: Spans) -> Counter[int]:
+    """How often each interval came, whatever was told before."""
+    total: Counter[int] = Counter()
+    for (_, span), count in spans.items():
+        total[span] += count
+    return total
+
+
+def told(spans: Spans) -> dict[int, Counter[int]]:
+    """The intervals that followed each ttl, by ttl."""
+    groups: dict[int, Counter[int]] = {}
+    for (minutes, span), count in sorted(spans.items()):
+        groups.setdefault(minutes, Counter())[span] += count
+    return groups
+
+
+def _patient(sums: Figures) -> bool:
+    """Obeys with a floor of its own: hardly ever early, and in time where the ttl is longer."""
+    return (
+        sums.early <= PATIENT_SHARE * sums.intervals
+        and sums.longer >= INTERVALS_NEEDED
+        and sums.longer_on_time >= ON_TIME_SHARE * sums.longer
+    )
+
+
+def _patience(sums: Figures) -> str:
+    return (
+        f"{_share(sums.early, sums.intervals)} of {_count(sums.intervals, 'interval')} were too "
+        f"short, and of those after a longer ttl {_share(sums.longer_on_time, sums.longer)} were "
+        f"in time; it has a floor of its own: {_followed(sums.spans)}"
+    )
+
+
+def _abusive(sums: Figures, repeated: int, honest: int, smallest: int) -> str:
+    mean = sums.interval_seconds / sums.intervals
+    return (
+        f"{_share(sums.fast, sums.intervals)} of {_count(sums.intervals, 'interval')} were shorter "
+        f"than the smallest ttl ({smallest} min), {_length(mean)} on average, and "
+        f"{_share(honest, repeated)} of the repeated requests named what we had sent"
+    )
+
+
+def _careless(sums: Figures, repeated: int, honest: int) -> str:
+    if sums.invented > honest:
+        return (
+            f"{_share(sums.invented, repeated)} of {_count(repeated, 'repeated request')} carried "
+            "validators that we never sent, so the whole document went out again"
+        )
+    return (
+        f"{_share(honest, repeated)} of {_count(repeated, 'repeated request')} carried a "
+        f"validator; {_count(sums.full, 'whole document')} went out. {_on_time(sums)}"
+    )
+
+
+def _fixed(sums: Figures) -> str:
+    median = quantile(intervals(sums.spans), 0.5) or 0
+    return (
+        f"keeps its own time, {_length(median)}: {_share(sums.early, sums.intervals)} of "
+        f"{_count(sums.intervals, 'interval')} shorter than the ttl it was told, "
+        f"{_share(sums.on_time, sums.intervals)} in time. {_followed(sums.spans)}"
+    )
+
+
+def _on_time(sums: Figures) -> str:
+    share = _share(sums.on_time, sums.intervals)
+    return f"{share} of {_count(sums.intervals, 'interval')} ended when the ttl did"
+
+
+def _followed(spans: Spans) -> str:
+    parts = [
+        f"told {minutes} min it waits {_length(quantile(group, 0.5) or 0)}"
+        for minutes, group in told(spans).items()
+    ]
+    return "; ".join(parts[:4])
+
+
+def _length(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} min"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100.0 * part / whole:.0f} %"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

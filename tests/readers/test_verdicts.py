@@ -1,0 +1,80 @@
+"""The verdicts, by the behaviour that earns each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from publisher.readers.report import make
+from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
+
+MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
+WEEK = timedelta(days=7)
+
+
+def told_at(moment: datetime) -> int:
+    """A feed that says 15 in the morning, 60 in the afternoon, 480 at night."""
+    return 15 if 8 <= moment.hour < 12 else 60 if 12 <= moment.hour < 20 else 480
+
+
+def obeying(floor: int = 0) -> Iterator[datetime]:
+    """Polls when the ttl runs out, or after `floor` minutes if that is later."""
+    at = MONDAY
+    while at < MONDAY + WEEK:
+        yield at
+        at += timedelta(minutes=max(told_at(at), floor))
+
+
+def every(minutes: float, days: float = 7) -> Iterator[datetime]:
+    """Polls at a fixed interval."""
+    at = MONDAY
+    while at < MONDAY + timedelta(days=days):
+        yield at
+        at += timedelta(minutes=minutes)
+
+
+CASES = [
+    ("strict", obeying(), "good", "obedient", "told 15 min it waits 15 min"),
+    ("floor of half an hour", obeying(30), "good", "obedient", "floor of its own"),
+    ("hourly", every(60), "good", "fixed", "keeps its own time, 60 min"),
+    ("daily", every(1440, 14), "good", "fixed", "keeps its own time, 1440 min"),
+    ("careless", every(60), "none", "unconditional", "0 % of 167 repeated requests"),
+    ("obeys, but careless", obeying(), "none", "unconditional", "100 % of"),
+    ("makes validators up", every(60), "made up", "unconditional", "that we never sent"),
+    ("hurried", every(5), "none", "abusive", "shorter than the smallest ttl (15 min)"),
+    ("hammers", every(0.5, 1), "good", "abusive", "30 s on average"),
+    ("hurried, conditional", every(5), "good", "fixed", "keeps its own time, 5 min"),
+    ("once a day, twice", every(1440, 3), "good", "too-few", "2 intervals known; 5 are needed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("agent", "times", "validators", "verdict", "evidence"), CASES, ids=[case[0] for case in CASES]
+)
+def test_each_behaviour_gets_its_verdict(
+    counting: Counting,
+    agent: str,
+    times: Iterator[datetime],
+    validators: str,
+    verdict: str,
+    evidence: str,
+) -> None:
+    """A simulated week of polls, through counter, fold and report."""
+    last = MONDAY
+    for number, at in enumerate(times):
+        document = FakeDocument(max_age_seconds=told_at(at) * 60)
+        if validators == "good" and number:
+            counting.poll(at, NOT_MODIFIED, document, agent=agent, if_none_match=document.etag)
+        elif validators == "made up" and number:
+            counting.poll(at, FULL, document, agent=agent, if_none_match='"mine"')
+        else:
+            counting.poll(at, FULL, document, agent=agent)
+        last = at
+    counting.fold()
+    with counting.site.database.read() as session:
+        report = make(session, last, 30, 15)
+    found = report.verdict(report.readers[0])
+    assert found.name == verdict, found.evidence
+    assert evidence in found.evidence
