@@ -85,6 +85,7 @@ def app(site: Site, settings: Settings, clock: FakeClock) -> Iterator[Flask]:
     """The real application on the same database as `site`."""
     application = create_app(settings, clock)
     yield application
+    application.extensions["polls"].stop()
     application.extensions["publisher"].database.close()
 
 

@@ -62,7 +62,7 @@ def _lines(report: Report) -> list[str]:
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"
             f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip;"
-            f" {totals['avoided_against_fixed_15']} polls of obedient readers against a fixed 15 min,"
+            f" {totals['avoided_against_fixed_15']} polls of obedient readers against fixed 15 min,"
             f" {totals['avoided_against_fixed_60']} against 60"
         ),
         (

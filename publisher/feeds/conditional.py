@@ -75,6 +75,16 @@ class Served:
         self._second: _Second | None = None
 
     @property
+    def plain_bytes(self) -> int:
+        """Length of the body as it is."""
+        return len(self._bodies[0])
+
+    @property
+    def gzip_bytes(self) -> int:
+        """Length of the compressed body."""
+        return len(self._bodies[1])
+
+    @property
     def cache_control(self) -> str:
         """How long a reader may keep the copy; a shared cache must not hide a surprise post."""
         return f"public, max-age={self.max_age_seconds}, s-maxage={SHARED_MAX_AGE_SECONDS}"
@@ -159,6 +169,21 @@ class Moved:
         if environ["REQUEST_METHOD"] == "HEAD":
             return Answer(301, self._answer.status, self._answer.headers, [])
         return self._answer
+
+
+def too_soon(wait_seconds: int) -> Answer:
+    """The refusal of a poll that came too early and without validators (RFC 6585)."""
+    text = (
+        f"Please wait {wait_seconds} seconds. This feed names its ttl and sends an ETag: "
+        "ask when the ttl is over, with If-None-Match, and you will never see this.\n"
+    ).encode()
+    headers = [
+        ("Retry-After", str(wait_seconds)),
+        ("Cache-Control", "no-store"),
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(text))),
+    ]
+    return Answer(429, "429 Too Many Requests", headers, [text], len(text))
 
 
 _ENCODINGS: tuple[Headers, Headers] = ([], [("Content-Encoding", "gzip")])

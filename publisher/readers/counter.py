@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from multiprocessing.util import Finalize
 from typing import Any, Protocol
 
 import structlog
@@ -95,6 +96,7 @@ class PollCounter:
         self._stop = threading.Event()
         self._busy = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._at_exit: Finalize | None = None
 
     def count(
         self, document: Document, answer: Answer, environ: dict[str, Any], now: datetime
@@ -120,19 +122,22 @@ class PollCounter:
         )
 
     def start(self) -> None:
-        """Begin to drain and flush, once per process."""
-        if self._thread is not None:
+        """Begin to drain and flush, in each process at its first request; again after a fork."""
+        if self._thread is not None and self._thread.is_alive():
             return
-        with self._busy:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="polls", daemon=True)
-                self._thread.start()
+        self._busy = threading.Lock()  # the one of before a fork may be held by nobody
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="polls", daemon=True)
+        self._thread.start()
+        self._at_exit = Finalize(None, self.stop, exitpriority=10)
 
     def stop(self) -> None:
         """End the thread and flush what is left; harmless when nothing runs."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(5.0)
+        if self._at_exit is not None:
+            self._at_exit.cancel()
         self.flush()
 
     def drain(self) -> None:

@@ -10,6 +10,8 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 
 from publisher.clock import Clock
 from publisher.errors import PublisherError, TooMany
+from publisher.readers import batches
+from publisher.readers.counter import PollCounter
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
 from publisher.web import (
@@ -79,7 +81,9 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.register_error_handler(404, lambda _: _error_page(404, "There is no such page."))
     app.register_error_handler(500, lambda _: _error_page(500, "Something went wrong here."))
     app.after_request(_secure)
-    front = FeedFront(app.wsgi_app, site)
+    polls = PollCounter(lambda counted: batches.store(site.database, counted, site.clock()))
+    app.extensions["polls"] = polls
+    front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front
     trusted = site.settings.trusted_proxies
     app.wsgi_app = behind_proxies(front, trusted)  # type: ignore[method-assign, assignment]

@@ -17,13 +17,17 @@ from typing import Any
 import structlog
 from sqlalchemy import select
 
+from publisher.blog import preferences
+from publisher.blog.preferences import Preferences
 from publisher.errors import PublisherError
-from publisher.feeds.conditional import Answer, Moved, Served
+from publisher.feeds.conditional import Moved, Served, too_soon
 from publisher.feeds.snapshots import served
+from publisher.readers.counter import PollCounter
+from publisher.readers.fairness import Fairness
 from publisher.rebuild import ADDRESSES, RSS
 from publisher.site import Site
 from publisher.storage.changes import ChangeCounter
-from publisher.storage.models import Preference, Snapshot
+from publisher.storage.models import Snapshot
 from publisher.web.tag_feeds import TagFeeds
 from publisher.web.watch import Watch
 
@@ -34,7 +38,6 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
-Counter = Callable[[str, Answer, Environ], None]
 
 log = structlog.get_logger("front")
 
@@ -42,13 +45,13 @@ log = structlog.get_logger("front")
 class FeedFront:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `count`, where set, is told of each answer: the feed's path, the answer, the request. It runs
-    on the hot path, after everything is decided.
+    `polls`, where given, counts each answer on the hot path, after everything is decided.
     """
 
-    def __init__(self, app: WsgiApp, site: Site) -> None:
-        self.count: Counter | None = None
+    def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
         self._app = app
+        self._polls = polls
+        self._fairness: Fairness | None = None
         self._site = site
         self._documents: dict[str, Served | Moved] = {}
         self._serials: dict[str, int] = {}
@@ -77,8 +80,12 @@ class FeedFront:
             self._watch.ensure()
             self._recheck_at = now + _RECHECK
         answer = document.respond(environ, now)
-        if self.count is not None:
-            self.count(path, answer, environ)
+        if isinstance(document, Served):
+            if self._fairness is not None and answer.code == 200:
+                wait_seconds = self._fairness.wait_seconds(document, environ, now)
+                answer = too_soon(wait_seconds) if wait_seconds else answer
+            if self._polls is not None:
+                self._polls.count(document, answer, environ, now)
         start_response(answer.status, answer.headers[:])
         return answer.body
 
@@ -97,10 +104,19 @@ class FeedFront:
             current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
             new = [name for name, serial in current if self._serials.get(name) != serial]
             rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
-            old = session.get(Preference, "old_feeds")
+            settings = preferences.load(session)
             self._snapshots |= {ADDRESSES[row.name]: served(row) for row in rows}
-            self._documents = {**self._snapshots, **self._old_addresses(old.value if old else "")}
+            self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
             self._serials |= {row.name: row.serial for row in rows}
+        self._be_fair(settings)
+
+    def _be_fair(self, settings: Preferences) -> None:
+        """Begin or end to refuse polls that come too early, as the settings want it."""
+        least_seconds = settings.rule.menu.smallest * 60
+        if settings.fairness == "off":
+            self._fairness = None
+        elif self._fairness is None or self._fairness.least_seconds != least_seconds:
+            self._fairness = Fairness(least_seconds)
 
     def _old_addresses(self, paths: str) -> dict[str, Moved]:
         """Where the feed was in the blog's former life; the address of today is none of them."""
@@ -125,6 +141,8 @@ class FeedFront:
         """At the first request of a process: a thread made at import would not survive a fork."""
         self._try_refresh()
         self._watch.ensure()
+        if self._polls is not None:
+            self._polls.start()
         self._ready = True
 
     def _look(self) -> None:

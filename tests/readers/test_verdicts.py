@@ -15,8 +15,8 @@ WEEK = timedelta(days=7)
 
 
 def told_at(moment: datetime) -> int:
-    """A feed that says 15 in the morning, 60 in the afternoon, 480 at night."""
-    return 15 if 8 <= moment.hour < 12 else 60 if 12 <= moment.hour < 20 else 480
+    """A feed that says 15 in the morning, 480 at night and 60 between them."""
+    return 15 if 8 <= moment.hour < 12 else 480 if moment.hour >= 22 or moment.hour < 6 else 60
 
 
 def obeying(floor: int = 0) -> Iterator[datetime]:
