@@ -19,7 +19,7 @@ from publisher.blog.preferences import Preferences
 from publisher.core.quiet import quiet_hours
 from publisher.core.reasons import explain
 from publisher.core.ttl import Decision, build_moment, decide
-from publisher.feeds import atom, jsonfeed, rss, snapshots
+from publisher.feeds import atom, history, jsonfeed, rss, snapshots
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.site import Site
 from publisher.storage.models import Author, Snapshot
@@ -139,6 +139,8 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
         name: snapshots.keep(session, name, form.CONTENT_TYPE, _render(form, channel, name), build)
         for name, form in FORMATS.items()
     }
+    for snapshot in kept.values():
+        history.note(session, snapshot, now)
     return kept[RSS]
 
 
