@@ -17,6 +17,7 @@ from publisher.core.polling import Answer, PollPolicy
 from publisher.simulator import compiled, kernel
 from publisher.simulator.metrics import Tally, tally
 from publisher.simulator.publishers import Documents
+from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.scoring import Scoring, scoring
 from publisher.simulator.timelines import Timeline
 
@@ -86,12 +87,9 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
 
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
-    """A number in [0, 1) for each id: the finaliser of splitmix64 (Steele, Lea and Flood, 2014)."""
-    mixed = ids + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
+    """A number in [0, 1) for each id."""
+    bits = mixed(ids + np.uint64(seed * GOLDEN_BITS & MASK))
+    return np.asarray((bits >> np.uint64(11)).astype(np.float64) / 2.0**53)
 
 
 def replay(

@@ -80,32 +80,31 @@ def poll_feed(
     times: instants of the updates. built, ttls: from ``built[i]`` on the document says ``ttls[i]``
     minutes. edges: 0, then the instants where scoring starts, stops, starts ... and an instant that
     never comes; clock: scored seconds up to each of them. last_scored: later items do not count.
-    window: items in the document. delays: histogram in minutes.
+    window: items in the document. delays: items by minutes of delay, begun minutes counting whole.
     """
     now, seen, document, told = start, 0, 0, ABSENT
-    edge, item_edge = 1, 1
-    polls, hits, full, stale, real, steps = 0, 0, 0, 0, 0, 0
-    number, documents = len(times), len(built)
-    newest = ABSENT
+    edge, item_edge, newest = 1, 1, ABSENT
+    polls, hits, full, items, delay, stale, real, steps = 0, 0, 0, 0, 0, 0, 0, 0
+    longest = counts[LONGEST]
     while now < end:
         edge = past(edges, edge, now)
         scored = 1 - edge % 2
-        while document + 1 < documents and built[document + 1] <= now:
+        while document + 1 < len(built) and built[document + 1] <= now:
             document += 1
         ttl = int(ttls[document]) * 60
-        fresh = seen
-        while fresh < number and times[fresh] <= now:
-            fresh += 1
-        kept = seen
-        if fresh > seen:
-            kept = max(seen, fresh - window)
-            newest = int(times[fresh - 1])
-            item_edge = past(edges, item_edge, times[seen])
-            since = observed(edges, clock, item_edge, int(times[seen]))
-            stale += observed(edges, clock, edge, now) - since
-            item_edge = deliver(
-                times, seen, kept, fresh, edges, item_edge, last_scored, now, counts, delays
+        fresh, kept = seen, seen
+        if seen < len(times) and times[seen] <= now:
+            item_edge = past(edges, item_edge, int(times[seen]))
+            stale += observed(edges, clock, edge, now)
+            stale -= observed(edges, clock, item_edge, int(times[seen]))
+            if seen + window < len(times) and times[seen + window] <= now:
+                kept = give_up(times, seen, window, now, edges, item_edge, last_scored, counts)
+            fresh, item_edge, more, waited, longest = receive(
+                times, kept, now, edges, item_edge, last_scored, longest, delays
             )
+            items += more
+            delay += waited
+            newest = int(times[fresh - 1])
             hits += scored
         document_sent = fresh > seen or ttl != told
         full += scored if document_sent else 0
@@ -115,9 +114,9 @@ def poll_feed(
         wait, until, _ = decide(state, options, now)
         seen = fresh
         until = min(until, edges[edge], end)
-        if seen < number:
+        if seen < len(times):
             until = min(until, int(times[seen]))
-        if document + 1 < documents:
+        if document + 1 < len(built):
             until = min(until, int(built[document + 1]))
         # The polls before `until` bring nothing: this one and they differ in their time only.
         quiet = (until - 1 - now) // wait if now + wait < until else 0
@@ -125,13 +124,85 @@ def poll_feed(
         real += 1
         steps += 1 + quiet
         now += (1 + quiet) * wait
+    add(counts, polls, hits, full, items, delay, longest, stale, real, steps)
+    leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
+
+
+def receive(
+    times: Sequence[int],
+    item: int,
+    now: int,
+    edges: Sequence[int],
+    edge: int,
+    last_scored: int,
+    longest: int,
+    delays: MutableSequence[int],
+) -> tuple[int, int, int, int, int]:
+    """Score the items from `item` to `now`.
+
+    Returns the next item, the edge after the last one, how many were scored, their delays in sum
+    and the longest delay so far.
+    """
+    items, delay = 0, 0
+    while item < len(times) and times[item] <= now:
+        at = int(times[item])
+        edge = past(edges, edge, at)
+        if edge % 2 == 0 and at <= last_scored:
+            waited = now - at
+            items += 1
+            delay += waited
+            longest = max(longest, waited)
+            delays[min((waited + 59) // 60, MINUTE_BINS - 1)] += 1
+        item += 1
+    return item, edge, items, delay, longest
+
+
+def give_up(
+    times: Sequence[int],
+    item: int,
+    window: int,
+    now: int,
+    edges: Sequence[int],
+    edge: int,
+    last_scored: int,
+    counts: MutableSequence[int],
+) -> int:
+    """Count the items from `item` on that the document does not hold at `now` any more as missed.
+
+    Returns the oldest item that it holds.
+    """
+    while item + window < len(times) and times[item + window] <= now:
+        edge = past(edges, edge, int(times[item]))
+        if edge % 2 == 0 and times[item] <= last_scored:
+            counts[ITEMS] += 1
+            counts[MISSED] += 1
+        item += 1
+    return item
+
+
+def add(
+    counts: MutableSequence[int],
+    polls: int,
+    hits: int,
+    full: int,
+    items: int,
+    delay: int,
+    longest: int,
+    stale: int,
+    real: int,
+    steps: int,
+) -> None:
+    """Add what one client saw."""
     counts[POLLS] += polls
     counts[HITS] += hits
     counts[FULL] += full
+    counts[ITEMS] += items
+    counts[SEEN] += items
+    counts[DELAY] += delay
+    counts[LONGEST] = longest
     counts[STALE] += stale
     counts[REAL] += real
     counts[STEPS] += steps
-    leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
 
 
 def answered(document_sent: bool, new_items: int, ttl: int, newest: int) -> tuple[int, ...]:
@@ -143,43 +214,6 @@ def answered(document_sent: bool, new_items: int, ttl: int, newest: int) -> tupl
     return (
         status, new_items, changed, said, ttl, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 1, newest, 0,
     )  # fmt: skip
-
-
-def deliver(
-    times: Sequence[int],
-    seen: int,
-    kept: int,
-    fresh: int,
-    edges: Sequence[int],
-    edge: int,
-    last_scored: int,
-    now: int,
-    counts: MutableSequence[int],
-    delays: MutableSequence[int],
-) -> int:
-    """Score the items ``times[seen:fresh]``; those before `kept` are in the document no more.
-
-    Returns the edge after the last of them.
-    """
-    items, total, longest, missed = 0, 0, counts[LONGEST], 0
-    for item in range(seen, fresh):
-        at = int(times[item])
-        edge = past(edges, edge, at)
-        if edge % 2 == 0 and at <= last_scored:
-            items += 1
-            if item < kept:
-                missed += 1
-            else:
-                delay = now - at
-                total += delay
-                longest = max(longest, delay)
-                delays[min(delay // 60, MINUTE_BINS - 1)] += 1
-    counts[ITEMS] += items
-    counts[SEEN] += items - missed
-    counts[DELAY] += total
-    counts[LONGEST] = longest
-    counts[MISSED] += missed
-    return edge
 
 
 def leave_unseen(

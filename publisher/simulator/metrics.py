@@ -120,14 +120,17 @@ def figures(sums: Tally, window: int) -> Figures:
 
 
 def quantile(delays: NDArray[np.int64], share: float) -> float:
-    """Minutes below which `share` of the items lie, interpolated within the one-minute bin."""
+    """Minutes that `share` of the items do not exceed, interpolated within the one-minute bin.
+
+    Bin i holds delays above i - 1 and up to i minutes; bin 0 those of nothing.
+    """
     running = np.cumsum(delays)
     if running[-1] == 0:
         return 0.0
     wanted = share * running[-1]
     place = int(np.searchsorted(running, wanted))
     before = running[place] - delays[place]
-    return float(place + (wanted - before) / delays[place])
+    return float(place - 1 + (wanted - before) / delays[place]) if place else 0.0
 
 
 def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:

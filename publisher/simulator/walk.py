@@ -96,7 +96,7 @@ def count(polls: Iterator[Poll], timeline: Timeline) -> Tally:
             counts[kernel.SEEN] += 1
             counts[kernel.DELAY] += delay
             counts[kernel.LONGEST] = max(counts[kernel.LONGEST], delay)
-            delays[min(delay // 60, kernel.MINUTE_BINS - 1)] += 1
+            delays[min(-(-delay // 60), kernel.MINUTE_BINS - 1)] += 1
         if poll.last > poll.first:
             counts[kernel.STALE] += _between(plan, int(timeline.times[poll.first]), poll.at)
         seen = poll.last

@@ -19,11 +19,13 @@ WEEK = 7 * 86400
 FLOOR = 0
 CEILING = 1
 
-# state: when observation began, how many items were ever kept, then a ring of their dates.
-# The ring need not hold more items than make the shortest wait.
+# state: when observation began, how many items were ever kept, the running number of the oldest
+# that was not a week old at the last poll, then a ring of their dates, never falling. It holds a
+# power of two of them, at least as many as make the shortest wait.
 SINCE = 0
 KEPT = 1
-RING = 2
+OLDEST = 2
+RING = 3
 
 # reasons
 AVERAGE = 1
@@ -33,8 +35,11 @@ SILENT = 4
 
 
 def ring_size(options: Numbers) -> int:
-    """How many items in a week call for the floor."""
-    return int(WEEK // (options[FLOOR] * 60)) + 1
+    """The first power of two above the number of items in a week that call for the floor."""
+    size = 2
+    while size * options[FLOOR] * 60 <= WEEK:
+        size *= 2
+    return size
 
 
 def start(state: State, options: Numbers) -> None:
@@ -55,49 +60,47 @@ def remember(
     if never_polled:
         state[SINCE] = now
     if answer[DATED] == 1:
-        for index in range(max(first, last - ring_size(options)), last):
+        size = len(state) - RING
+        for index in range(max(first, last - size), last):
             state[SINCE] = min(state[SINCE], dates[index])
-            keep(state, options, min(dates[index], now))
+            keep(state, min(int(dates[index]), now))
     elif not never_polled:
         # The first page of an undated feed says nothing about when its items came.
-        for _ in range(min(answer[NEW_ITEMS], ring_size(options))):
-            keep(state, options, now)
+        for _ in range(min(answer[NEW_ITEMS], len(state) - RING)):
+            keep(state, now)
+    state[OLDEST] = oldest_within(state, now - WEEK)
 
 
-def keep(state: State, options: Numbers, at: int) -> None:
-    """Put one date into the ring, which stays sorted: a late-comer counts as the last one."""
-    size = ring_size(options)
+def keep(state: State, at: int) -> None:
+    """Put one date into the ring, in order: a late-comer counts as the last one."""
+    mask = len(state) - RING - 1
     kept = int(state[KEPT])
-    latest = state[RING + (kept - 1) % size] if kept > 0 else 0
-    state[RING + kept % size] = max(at, latest)
+    latest = state[RING + ((kept - 1) & mask)] if kept > 0 else 0
+    state[RING + (kept & mask)] = max(at, latest)
     state[KEPT] = kept + 1
 
 
-def oldest_within(state: State, options: Numbers, after: int) -> int:
+def oldest_within(state: Numbers, after: int) -> int:
     """The running number of the first kept item with a date later than `after`."""
-    size = ring_size(options)
-    high = int(state[KEPT])
-    low = max(high - size, 0)
-    while low < high:
-        middle = (low + high) // 2
-        if state[RING + middle % size] > after:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    mask = len(state) - RING - 1
+    kept = int(state[KEPT])
+    oldest = max(int(state[OLDEST]), kept - mask - 1)
+    while oldest < kept and state[RING + (oldest & mask)] <= after:
+        oldest += 1
+    return oldest
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The week (or what was observed of it) divided by its items, within the limits."""
     floor = int(options[FLOOR] * 60)
     ceiling = int(options[CEILING] * 60)
-    oldest = oldest_within(state, options, now - WEEK)
+    oldest = oldest_within(state, now - WEEK)
     items = int(state[KEPT]) - oldest
     if items == 0:
         return ceiling, FOREVER, SILENT
     observed = min(now - int(state[SINCE]), WEEK)
     # Holds until the oldest item is a week old; while observation is young, not at all.
-    leaves = int(state[RING + oldest % ring_size(options)]) + WEEK
+    leaves = int(state[RING + (oldest & (len(state) - RING - 1))]) + WEEK
     holds = leaves if observed == WEEK else now
     average = observed // items
     if average <= floor:
@@ -108,7 +111,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
-    items = int(state[KEPT]) - oldest_within(state, options, now - WEEK)
+    items = int(state[KEPT]) - oldest_within(state, now - WEEK)
     observed = min(now - int(state[SINCE]), WEEK)
     if reason == SILENT:
         return ["no item in the past 7 days", f"ceiling {duration(wait)}"]

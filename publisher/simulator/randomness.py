@@ -1,0 +1,16 @@
+"""Random numbers that depend on a seed and a name alone: splitmix64 (Steele, Lea, Flood, 2014).
+
+Any split of the work into jobs gives the same numbers, in plain Python, numpy and compiled code.
+"""
+
+from typing import Any
+
+MASK = 2**64 - 1
+GOLDEN_BITS = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
+
+
+def mixed(number: Any) -> Any:
+    """64 well mixed bits of `number`, or of each in an array of uint64."""
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & MASK
+    return number ^ (number >> 31)
