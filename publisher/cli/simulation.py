@@ -2,43 +2,102 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from sqlalchemy import select
 
-from publisher.cli.options import Instant
-from publisher.errors import InvalidInput, PublisherError
+from publisher.blog import preferences
+from publisher.cli.options import Instant, site
+from publisher.errors import InvalidData, InvalidInput, PublisherError
+from publisher.storage.models import Update
 
 if TYPE_CHECKING:
-    from publisher.simulator.grid import Result
+    from publisher.simulator.clients import Population
+    from publisher.simulator.grid import Plan, Result, Source, Task
     from publisher.simulator.timelines import Timeline
 
-MANY_SECONDS = 2.0  # a progress bar appears on runs that take longer
+LAST_MONTH_DAYS = 30
+MINE = ("fixed:15", "fixed:60", "fixed:480")
 
 
-@click.command()
+class Simulate(click.Command):
+    """`simulate`, except that a first word `compare` means the other command."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **more: Any,
+    ) -> click.Context:
+        """The context of the command that was meant."""
+        if args[:1] == ["compare"]:
+            return compare.make_context("compare", args[1:], parent, **more)
+        return super().make_context(info_name, args, parent, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was meant."""
+        return super().invoke(ctx) if ctx.command is self else ctx.command.invoke(ctx)
+
+
+@click.command(cls=Simulate)
 @click.argument("files", nargs=-1, metavar="TIMELINE.csv...", type=click.Path(path_type=Path))
-@click.option("--publisher", "publishers", multiple=True, default=["forward"], show_default=True,
-              help="forward, fixed:60, warm-up, winer-constant; repeatable")  # fmt: skip
+@click.option(
+    "--publisher",
+    "publishers",
+    multiple=True,
+    help="forward (default), fixed:60, warm-up, winer-constant; repeatable",
+)
 @click.option("--client", "clients", multiple=True, help="ttl (default), fixed:60, ...; repeatable")
 @click.option("--population", type=click.Path(path_type=Path), help="file of lines: share client")
-@click.option("--mine", is_flag=True, help="the blog's own update log")
+@click.option("--mine", is_flag=True, help="the blog's own update log, the last 30 days scored")
+@click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (a day)")
+@click.option(
+    "--days",
+    type=click.IntRange(4, 36_500),
+    default=365,
+    show_default=True,
+    help="of synthetic updates",
+)
+@click.option(
+    "--feeds",
+    type=click.IntRange(1, 10_000_000),
+    default=1,
+    show_default=True,
+    help="synthetic feeds, reported as one",
+)
 @click.option("--timezone", help="of the author; else from index.csv, else UTC")
 @click.option("--from", "begin", type=Instant(), help="leave out what is earlier")
 @click.option("--to", "end", type=Instant(), help="leave out what is later")
 @click.option("--last-days", type=click.FloatRange(min=0, min_open=True), help="only the end")
-@click.option("--phases", type=click.IntRange(1, 10_000), default=16, show_default=True,
-              help="clients per timeline, spread over the first interval")  # fmt: skip
-@click.option("--items", type=click.IntRange(1, 100_000), default=20, show_default=True,
-              help="items in the feed")  # fmt: skip
+@click.option(
+    "--phases",
+    type=click.IntRange(1, 10_000),
+    default=16,
+    show_default=True,
+    help="clients per timeline, spread over the first interval",
+)
+@click.option(
+    "--items",
+    "window",
+    type=click.IntRange(1, 100_000),
+    default=20,
+    show_default=True,
+    help="items in the feed",
+)
 @click.option("--format", "form", type=click.Choice(["table", "json", "csv"]), default="table")
-@click.option("--seed", type=int, default=0, help="of phases and synthetic timelines")
-@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel jobs")
-def simulate(files: tuple[Path, ...], jobs: int | None, form: str, **asked: Any) -> None:
+@click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
+@click.option("--trace", is_flag=True, help="each poll of one timeline, with its reason")
+@click.option("--seed", type=int, default=0, help="of first polls and synthetic updates")
+@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="default: all processors")
+def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **asked: Any) -> None:
     """Replay TIMELINEs under publishers with clients and print what readers would have got.
 
     `simulate compare A.json B.json` pairs two results.
@@ -46,15 +105,51 @@ def simulate(files: tuple[Path, ...], jobs: int | None, form: str, **asked: Any)
     require_numbers()
     from publisher.simulator import grid, report
 
-    plan = grid.Plan(_clients(asked), asked["phases"], asked["items"], asked["seed"])
-    work = grid.tasks(_timelines(files, asked), _publishers(asked["publishers"]))
-    results, complete = _collect(work, plan, jobs or os.cpu_count() or 1)
+    population = _population(asked["population"], asked["clients"])
+    clients = population.clients if population else _clients(asked["clients"])
+    plan = grid.Plan(clients, asked["phases"], asked["window"], asked["seed"])
+    publishers = _publishers(asked)
+    sources = _sources(asked)
+    if trace:
+        _trace(sources, publishers, plan, form)
+        return
+    if plot is not None:
+        _drawable(plot)
+    work = grid.tasks(sources, publishers)
+    parts, complete = _collect(work, plan, jobs or os.cpu_count() or 1)
+    results = grid.merged(parts)
+    rows = report.rows(results, plan.window, population)
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
-    click.echo(writers[form]([report.row(result) for result in results]), nl=False)
-    _warn(results)
+    click.echo(writers[form](rows), nl=False)
+    _warn(rows)
+    if plot is not None and rows:
+        from publisher.simulator import plots
+
+        plots.draw(plot, sources, results, rows, plan)
     if not complete:
-        click.echo("publisher: stopped; these results are partial", err=True)
+        click.echo(
+            f"publisher: stopped after {len(parts)} of "
+            f"{len(work) * len(clients)} results; these are partial",
+            err=True,
+        )
         sys.exit(130)
+
+
+@click.command()
+@click.argument("first", type=click.Path(path_type=Path), metavar="A.json")
+@click.argument("second", type=click.Path(path_type=Path), metavar="B.json")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@click.option("--seed", type=int, default=0, help="of the bootstrap")
+def compare(first: Path, second: Path, form: str, seed: int) -> None:
+    """Pair two results of `simulate --format json`: B / A, with 95 % intervals over timelines."""
+    require_numbers()
+    from publisher.simulator import comparison
+
+    found = comparison.compare(
+        comparison.read_results(first), comparison.read_results(second), seed
+    )
+    text = comparison.as_table(found) if form == "table" else json.dumps(found, indent=1) + "\n"
+    click.echo(text, nl=False)
 
 
 def require_numbers() -> None:
@@ -66,49 +161,120 @@ def require_numbers() -> None:
         raise PublisherError("simulate needs more: pip install 'publisher[sim]'") from None
 
 
-def _clients(asked: dict[str, Any]) -> tuple[str, ...]:
+def _clients(specs: tuple[str, ...]) -> tuple[str, ...]:
     from publisher.simulator.clients import parse_client
 
-    return tuple(parse_client(spec).spec for spec in asked["clients"] or ["ttl"])
+    return tuple(dict.fromkeys(parse_client(spec).spec for spec in specs or ["ttl"]))
 
 
-def _publishers(specs: tuple[str, ...]) -> list[str]:
+def _population(path: Path | None, clients: tuple[str, ...]) -> Population | None:
+    from publisher.simulator.clients import read_population
+
+    if path is None:
+        return None
+    if clients:
+        raise InvalidInput("--population names the clients; leave out --client")
+    return read_population(path)
+
+
+def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
+    specs = asked["publishers"] or ((*MINE, _my_rule()) if asked["mine"] else ("forward",))
     for spec in specs:
         try:
             parse_publisher(spec)
         except ValueError as error:
             raise InvalidInput(str(error)) from None
-    return list(specs)
+    return list(dict.fromkeys(specs))
 
 
-def _timelines(files: tuple[Path, ...], asked: dict[str, Any]) -> list[Timeline]:
-    from publisher.simulator.timelines import SIDE_TABLES, cut, read_timeline
+def _my_rule() -> str:
+    """The live decision with the blog's own settings, as a publisher."""
+    with site().database.read() as db:
+        mine = preferences.load(db)
+    return (
+        f"forward:menu={mine.menu},planner={mine.planner},profile={mine.profile},"
+        f"poll-minutes={mine.poll_minutes:g}"
+    )
 
-    if not files:
-        raise InvalidInput("nothing to replay: name TIMELINE.csv files")
-    begin, end = _second(asked["begin"]), _second(asked["end"])
+
+def _sources(asked: dict[str, Any]) -> list[Source]:
+    """The timelines that were asked for, cut to the time that was asked for."""
+    from publisher.simulator.synthetic import parse_synthetic, shards
+    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone, read_timeline
+
+    zone = asked["timezone"]
     # So that *.csv in a folder of timelines does what is meant.
-    wanted = [path for path in files if path.name not in SIDE_TABLES] or files
-    return [
-        cut(read_timeline(path, asked["timezone"]), begin, end, asked["last_days"])
-        for path in wanted
-    ]
+    files = [path for path in asked["files"] if path.name not in SIDE_TABLES] or asked["files"]
+    lines = [read_timeline(path, zone) for path in files]
+    if asked["mine"]:
+        lines.append(_mine(zone, asked))
+    begin, end = _second(asked["begin"]), _second(asked["end"])
+    sources: list[Source] = [cut(line, begin, end, asked["last_days"]) for line in lines]
+    if asked["synthetic"]:
+        kind = parse_synthetic(asked["synthetic"])
+        known_zone(zone or "UTC")
+        made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
+        sources += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
+    if not sources:
+        raise InvalidInput("nothing to replay: name TIMELINE.csv files, --mine or --synthetic")
+    return sources
 
 
 def _second(at: datetime | None) -> int | None:
     return None if at is None else int(at.timestamp())
 
 
-def _collect(work: Any, plan: Any, jobs: int) -> tuple[list[Result], bool]:
+def _mine(zone: str | None, asked: dict[str, Any]) -> Timeline:
+    """The blog's own log up to now; the last month is scored unless another time is asked for."""
+    from publisher.simulator.timelines import DAY, from_instants, known_zone
+
+    here = site()
+    now = int(here.clock().timestamp())
+    with here.database.read() as db:
+        instants = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
+        home = preferences.load(db).timezone
+    known = [at for at in instants if at < now]
+    if not known:
+        raise InvalidData("the blog has no updates yet")
+    line = from_instants("mine", known, known_zone(zone or home), end=now)
+    if asked["begin"] or asked["last_days"]:
+        return line
+    return replace(line, scored_from=now - LAST_MONTH_DAYS * DAY)
+
+
+def _trace(sources: list[Source], publishers: list[str], plan: Plan, form: str) -> None:
+    from publisher.simulator import trace
+
+    if len(sources) != 1 or len(publishers) != 1 or len(plan.clients) != 1:
+        raise InvalidInput("--trace follows one client of one timeline under one publisher")
+    (source,) = sources
+    if isinstance(source, list):
+        raise InvalidInput("--trace follows one feed, not many")
+    for poll in trace.trace(source, publishers[0], plan):
+        click.echo(trace.as_line(poll) if form == "table" else json.dumps(trace.as_row(poll)))
+
+
+def _drawable(path: Path) -> None:
+    if path.suffix not in {".svg", ".png"}:
+        raise InvalidInput(f"{path}: a plot ends in .svg or .png")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path.parent}: no such folder")
+
+
+def _collect(work: list[Task], plan: Plan, jobs: int) -> tuple[list[Result], bool]:
     """All results and True, or those that were ready when the person pressed Ctrl-C and False."""
     from publisher.simulator import grid
 
     results: list[Result] = []
     try:
         with click.progressbar(
-            grid.run(work, plan, jobs), length=len(work), file=sys.stderr, label="simulating"
+            grid.run(work, plan, jobs),
+            length=len(work),
+            file=sys.stderr,
+            label="simulating",
+            hidden=not sys.stderr.isatty(),
         ) as done:
             for part in done:
                 results += part
@@ -117,11 +283,12 @@ def _collect(work: Any, plan: Any, jobs: int) -> tuple[list[Result], bool]:
     return results, True
 
 
-def _warn(results: list[Result]) -> None:
-    for result in results:
-        if result.figures.pending:
+def _warn(rows: list[dict[str, Any]]) -> None:
+    """Say where updates were never polled for: their delays are missing from the mean."""
+    for row in rows:
+        if row["pending"]:
             click.echo(
-                f"publisher: {result.timeline}, {result.client}: {result.figures.pending:.1f} "
-                "updates had not been polled for at the end; the mean delay is too good",
+                f"publisher: {row['timeline']}, {row['client']}: {row['pending']:.1f} updates "
+                "had not been polled for at the end; the mean delay is too good",
                 err=True,
             )

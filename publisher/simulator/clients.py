@@ -87,21 +87,21 @@ def read_population(path: Path) -> Population:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidData(f"{path}: {error}") from None
-    shares, clients = [], []
+    shares: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if not words:
             continue
         try:
             share, client = words
-            shares.append(float(share.rstrip("%")))
-            clients.append(parse_client(client).spec)
+            weight = float(share.rstrip("%"))
+            shares[client] = shares.get(parse_client(client).spec, 0.0) + weight
         except ValueError as error:
             problem = str(error) if isinstance(error, InvalidInput) else "expected: share client"
             raise InvalidData(f"{path}, line {number}: {problem}") from None
-        if not 0 < shares[-1] < float("inf"):
+        if not 0 < weight < float("inf"):
             raise InvalidData(f"{path}, line {number}: a share is a number above 0")
-    if not clients:
+    if not shares:
         raise InvalidData(f"{path}: no clients (one a line: share client)")
-    total = sum(shares)
-    return Population(tuple(share / total for share in shares), tuple(clients))
+    total = sum(shares.values())
+    return Population(tuple(share / total for share in shares.values()), tuple(shares))

@@ -48,9 +48,10 @@ class Batch:
     seconds: Ints
 
 
-def batch(timelines: Sequence[Timeline], documents: Sequence[Documents]) -> Batch:
-    """Lay `timelines` and what their publisher said end to end."""
-    plans: list[Scoring] = [scoring(timeline) for timeline in timelines]
+def batch(
+    timelines: Sequence[Timeline], documents: Sequence[Documents], plans: Sequence[Scoring]
+) -> Batch:
+    """Lay `timelines`, what their publisher said and how they are scored end to end."""
     return Batch(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
         times=np.concatenate([timeline.times for timeline in timelines]),
@@ -66,6 +67,11 @@ def batch(timelines: Sequence[Timeline], documents: Sequence[Documents]) -> Batc
         last_scored=np.array([plan.last_scored for plan in plans], np.int64),
         seconds=np.array([plan.seconds for plan in plans], np.int64),
     )
+
+
+def one_feed(timeline: Timeline, documents: Documents) -> Batch:
+    """A batch of one; InvalidData where nothing of it could be scored."""
+    return batch([timeline], [documents], [scoring(timeline)])
 
 
 def _offsets(lengths: list[int]) -> Ints:

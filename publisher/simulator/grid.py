@@ -1,31 +1,36 @@
 """Every timeline under every publisher with every client, in parallel, in a fixed order.
 
-One task is a timeline under a publisher with all clients. Tasks run in threads, which is enough as
-kernels hold no lock; `joblib.parallel_config(backend=...)` around `run` sends them to processes or
-to a cluster. The results do not depend on any of this.
+One task is a timeline, or a shard of made-up feeds, under a publisher with all clients. Tasks run
+in threads, which is enough as kernels hold no lock; `joblib.parallel_config(backend=...)` around
+`run` sends them to processes or to a cluster. The results do not depend on any of this.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from joblib import Parallel, delayed
 
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import PHASES, WINDOW, batch, replay
-from publisher.simulator.metrics import Figures, Tally, figures
+from publisher.simulator.engine import PHASES, WINDOW, Batch, batch, one_feed, replay
+from publisher.simulator.metrics import Tally
 from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.scoring import window
+from publisher.simulator.synthetic import Shard
 from publisher.simulator.timelines import Timeline
 
 
-@dataclass(frozen=True)
-class Result:
-    """What clients of one kind saw of one timeline under one publisher; specs as typed."""
+class Result(NamedTuple):
+    """What clients of one kind saw of one timeline under one publisher; specs as typed.
 
+    `source`: place of the timeline among those that were asked for, as names may repeat.
+    """
+
+    source: int
     timeline: str
     publisher: str
     client: str
-    figures: Figures
     tally: Tally
 
 
@@ -39,17 +44,31 @@ class Plan:
     seed: int = 0
 
 
-Task = tuple[Timeline, str]
+class Task(NamedTuple):
+    """A timeline, or a shard of feeds, under a publisher; `source` as in a result."""
+
+    source: int
+    feeds: Timeline | Shard
+    publisher: str
 
 
-def tasks(timelines: Sequence[Timeline], publishers: Sequence[str]) -> list[Task]:
+Source = Timeline | list[Shard]
+"""What is reported as one: a timeline, or many feeds in shards."""
+
+
+def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
     """All pairs, timelines first."""
-    return [(timeline, publisher) for timeline in timelines for publisher in publishers]
+    return [
+        Task(place, feeds, publisher)
+        for place, source in enumerate(sources)
+        for publisher in publishers
+        for feeds in (source if isinstance(source, list) else [source])
+    ]
 
 
 def run(work: Sequence[Task], plan: Plan, jobs: int = 1) -> Iterator[list[Result]]:
     """The results of each task, in the order of `work`, as they become ready."""
-    if jobs == 1:
+    if jobs == 1 or len(work) == 1:
         yield from (run_task(task, plan) for task in work)
         return
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
@@ -57,12 +76,35 @@ def run(work: Sequence[Task], plan: Plan, jobs: int = 1) -> Iterator[list[Result
 
 
 def run_task(task: Task, plan: Plan) -> list[Result]:
-    """All clients of one timeline under one publisher."""
-    timeline, publisher = task
-    feeds = batch([timeline], [parse_publisher(publisher)(timeline)])
-    results = []
-    for client in plan.clients:
-        sums = replay(feeds, parse_client(client), plan.phases, plan.window, plan.seed)
-        found = figures(sums, plan.window)
-        results.append(Result(timeline.name, publisher, client, found, sums))
-    return results
+    """All clients of one task."""
+    feeds = prepare(task)
+    return [
+        Result(
+            task.source,
+            task.feeds.name,
+            task.publisher,
+            client,
+            replay(feeds, parse_client(client), plan.phases, plan.window, plan.seed),
+        )
+        for client in plan.clients
+    ]
+
+
+def prepare(task: Task) -> Batch:
+    """The feeds of `task` with their documents and scoring."""
+    publisher = parse_publisher(task.publisher)
+    if isinstance(task.feeds, Timeline):
+        return one_feed(task.feeds, publisher(task.feeds))
+    lines = task.feeds.timelines()
+    scored = window(lines[0].start, lines[0].end)
+    return batch(lines, [publisher(line) for line in lines], [scored] * len(lines))
+
+
+def merged(parts: Sequence[Result]) -> list[Result]:
+    """Results of the same source, publisher and client added up, in the order of the first."""
+    sums: dict[tuple[int, str, str], Result] = {}
+    for part in parts:
+        key = (part.source, part.publisher, part.client)
+        known = sums.get(key)
+        sums[key] = part if known is None else part._replace(tally=known.tally + part.tally)
+    return list(sums.values())

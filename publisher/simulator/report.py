@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from publisher.simulator.clients import Population
 from publisher.simulator.grid import Result
+from publisher.simulator.metrics import Figures, figures, mixture
 
-FORMATS = ("table", "json", "csv")
+WHOLE = "population"
 SMALLEST_EFFICIENCY = 0.01  # an oracle's 0 would make every geometric mean 0
 
 Row = dict[str, Any]
@@ -35,15 +37,24 @@ TABLE = (
 )
 
 
-def row(result: Result) -> Row:
+def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
     """One line of the output: names first, then all figures."""
-    numbers = {name: round(value, 6) for name, value in asdict(result.figures).items()}
-    return {
-        "timeline": result.timeline,
-        "publisher": result.publisher,
-        "client": result.client,
-        **numbers,
-    }
+    numbers = {name: round(value, 6) for name, value in asdict(found).items()}
+    return {"timeline": timeline, "publisher": publisher, "client": client, **numbers}
+
+
+def rows(results: Sequence[Result], window: int, population: Population | None = None) -> list[Row]:
+    """A line per result, and one for the whole `population` after its kinds."""
+    lines: list[Row] = []
+    kinds = len(population.clients) if population else 0
+    for place, result in enumerate(results):
+        found = figures(result.tally, window)
+        lines.append(row(result.timeline, result.publisher, result.client, found))
+        if population and (place + 1) % kinds == 0:
+            parts = [part.tally for part in results[place + 1 - kinds : place + 1]]
+            mixed = mixture(list(population.shares), parts, window)
+            lines.append(row(result.timeline, result.publisher, WHOLE, mixed))
+    return lines
 
 
 def as_json(rows: Sequence[Row]) -> str:
@@ -65,7 +76,7 @@ def as_table(rows: Sequence[Row]) -> str:
     """What people read, delays in minutes; the summary below where there are several timelines."""
     head = ["timeline", "publisher", "client", *(title for title, _, _ in TABLE)]
     lines = [[str(one[name]) for name in head[:3]] + _cells(one) for one in rows]
-    text = _aligned([head, *lines], names=3)
+    text = aligned([head, *lines], names=3)
     if len({one["timeline"] for one in rows}) > 1:
         text += "\n" + as_summary(rows)
     return text
@@ -88,6 +99,8 @@ def summary(rows: Sequence[Row]) -> list[Row]:
             "timelines": len(group),
             "polls_per_day_median": median(one["polls_per_day"] for one in group),
             "delay_mean_minutes_median": median(one["delay_mean_minutes"] for one in group),
+            "missed_share": sum(one["missed_updates"] for one in group)
+            / (sum(one["updates"] for one in group) or 1),
             "efficiency_geometric_mean": geometric_mean(one["efficiency"] for one in group),
             "efficiency_median": median(one["efficiency"] for one in group),
             "efficiency_worst": max(one["efficiency"] for one in group),
@@ -105,8 +118,8 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 def as_summary(rows: Sequence[Row]) -> str:
     """The summary as a table."""
-    head = ["publisher", "client", "timelines", "polls/day", "delay", "efficiency", "median",
-            "worst", "(which)"]  # fmt: skip
+    head = ["publisher", "client", "timelines", "polls/day", "delay", "missed", "efficiency",
+            "median", "worst", "(which)"]  # fmt: skip
     lines = [
         [
             one["publisher"],
@@ -114,6 +127,7 @@ def as_summary(rows: Sequence[Row]) -> str:
             str(one["timelines"]),
             f"{one['polls_per_day_median']:.1f}",
             f"{one['delay_mean_minutes_median']:.1f}",
+            f"{one['missed_share']:.1%}",
             f"{one['efficiency_geometric_mean']:.3f}",
             f"{one['efficiency_median']:.3f}",
             f"{one['efficiency_worst']:.3f}",
@@ -122,10 +136,11 @@ def as_summary(rows: Sequence[Row]) -> str:
         for one in summary(rows)
     ]
     title = "Over timelines: medians of polls and delay, geometric mean of efficiency\n"
-    return title + _aligned([head, *lines], names=2)
+    return title + aligned([head, *lines], names=2)
 
 
-def _aligned(lines: Sequence[Sequence[str]], names: int) -> str:
+def aligned(lines: Sequence[Sequence[str]], names: int) -> str:
+    """Columns padded to their widest cell, the first `names` to the left."""
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     text = [
         "  ".join(

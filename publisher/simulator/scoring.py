@@ -1,6 +1,7 @@
 """What of a timeline is scored: after the learning period, before the cool-down, outside holes."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +34,37 @@ class Scoring:
         return int(self.clock[-1])
 
 
-def learning_seconds(timeline: Timeline) -> int:
-    """28 days or a quarter of the timeline, whichever is less."""
-    return min(LEARNING_DAYS * DAY, (timeline.end - timeline.start) // 4)
-
-
 def scoring(timeline: Timeline) -> Scoring:
     """How `timeline` is scored; InvalidData where nothing would be left."""
-    begin = timeline.start + learning_seconds(timeline)
-    end, last_scored = timeline.end, timeline.end - COOL_DOWN
+    holes = tuple((int(begin), int(end)) for begin, end in timeline.holes)
+    found = window(timeline.start, timeline.end, holes, timeline.scored_from)
+    times = timeline.times.astype(np.int64)
+    items = times[(times >= found.begin) & (times <= found.last_scored)]
+    counted = np.searchsorted(found.edges, items, side="right") % 2 == 0
+    if not counted.any():
+        days = (timeline.end - timeline.start) / DAY
+        raise InvalidData(
+            f"{timeline.name}: nothing to score in {days:.1f} days with {len(timeline.times)} "
+            "updates (a quarter is for learning, the last 24 hours are for cooling down)"
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def window(
+    start: int,
+    end: int,
+    holes: tuple[tuple[int, int], ...] = (),
+    scored_from: int | None = None,
+) -> Scoring:
+    """How a feed is scored that was watched from `start` to `end` but for `holes`, in order.
+
+    The learning period is 28 days or a quarter of the time, whichever is less, or what is asked.
+    """
+    begin = start + min(LEARNING_DAYS * DAY, (end - start) // 4)
+    begin = begin if scored_from is None else max(start, scored_from)
     edges = [0, begin]
-    for stop, resume in timeline.holes.tolist():
+    for stop, resume in holes:
         if resume > edges[-1] and stop < end:
             if stop <= edges[-1]:
                 edges[-1] = resume
@@ -55,14 +76,5 @@ def scoring(timeline: Timeline) -> Scoring:
         edges[-1] = NEVER
     lengths = np.diff(edges)
     lengths[::2] = 0
-    clock = np.concatenate([[0], np.cumsum(lengths)])
-    found = Scoring(begin, end, last_scored, np.array(edges, np.int64), clock.astype(np.int64))
-    items = timeline.times[(timeline.times >= begin) & (timeline.times <= last_scored)]
-    counted = np.searchsorted(found.edges, items.astype(np.int64), side="right") % 2 == 0
-    if last_scored <= begin or not counted.any():
-        days = (timeline.end - timeline.start) / DAY
-        raise InvalidData(
-            f"{timeline.name}: nothing to score in {days:.1f} days with {len(timeline.times)} "
-            "updates (a quarter is for learning, the last 24 hours are for cooling down)"
-        )
-    return found
+    clock = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Scoring(begin, end, end - COOL_DOWN, np.array(edges, np.int64), clock)

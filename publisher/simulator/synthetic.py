@@ -99,7 +99,7 @@ class Shard:
         times, offsets = self.feeds()
         return [
             Timeline(
-                f"{self.name} {self.first + feed}",
+                f"{self.name} {self.first + feed}" if self.first + feed else self.name,
                 times[offsets[feed] : offsets[feed + 1]],
                 BEGINNING,
                 BEGINNING + self.days * DAY,

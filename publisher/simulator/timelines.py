@@ -30,7 +30,8 @@ def no_holes() -> NDArray[np.int64]:
 class Timeline:
     """The updates of one feed: whole seconds since 1970, strictly ascending.
 
-    It was watched from `start` to before `end`, except in `holes` (rows of from, to).
+    It was watched from `start` to before `end`, except in `holes` (rows of from, to). It is scored
+    from `scored_from` on; None: after the usual learning period.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Timeline:
     end: int
     zone: str = "UTC"
     holes: NDArray[np.int64] = field(default_factory=no_holes)
+    scored_from: int | None = None
 
 
 def from_instants(

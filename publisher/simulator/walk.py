@@ -67,7 +67,7 @@ def walk(
         if policy.rule is ORACLE_RULE:
             # Looks beyond the items that it was given, so there is nothing to ask it here.
             wait = max((times[last] if last < len(times) else timeline.end) - now, 1)
-            reasons = [f"{ORACLE} knows the next update"]
+            reasons = [f"{ORACLE} knows the next update", "next poll then"]
         yield Poll(now, seen, kept, last, ttl, answer, wait, reasons)
         seen, told, now = last, ttl, now + wait
 

@@ -37,7 +37,7 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
         rng = np.random.default_rng([seed, len(client)])
         line = random_timeline(rng, rate=float(rng.choice([0.5, 6, 40])))
         documents = random_documents(rng, line)
-        feeds = engine.batch([line], [documents])
+        feeds = engine.one_feed(line, documents)
         window = int(rng.integers(1, 12))
         fast = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
         starts = engine.first_polls(feeds, policy, 3, seed)[0]
@@ -56,7 +56,7 @@ def test_plain_python_gives_the_same_without_numba(
     """The fallback runs the same text on lists and comes to the same figures."""
     rng = np.random.default_rng(5)
     line = random_timeline(rng)
-    feeds = engine.batch([line], [random_documents(rng, line)])
+    feeds = engine.one_feed(line, random_documents(rng, line))
     fast = engine.replay(feeds, parse_client(client))
     monkeypatch.setattr(compiled, "available", lambda: False)
     compiled._specialised.cache_clear()
@@ -79,7 +79,7 @@ def test_brute_force_second_by_second(seed: int) -> None:
     hole = (int(1.5 * DAY), int(1.6 * DAY))
     line = timeline(offsets, days, [hole])
     policy = parse_client(f"fixed:{minutes}")
-    feeds = engine.batch([line], [parse_publisher("fixed:60")(line)])
+    feeds = engine.one_feed(line, parse_publisher("fixed:60")(line))
     start = int(engine.first_polls(feeds, policy, 1, seed)[0, 0]) - EPOCH
 
     begin, last_scored = days * DAY // 4, (days - 1) * DAY
@@ -135,7 +135,7 @@ def test_an_update_is_visible_to_a_poll_in_the_same_second() -> None:
     """Delay 0 for a poll at the very second of the update."""
     line = timeline([DAY, 2 * DAY, 3 * DAY], 6)
     found = engine.replay(
-        engine.batch([line], [parse_publisher("fixed:60")(line)]), parse_client("oracle"), 1
+        engine.one_feed(line, parse_publisher("fixed:60")(line)), parse_client("oracle"), 1
     )
     assert found.counts[kernel.SEEN] == 2
     assert found.counts[kernel.DELAY] == 0
@@ -146,7 +146,7 @@ def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_va
     """Whole seconds, no lattice: 4,000 phases of an 8 h ttl look uniform modulo 15, 60 and 480."""
     line = timeline([DAY, 2 * DAY], 6)
     built = np.array([EPOCH, EPOCH + DAY], np.uint32)
-    feeds = engine.batch([line], [(built, np.array([15, 480], np.int32))])
+    feeds = engine.one_feed(line, (built, np.array([15, 480], np.int32)))
     starts = engine.first_polls(feeds, parse_client("ttl"), 4000, 3)[0] - EPOCH
     assert starts.min() >= 0
     assert starts.max() < 480 * 60
@@ -161,11 +161,15 @@ def test_a_feed_keeps_its_clients_whatever_else_is_replayed() -> None:
     other = replace(one, name="other")
     documents = parse_publisher("fixed:60")(one)
     policy = parse_client("fixed:45")
-    pair = engine.first_polls(engine.batch([one, other], [documents] * 2), policy, 16, 9)
-    swapped = engine.first_polls(engine.batch([other, one], [documents] * 2), policy, 16, 9)
+    pair = engine.first_polls(
+        engine.batch([one, other], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+    )
+    swapped = engine.first_polls(
+        engine.batch([other, one], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+    )
     assert pair[0].tolist() == swapped[1].tolist()
     assert pair[0].tolist() != pair[1].tolist()
-    again = engine.first_polls(engine.batch([one], [documents]), policy, 16, 10)
+    again = engine.first_polls(engine.one_feed(one, documents), policy, 16, 10)
     assert pair[0].tolist() != again[0].tolist()
 
 

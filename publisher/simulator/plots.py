@@ -1,0 +1,225 @@
+"""One picture of a run: the frontier, the delays, the hours of the day and a week, poll by poll.
+
+Readable in print and by colour-blind people: the Okabe-Ito colours, and each series has a marker
+and a line style of its own.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+from numpy.typing import NDArray
+
+from publisher.core.civil import zone_table
+from publisher.simulator.clients import parse_client
+from publisher.simulator.engine import first_polls, one_feed
+from publisher.simulator.grid import Plan, Result, Source
+from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.report import WHOLE, Row
+from publisher.simulator.scoring import scoring
+from publisher.simulator.timelines import DAY, Timeline
+from publisher.simulator.walk import walk
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)))
+SOFT = "#BBBBBB"
+MOST_SERIES = len(COLOURS)
+MOST_ROWS = 6  # of the raster and of the table of hours
+WEEK = 7 * DAY
+STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "svg.hashsalt": "publisher",
+    "svg.fonttype": "path",
+}
+
+
+def draw(
+    path: Path,
+    sources: Sequence[Source],
+    results: Sequence[Result],
+    rows: Sequence[Row],
+    plan: Plan,
+) -> None:
+    """Write the picture to `path`, .svg or .png. The lower half shows the first timeline."""
+    first = sources[0] if isinstance(sources[0], Timeline) else sources[0][0].timelines()[0]
+    publishers = list(dict.fromkeys(result.publisher for result in results))
+    documents = {name: parse_publisher(name)(first) for name in publishers[:MOST_ROWS]}
+    with rc_context(STYLE):
+        figure = Figure(figsize=(11, 8.5), layout="constrained")
+        grid = figure.add_gridspec(3, 2, height_ratios=[4, 2.4, 2.4])
+        frontier(figure.add_subplot(grid[0, 0]), rows)
+        delays(figure.add_subplot(grid[0, 1]), results)
+        left = grid[1:, 0].subgridspec(2, 1, height_ratios=[1, 1.2])
+        top = figure.add_subplot(left[0])
+        hours(top, figure.add_subplot(left[1], sharex=top), first, documents)
+        raster(figure.add_subplot(grid[1:, 1]), first, documents, plan)
+        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+
+
+def frontier(axes: Axes, rows: Sequence[Row]) -> None:
+    """Polls a day against mean delay, both logarithmic, a curve for each policy.
+
+    A point is the geometric mean over timelines, so that its distance from the line of fixed
+    intervals is the geometric mean of the efficiency.
+    """
+    points: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        if row["client"] != WHOLE and row["delay_mean_minutes"] > 0:
+            series = _series(row["publisher"], row["client"], rows)
+            spec = f"{row['publisher']} {row['client']}"
+            points.setdefault(series, {}).setdefault(spec, []).append(row)
+    for place, (series, specs) in enumerate(list(points.items())[:MOST_SERIES]):
+        ends = sorted(
+            tuple(
+                float(np.exp(np.mean(np.log([row[name] for row in group]))))
+                for name in ("polls_per_day", "delay_mean_minutes")
+            )
+            for group in specs.values()
+        )
+        axes.plot(*zip(*ends, strict=True), label=series, **_style(place), markersize=6)
+    axes.set(xscale="log", yscale="log", xlabel="polls a day", ylabel="mean delay, minutes")
+    low, high = axes.get_xlim()
+    polls = np.geomspace(low, high, 50)
+    limits = axes.get_ylim()
+    axes.plot(polls, 720 / polls, color=SOFT, linewidth=1, zorder=0, label="any fixed interval")
+    axes.set(xlim=(low, high), ylim=limits)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("")
+    axes.set_title("Cost against freshness (nearer to the lower left is better)")
+    axes.legend(loc="best", ncols=2 if len(points) > 4 else 1)
+
+
+def _series(publisher: str, client: str, rows: Sequence[Row]) -> str:
+    """A curve joins the options of one policy; publishers are told apart if there are several."""
+    names = [publisher.partition(":")[0], client.partition(":")[0]]
+    several = [len({row[key] for row in rows}) > 1 for key in ("publisher", "client")]
+    kept = [name for name, wanted in zip(names, several, strict=True) if wanted]
+    return " + ".join(kept or names)
+
+
+def _style(place: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": LINES[place % len(LINES)],
+    }
+
+
+def delays(axes: Axes, results: Sequence[Result]) -> None:
+    """Share of the updates that were known within so many minutes, over all timelines."""
+    sums: dict[tuple[str, str], NDArray[np.int64]] = {}
+    for result in results:
+        key = (result.publisher, result.client)
+        sums[key] = sums.get(key, 0) + result.tally.delays
+    one_client = len({client for _, client in sums}) == 1
+    one_publisher = len({publisher for publisher, _ in sums}) == 1
+    for place, ((publisher, client), bins) in enumerate(list(sums.items())[:MOST_SERIES]):
+        if not bins.sum():
+            continue
+        label = f"{publisher}, {client}"
+        if one_client or one_publisher:
+            label = publisher if one_client and not one_publisher else client
+        minutes = np.arange(len(bins))[1:]
+        known = np.cumsum(bins)[1:] / bins.sum()
+        end = int(np.searchsorted(known, 1.0)) + 1
+        style = _style(place) | {"marker": None}
+        axes.plot(minutes[:end], known[:end], label=label, **style)
+    axes.set(xscale="log", ylim=(0, 1.02), xlabel="delay, minutes", ylabel="share of updates known")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_title("How late updates were known")
+    axes.legend(loc="lower right")
+
+
+def local_hours(timeline: Timeline, instants: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Hour of the author's clock, 0 to 23, at each of `instants`."""
+    zone = zone_table(timeline.zone)
+    offsets = np.array(zone.offsets)[np.searchsorted(zone.starts, instants, side="right") - 1]
+    return np.asarray((instants + offsets) // 3600 % 24)
+
+
+def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Documents]) -> None:
+    """The usual ttl at each hour of the author's day, over the updates behind it."""
+    middles = np.arange(timeline.start + 450, timeline.end, 900)
+    clock = local_hours(timeline, middles)
+    table = [
+        [_usual(_at(*documents[name], middles[clock == hour])) for hour in range(24)]
+        for name in documents
+    ]
+    top.imshow(
+        np.log(np.maximum(table, 1)), aspect="auto", cmap="Blues", vmin=np.log(5), vmax=np.log(2000)
+    )
+    for line, values in enumerate(table):
+        for hour, value in enumerate(values):
+            shade = "white" if value > 200 else "black"
+            top.text(hour, line, str(value), ha="center", va="center", fontsize=6, color=shade)
+    top.set_yticks(range(len(documents)), [_short(name) for name in documents])
+    top.tick_params(bottom=False, labelbottom=False, left=False)
+    top.spines[:].set_visible(False)
+    top.set_title("The usual ttl by the author's hour, over the updates")
+    days = (timeline.end - timeline.start) / DAY
+    counts = np.bincount(local_hours(timeline, timeline.times.astype(np.int64)), minlength=24)
+    bottom.bar(range(24), counts / days, color=COLOURS[0])
+    bottom.set(ylabel="updates an hour", xlim=(-0.5, 23.5))
+    bottom.set_xlabel(f"hour in {timeline.zone}; {timeline.name}")
+    bottom.set_xticks(range(0, 24, 3))
+
+
+def _usual(ttls: NDArray[np.int32]) -> int:
+    return int(np.quantile(ttls, 0.5, method="nearest")) if len(ttls) else 0
+
+
+def _at(
+    built: NDArray[np.uint32], ttls: NDArray[np.int32], instants: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """The ttl that was served at each of `instants`."""
+    return ttls[np.maximum(np.searchsorted(built, instants, side="right") - 1, 0)]
+
+
+def raster(axes: Axes, timeline: Timeline, documents: dict[str, Documents], plan: Plan) -> None:
+    """The last scored week: each update and each poll of one client of each kind."""
+    scored = scoring(timeline)
+    end = max(scored.last_scored, scored.begin + 1)
+    begin = max(end - WEEK, timeline.start)
+    times = timeline.times[(timeline.times >= begin) & (timeline.times < end)]
+    names, events = ["updates"], [times.astype(np.int64)]
+    pairs = [(publisher, client) for client in plan.clients for publisher in documents]
+    for publisher, client in pairs[:MOST_ROWS]:
+        names.append(_short(f"{publisher}, {client}" if len(documents) > 1 else client))
+        events.append(_polls(timeline, documents[publisher], client, plan, begin, end))
+    days = [(instants - begin) / DAY for instants in events]
+    colours = ["black"] + [COLOURS[place % len(COLOURS)] for place in range(len(events) - 1)]
+    lines = range(len(events))[::-1]
+    axes.eventplot(days, lineoffsets=list(lines), linelengths=0.7, linewidths=0.6, colors=colours)
+    axes.set_yticks(list(lines), names)
+    axes.tick_params(left=False)
+    axes.spines["left"].set_visible(False)
+    axes.set(xlabel=f"days; {timeline.name}", xlim=(0, (end - begin) / DAY))
+    axes.set_title("A week of updates and polls")
+
+
+def _polls(
+    timeline: Timeline, documents: Documents, client: str, plan: Plan, begin: int, end: int
+) -> NDArray[np.int64]:
+    """Instants of the polls of one client between `begin` and `end`."""
+    policy = parse_client(client)
+    start = first_polls(one_feed(timeline, documents), policy, plan.phases, plan.seed)[0, 0]
+    polls = (poll.at for poll in walk(timeline, documents, policy, int(start), plan.window))
+    return np.array([at for at in polls if begin <= at < end], np.int64)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 30 else name[:29] + "…"

@@ -1,0 +1,50 @@
+"""One client at one timeline, poll by poll, with the reason for each next poll."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from publisher.core.polling.words import duration
+from publisher.dates import format_rfc3339
+from publisher.simulator.clients import parse_client
+from publisher.simulator.engine import first_polls, one_feed
+from publisher.simulator.grid import Plan
+from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.timelines import Timeline
+from publisher.simulator.walk import Poll, walk
+
+
+def trace(timeline: Timeline, publisher: str, plan: Plan) -> Iterator[Poll]:
+    """Every poll of the first of the clients that `plan` has for `timeline`."""
+    documents = parse_publisher(publisher)(timeline)
+    policy = parse_client(plan.clients[0])
+    start = first_polls(one_feed(timeline, documents), policy, plan.phases, plan.seed)[0, 0]
+    yield from walk(timeline, documents, policy, int(start), plan.window, explain=True)
+
+
+def as_row(poll: Poll) -> dict[str, Any]:
+    """One poll as plain values."""
+    return {
+        "at": instant(poll.at),
+        "status": poll.answer.status,
+        "new_items": poll.answer.new_items,
+        "missed_items": poll.kept - poll.first,
+        "ttl_minutes": poll.ttl_minutes,
+        "wait_seconds": poll.wait_seconds,
+        "reasons": poll.reasons,
+    }
+
+
+def as_line(poll: Poll) -> str:
+    """One poll as people read it."""
+    news = f"{poll.answer.new_items:3d} new" if poll.answer.new_items else "      -"
+    lost = f", {poll.kept - poll.first} missed" if poll.kept > poll.first else ""
+    return (
+        f"{instant(poll.at)}  {poll.answer.status}  {news}{lost}  ttl {poll.ttl_minutes:4d}  "
+        f"-> {duration(poll.wait_seconds)}: {'; '.join(poll.reasons[:-1])}"
+    )
+
+
+def instant(at: int) -> str:
+    """Seconds since 1970 in RFC 3339."""
+    return format_rfc3339(datetime.fromtimestamp(at, UTC))
