@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.blog.slugs import slugify
@@ -15,13 +15,7 @@ from publisher.storage.models import Author, Post, PostTag, Redirect, Tag
 
 def newest(session: Session, limit: int, before: Post | None = None) -> Sequence[Post]:
     """The newest published posts, with author and tags; those older than `before` where given."""
-    query = _published().limit(limit)
-    if before is not None:
-        query = query.where(
-            (Post.published_at < before.published_at)
-            | ((Post.published_at == before.published_at) & (Post.id < before.id))
-        )
-    return session.scalars(query).all()
+    return session.scalars(_older(_published(), before).limit(limit)).all()
 
 
 def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Post]:
@@ -29,15 +23,18 @@ def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Pos
     return session.scalars(_published().where(Post.published_at <= moment).limit(limit)).all()
 
 
-def with_tag(session: Session, tag: Tag, limit: int, offset: int = 0) -> Sequence[Post]:
-    """The newest published posts of a tag."""
+def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None) -> Sequence[Post]:
+    """The newest published posts of a tag; those older than `before` where given."""
+    query = select(Post).join(PostTag, PostTag.post_id == Post.id)
+    query = query.where(PostTag.tag_id == tag.id, PostTag.published_at.is_not(None))
+    if before is not None:
+        same_instant = and_(
+            PostTag.published_at == before.published_at, PostTag.post_id < before.id
+        )
+        query = query.where(or_(PostTag.published_at < before.published_at, same_instant))
     return session.scalars(
-        select(Post)
-        .join(PostTag, PostTag.post_id == Post.id)
-        .where(PostTag.tag_id == tag.id, PostTag.published_at.is_not(None))
-        .order_by(PostTag.published_at.desc(), PostTag.post_id.desc())
+        query.order_by(PostTag.published_at.desc(), PostTag.post_id.desc())
         .limit(limit)
-        .offset(offset)
         .options(joinedload(Post.author), selectinload(Post.tags))
     ).all()
 
@@ -50,11 +47,20 @@ def tag_called(session: Session, name: str) -> Tag:
     return tag
 
 
-def by_author(session: Session, author: Author, limit: int, offset: int = 0) -> Sequence[Post]:
-    """The newest published posts of one author."""
-    return session.scalars(
-        _published().where(Post.author_id == author.id).limit(limit).offset(offset)
-    ).all()
+def by_author(
+    session: Session, author: Author, limit: int, before: Post | None = None
+) -> Sequence[Post]:
+    """The newest published posts of one author; those older than `before` where given."""
+    query = _older(_published(), before).where(Post.author_id == author.id)
+    return session.scalars(query.limit(limit)).all()
+
+
+def shown(session: Session, post_id: int) -> Post:
+    """The post with this number that readers see or saw: where a page of a list goes on."""
+    post = session.get(Post, post_id)
+    if post is None or post.published_at is None:
+        raise NotFound("there is no such page")
+    return post
 
 
 def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
@@ -81,13 +87,21 @@ def at_path(session: Session, slug: str, kind: str) -> Post:
     return post
 
 
-def moved(session: Session, path: str) -> Post | None:
-    """The post that an old address leads to now."""
-    return session.scalar(
-        select(Post)
-        .join(Redirect, Redirect.post_id == Post.id)
-        .where(Redirect.path == path, Post.status == "published")
+def moved(session: Session, *paths: str) -> Post | None:
+    """The post that an old address leads to now; `paths` are spellings, the best one first.
+
+    Raises Gone when that post is deleted.
+    """
+    rows = session.execute(
+        select(Redirect.path, Post)
+        .join(Post, Redirect.post_id == Post.id)
+        .where(Redirect.path.in_(paths), Post.published_at.is_not(None))
     )
+    found: dict[str, Post] = {row.path: row.Post for row in rows}
+    post = next((found[path] for path in paths if path in found), None)
+    if post is not None and post.status == "deleted":
+        raise Gone("this post was deleted")
+    return post if post is not None and post.status == "published" else None
 
 
 def at_address(session: Session, path: str) -> Post | None:
@@ -103,10 +117,7 @@ def at_address(session: Session, path: str) -> Post | None:
 def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
     """The published posts just before and just after this one."""
     plain = select(Post).where(Post.kind == "post", Post.status == "published").limit(1)
-    older = plain.where(
-        (Post.published_at < post.published_at)
-        | ((Post.published_at == post.published_at) & (Post.id < post.id))
-    ).order_by(Post.published_at.desc(), Post.id.desc())
+    older = plain.where(older_than(post)).order_by(Post.published_at.desc(), Post.id.desc())
     newer = plain.where(
         (Post.published_at > post.published_at)
         | ((Post.published_at == post.published_at) & (Post.id > post.id))
@@ -127,6 +138,16 @@ def count_published(session: Session) -> int:
         )
         or 0
     )
+
+
+def older_than(post: Post) -> ColumnElement[bool]:
+    """What comes after `post` in a list, newest first: by date, and by number within an instant."""
+    same_instant = and_(Post.published_at == post.published_at, Post.id < post.id)
+    return or_(Post.published_at < post.published_at, same_instant)
+
+
+def _older(query: Select[Post], before: Post | None) -> Select[Post]:
+    return query if before is None else query.where(older_than(before))
 
 
 def _published() -> Select[Post]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from flask import Flask, Response, render_template, request
-from flask_wtf.csrf import CSRFError, CSRFProtect
+from flask import Flask, Response
+from flask_wtf.csrf import CSRFProtect
 
 from publisher.clock import Clock
-from publisher.errors import PublisherError, TooMany
 from publisher.readers import batches
 from publisher.readers.counter import PollCounter
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
 from publisher.web import (
+    archives,
     assets,
     blog,
+    failures,
     feeds,
     login,
     media,
@@ -24,6 +24,7 @@ from publisher.web import (
     micropub,
     operations,
     rendering,
+    signposts,
     studio,
 )
 from publisher.web.front import FeedFront
@@ -43,6 +44,7 @@ _HEADERS = {
 }
 
 _ROOMS = (
+    archives,
     assets,
     blog,
     feeds,
@@ -51,6 +53,7 @@ _ROOMS = (
     metrics,
     micropub,
     operations,
+    signposts,
     studio,
 )
 
@@ -76,10 +79,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
     for module in _ROOMS:
         app.register_blueprint(module.blueprint)
-    app.register_error_handler(PublisherError, _known_error)
-    app.register_error_handler(CSRFError, _csrf_error)
-    app.register_error_handler(404, lambda _: _error_page(404, "There is no such page."))
-    app.register_error_handler(500, lambda _: _error_page(500, "Something went wrong here."))
+    failures.prepare(app)
     app.after_request(_secure)
     polls = PollCounter(lambda counted: batches.store(site.database, counted, site.clock()))
     app.extensions["polls"] = polls
@@ -101,22 +101,6 @@ def _secure(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     return response
-
-
-def _known_error(error: PublisherError) -> Any:
-    response = _error_page(error.http_status, str(error))
-    if isinstance(error, TooMany):
-        response.headers["Retry-After"] = str(error.retry_after_seconds)
-    return response
-
-
-def _csrf_error(error: CSRFError) -> Any:
-    return _error_page(400, f"{error.description} Go back, reload the page and send it again.")
-
-
-def _error_page(status: int, message: str) -> Response:
-    page = render_template("error.html", status=status, message=message, path=request.path)
-    return Response(page, status, content_type="text/html; charset=utf-8")
 
 
 def current_site(app: Flask) -> Site:

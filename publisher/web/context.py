@@ -8,12 +8,13 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from flask import current_app, g, redirect, request, session, url_for
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.blog import authors
-from publisher.errors import Forbidden
+from publisher.blog import authors, listing
+from publisher.errors import Forbidden, NotFound
 from publisher.site import Site
-from publisher.storage.models import Author
+from publisher.storage.models import Author, Post
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,6 +32,16 @@ def now() -> datetime:
         g.now = site().clock()
     moment: datetime = g.now
     return moment
+
+
+def page_start(db: Session) -> Post | None:
+    """The post after which this page of a list begins (`?before=`), None for the first page."""
+    before = request.args.get("before", "")
+    if not before:
+        return None
+    if not (before.isascii() and before.isdigit() and len(before) < 10):
+        raise NotFound("There is no such page.")
+    return listing.shown(db, int(before))
 
 
 def author() -> Author | None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask, g
+from werkzeug.local import LocalProxy
 
 from publisher.blog import preferences
-from publisher.blog.posts import path
+from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture, first_words
+from publisher.blog.posts import path, path_of
 from publisher.blog.preferences import Preferences
 from publisher.core.day import span
 from publisher.dates import format_rfc3339
 from publisher.errors import PublisherError
+from publisher.storage.models import Post
 from publisher.web.assets import asset
 from publisher.web.context import author, site
 
@@ -20,15 +24,23 @@ from publisher.web.context import author, site
 def prepare(app: Flask) -> None:
     """Give an application's templates their globals and filters."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals.update(asset=asset, path=path)
+    app.jinja_env.globals.update(
+        asset=asset, path=path, path_of=path_of, current_author=LocalProxy(author)
+    )
     app.jinja_env.filters.update(
         sentence=sentence,
         rfc3339=format_rfc3339,
         day=day,
         clock=clock,
         moment=moment,
+        month_name=month_name,
+        day_of_month=day_of_month,
         span=span,
         updates=updates,
+        url=url,
+        first_words=first_words,
+        first_picture=first_picture,
+        description=description,
     )
     app.context_processor(_values)
 
@@ -64,14 +76,36 @@ def moment(at: datetime) -> str:
     return f"{day(at)}, {clock(at)}"
 
 
+def month_name(at: datetime) -> str:
+    """The author's month: March."""
+    return f"{at.astimezone(settings().zone):%B}"
+
+
+def day_of_month(at: datetime) -> str:
+    """Day and time within a month: 4, 09:30."""
+    local = at.astimezone(settings().zone)
+    return f"{local.day} · {local:%H:%M}"
+
+
 def updates(expected: float) -> str:
     """How many updates an hour brings: 9.1 updates."""
     return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any update"
 
 
+def url(place: str) -> str:
+    """The public address of a place on this site, or of another site unchanged, as plain ASCII."""
+    whole = site().site_url + place if place.startswith("/") else place
+    return quote(whole, safe="/:?#[]@!$&'()*+,;=%~")
+
+
+def description(post: Post) -> str:
+    """What a post is about, in a line: the author's summary, else its first words."""
+    return post.summary or first_words(post.html, DESCRIPTION_LENGTH)
+
+
 def _values() -> dict[str, Any]:
-    """Settings and person; an error page must come out even when the database does not answer."""
+    """The settings; an error page must come out even when the database does not answer."""
     try:
-        return {"settings": settings(), "current_author": author()}
+        return {"settings": settings()}
     except PublisherError:
-        return {"settings": Preferences(), "current_author": None}
+        return {"settings": Preferences()}

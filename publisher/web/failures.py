@@ -1,0 +1,86 @@
+"""What people see when something is not there or did not work: one page, plain words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask, Response, render_template, request
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from publisher.errors import PublisherError, TooMany
+
+# Status: heading, and what is said when nobody said it better.
+WORDS = {
+    400: ("That did not work", "The request could not be understood."),
+    403: ("Not yours", "You may not do this."),
+    404: ("Nothing here", "There is no such page. Its address may have been mistyped."),
+    405: ("That did not work", "This address does not take that kind of request."),
+    409: ("Changed meanwhile", "Somebody else changed this meanwhile."),
+    410: ("Gone", "This was deleted by its author."),
+    413: ("Too large", "This is more than can be taken."),
+    415: ("That did not work", "This kind of content is not taken."),
+    422: ("That did not work", "Some of this cannot be taken as it is."),
+    429: ("Too often", "Too many tries; wait a little."),
+    500: ("Something went wrong", "The mistake is ours and has been noted. Try again later."),
+    503: ("Not now", "The site cannot answer at the moment. Nothing was lost; try again soon."),
+}
+LONE_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>{status}</title>'
+    "<h1>{heading}</h1><p>{message}</p></html>"
+)
+RETRY_SECONDS = 30
+
+
+def prepare(app: Flask) -> None:
+    """Let every kind of failure end in our page."""
+    app.register_error_handler(PublisherError, _known)
+    app.register_error_handler(CSRFError, _forged)
+    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(500, lambda _: page(500))
+    app.after_request(_stay_here)
+
+
+def page(status: int, message: str = "") -> Response:
+    """The page for a status; it comes out even when nothing else works."""
+    heading, usual = WORDS.get(status, WORDS[400])
+    words: dict[str, Any] = {"status": status, "heading": heading, "message": message or usual}
+    try:
+        text = render_template("error.html", **words)
+    except Exception:
+        # Whatever broke the page before may break this one: its words still get through.
+        if status != 500:
+            raise
+        text = LONE_PAGE.format(**words)
+    return Response(text, status, content_type="text/html; charset=utf-8")
+
+
+def _known(error: PublisherError) -> Response:
+    response = page(error.http_status, str(error))
+    if isinstance(error, TooMany):
+        response.headers["Retry-After"] = str(error.retry_after_seconds)
+    elif error.http_status == 503:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def _forged(error: CSRFError) -> Response:
+    return page(400, f"{error.description} Go back, reload the page and send it again.")
+
+
+def _refused(error: HTTPException) -> Any:
+    """Flask's own refusals; redirects pass as they are."""
+    if error.code is None or error.code < 400:
+        return error
+    response = page(error.code)
+    for name, value in error.get_headers():
+        if name.lower() not in ("content-type", "content-length"):
+            response.headers[name] = value
+    return response
+
+
+def _stay_here(response: Response) -> Response:
+    """Flask adds a slash with a redirect to the Host that was asked; ours name no host."""
+    if response.location and response.location.startswith(request.host_url):
+        response.location = response.location[len(request.host_url) - 1 :]
+    return response

@@ -1,0 +1,14 @@
+// One post: the left arrow leads to the older one, the right arrow to the newer one.
+"use strict";
+
+const hint = document.querySelector(".keys");
+if (hint && matchMedia("(hover: hover)").matches) hint.hidden = false;
+
+addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+  // Where arrows mean something already: fields, players, listings that scroll.
+  if (event.target.closest("input, textarea, select, audio, video, [contenteditable], [tabindex='0']")) return;
+  const relation = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+  const link = relation && document.querySelector(`.neighbours a[rel~="${relation}"]`);
+  if (link) link.click();
+});

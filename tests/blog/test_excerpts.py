@@ -1,0 +1,41 @@
+"""A post in a few words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publisher.blog.excerpts import first_picture, first_words
+from publisher.blog.markdown import render
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("<p>A <em>short</em> note.</p>", "A short note."),
+        ("<p>One two</p><p>three</p>", "One two three"),
+        ("<p>One two three four</p>", "One two three…"),
+        ("<p>One, two; three, and four</p>", "One, two…"),
+        ("<p>Incomprehensibilities</p>", "Incomprehensib…"),
+        ("<p>a &lt; b &amp; c</p>", "a < b & c"),
+        ("", ""),
+    ],
+)
+def test_first_words(html: str, words: str) -> None:
+    """Whole words, without tags, with a mark where something was left out."""
+    assert first_words(html, 14) == words
+
+
+@given(st.text(max_size=300), st.integers(10, 80))
+def test_never_longer_and_never_markup(source: str, limit: int) -> None:
+    """Whatever the text, one line within the limit."""
+    words = first_words(render(source), limit)
+    assert len(words) <= limit + 1
+    assert "\n" not in words
+
+
+def test_first_picture() -> None:
+    """The address as it is, not as HTML writes it."""
+    assert first_picture('<p>x</p><img alt="" src="/a?b=1&amp;c=2"><img src="/z">') == "/a?b=1&c=2"
+    assert first_picture("<p>x</p>") == ""

@@ -1,0 +1,95 @@
+"""When something is not there or breaks: the status, our page, and nothing of our insides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from publisher.errors import StorageUnavailable, TooMany
+from publisher.site import Site
+from publisher.web import rendering
+
+
+def raising(error: Exception) -> Any:
+    def view() -> str:
+        raise error
+
+    return view
+
+
+@pytest.fixture
+def broken(app: Flask) -> FlaskClient:
+    """A client of an app with addresses that fail in certain ways."""
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    for name, error in {
+        "busy": StorageUnavailable("the disk is full; nothing was changed"),
+        "often": TooMany("too many tries", 120),
+        "bug": RuntimeError("a secret inside"),
+    }.items():
+        app.add_url_rule(f"/broken/{name}", name, raising(error))
+    client = app.test_client()
+    client.environ_base["wsgi.url_scheme"] = "https"
+    return client
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("/nothing/of/the/kind", 404, "There is no such page."),
+        ("/broken/busy", 503, "The disk is full; nothing was changed."),
+        ("/broken/often", 429, "Too many tries."),
+        ("/broken/bug", 500, "The mistake is ours"),
+    ],
+)
+def test_each_failure_has_its_page(
+    broken: FlaskClient, address: str, status: int, words: str
+) -> None:
+    """The right status, plain words in our design, not to be indexed."""
+    answer = broken.get(address)
+    assert answer.status_code == status
+    assert words in answer.text
+    assert '<a href="/" rel="home">' in answer.text
+    assert '<meta name="robots" content="noindex">' in answer.text
+    assert "secret inside" not in answer.text
+
+
+def test_when_to_come_back(broken: FlaskClient) -> None:
+    """429 and 503 say when another try makes sense."""
+    assert broken.get("/broken/often").headers["Retry-After"] == "120"
+    assert int(broken.get("/broken/busy").headers["Retry-After"]) > 0
+
+
+def test_a_broken_database_still_answers(broken: FlaskClient, site: Site) -> None:
+    """What the database cannot say ends in our page, with the blog's name."""
+    with site.database.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE posts")
+    answer = broken.get("/")
+    assert answer.status_code == 500
+    assert '<a href="/" rel="home">Untitled blog</a>' in answer.text
+
+
+def test_when_even_the_page_breaks(broken: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without settings and templates there are still a status and a sentence."""
+    monkeypatch.setattr(rendering, "settings", raising(RuntimeError("a secret inside")))
+    answer = broken.get("/broken/bug")
+    assert answer.status_code == 500
+    assert "The mistake is ours" in answer.text
+    assert "secret inside" not in answer.text
+
+
+def test_other_methods_are_refused(client: FlaskClient) -> None:
+    """A page cannot be posted to, and the answer names what it takes."""
+    client.application.config["WTF_CSRF_ENABLED"] = False
+    answer = client.post("/subscribe")
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["Allow"]
+
+
+def test_a_forged_form_is_refused(client: FlaskClient) -> None:
+    """A form without our token changes nothing and says what to do."""
+    answer = client.post("/studio/login", data={"name": "ada"})
+    assert answer.status_code == 400
+    assert "reload the page" in answer.text

@@ -1,0 +1,78 @@
+"""The ways to the blog: the subscribe page, robots.txt, the sitemap."""
+
+from __future__ import annotations
+
+import pytest
+from defusedxml.ElementTree import fromstring
+from flask.testing import FlaskClient
+
+from publisher.blog import posts, sitemap
+from publisher.site import Site
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+
+
+def addresses(xml: bytes) -> list[str]:
+    return [
+        element.text or "" for element in fromstring(xml).iter() if element.tag.endswith("}loc")
+    ]
+
+
+def test_the_sitemap_has_what_readers_see(
+    site: Site, client: FlaskClient, clock: FakeClock
+) -> None:
+    """Posts and pages, on the site's own address; nothing deleted, no draft."""
+    make_post(site, "One.", slug="日本")
+    make_post(site, "A page.", slug="about", kind="page")
+    gone = make_post(site, "Gone.", slug="gone")
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, gone.id), clock())
+    found = addresses(client.get("/sitemap.xml", headers={"Host": "evil.example"}).data)
+    assert set(found) == {
+        f"{SITE_URL}/", f"{SITE_URL}/archives", f"{SITE_URL}/subscribe",
+        f"{SITE_URL}/posts/%E6%97%A5%E6%9C%AC", f"{SITE_URL}/about",
+    }  # fmt: skip
+
+
+def test_a_large_site_has_several_files(
+    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above the limit the sitemap lists files, and together they hold each post once."""
+    monkeypatch.setattr(sitemap, "PART", 10)
+    monkeypatch.setattr(sitemap, "STEP", 3)
+    for number in range(25):
+        make_post(site, f"Note {number}.", slug=f"note-{number}")
+    files = addresses(client.get("/sitemap.xml").data)
+    assert files == [f"{SITE_URL}/sitemap-{n}.xml" for n in (1, 2, 3)]
+    found = [
+        address
+        for name in files
+        for address in addresses(client.get(name.removeprefix(SITE_URL)).data)
+        if "/posts/" in address
+    ]
+    assert sorted(found) == sorted(f"{SITE_URL}/posts/note-{n}" for n in range(25))
+    assert client.get("/sitemap-4.xml").status_code == 404
+    assert client.get("/sitemap-0.xml").status_code == 404
+
+
+def test_an_empty_site_has_a_sitemap(client: FlaskClient) -> None:
+    """The home page is there before the first post."""
+    assert addresses(client.get("/sitemap.xml").data)[0] == f"{SITE_URL}/"
+
+
+def test_robots_may_read_what_readers_read(client: FlaskClient) -> None:
+    """The rooms behind the login are named, the posts are free, the sitemap is on our address."""
+    text = client.get("/robots.txt", headers={"Host": "evil.example"}).text
+    assert "Disallow: /studio/" in text
+    assert "Disallow: /posts" not in text
+    assert f"Sitemap: {SITE_URL}/sitemap.xml" in text
+
+
+def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) -> None:
+    """The feed's address, the strip with its words for those who do not see it, the table."""
+    make_post(site)
+    page = client.get("/subscribe").text
+    assert f"{SITE_URL}/rss.xml" in page
+    assert "Readers are told to come back in 15 minutes" in page
+    assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
+    assert page.count('<th scope="row">') >= 24
