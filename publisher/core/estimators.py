@@ -9,12 +9,12 @@ All functions are plain scalar code over indexable numbers; durations are in sec
 from collections.abc import Sequence
 from math import exp, log
 
-NO_CHANGE_COUNTS = 0.5  # a group without any change: less than one was seen, more than none assumed
+ONE_HALF = 0.5  # of a change where none was seen, of an interval where all visits found one
 
 
 def by_changes(changes: float, intervals: int, mean_interval: float) -> float:
     """Seconds between changes as `I / (X / n)`: never shorter than the interval of the visits."""
-    return mean_interval * intervals / max(changes, NO_CHANGE_COUNTS)
+    return mean_interval * intervals / max(changes, ONE_HALF)
 
 
 def by_no_changes(changes: float, intervals: int, mean_interval: float) -> float:
@@ -22,7 +22,7 @@ def by_no_changes(changes: float, intervals: int, mean_interval: float) -> float
 
     It can come out shorter than the interval of the visits.
     """
-    seen = max(changes, NO_CHANGE_COUNTS)
+    seen = max(changes, ONE_HALF)
     return mean_interval / -log((intervals - seen + 0.5) / (intervals + 0.5))
 
 
@@ -31,8 +31,8 @@ def by_likelihood(intervals: Sequence[float], first: int, last: int) -> float:
 
     ``intervals[first:last]`` are the durations, negative where the visit at the end of it found a
     change. Solves ``sum over changed of I / (exp(I / T) - 1) = sum over unchanged of I`` for T.
-    One half is taken off the number of changes and half a change is assumed where there was none,
-    as in the estimators above, so that the answer is always finite.
+    Where no visit found a change half a change is assumed, where all did half a mean interval of
+    silence, so that the answer is finite and agrees with the estimator above on regular visits.
     """
     changed, quiet, total = 0, 0.0, 0.0
     for index in range(first, last):
@@ -42,10 +42,9 @@ def by_likelihood(intervals: Sequence[float], first: int, last: int) -> float:
         else:
             quiet += intervals[index]
     if changed == 0:
-        return total / NO_CHANGE_COUNTS
+        return total / ONE_HALF
     if quiet == 0:
-        # All changed: pretend that half an interval of the shortest kind had passed in silence.
-        quiet = 0.5 * total / (last - first) / (1.0 + 1.0 / (last - first))
+        quiet = ONE_HALF * total / (last - first)
     low, high = total * 1e-4, total * 1e4
     for _ in range(60):
         middle = (low * high) ** 0.5

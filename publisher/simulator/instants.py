@@ -11,6 +11,7 @@ Instants = NDArray[np.uint32]
 LATEST = 2**32 - 2
 """The last instant that an unsigned 32-bit second can say and something can still follow."""
 
+CHUNK = 100_000  # rows at a time: what fits into a processor's cache
 UTC_SHAPE = b"0000-00-00T00:00:00Z"
 OFFSET_SHAPES = (b"0000-00-00T00:00:00+00:00", b"0000-00-00T00:00:00-00:00")
 _MONTH_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
@@ -27,11 +28,12 @@ class Malformed(ValueError):
 def read_instants(texts: list[bytes]) -> Instants:
     """Seconds since 1970 of `texts`, in their order; raises Malformed for the first bad one."""
     values = np.full(len(texts), -1, np.int64)
-    if texts:
-        cells = np.array(texts, dtype="S26")
-        wide = cells.view(np.uint8).reshape(len(texts), 26)
+    for begin in range(0, len(texts), CHUNK):
+        part = values[begin : begin + CHUNK]
+        wide = np.array(texts[begin : begin + CHUNK], dtype="S26").view(np.uint8).reshape(-1, 26)
         for shape in (UTC_SHAPE, *OFFSET_SHAPES):
-            _read_shape(wide, shape, values)
+            if (part < 0).any():
+                _read_shape(wide, shape, part)
     for row in np.flatnonzero(values < 0):
         values[row] = _read_one(int(row), texts[row])
     return values.astype(np.uint32)
@@ -55,10 +57,12 @@ def _read_shape(wide: NDArray[np.uint8], shape: bytes, values: NDArray[np.int64]
     fits = (wide[:, ~digit] == pattern[~digit]).all(axis=1)
     fits &= ((wide[:, digit] >= ord("0")) & (wide[:, digit] <= ord("9"))).all(axis=1)
     rows = np.flatnonzero(fits)
-    figures = wide[rows].astype(np.int64) - ord("0")
 
     def number(first: int, last: int) -> NDArray[np.int64]:
-        return np.asarray(figures[:, first:last] @ 10 ** np.arange(last - first)[::-1])
+        value = np.zeros(len(rows), np.int64)
+        for column in range(first, last):
+            value = value * 10 + wide[rows, column] - ord("0")
+        return value
 
     year, month, day = number(0, 4), number(5, 7), number(8, 10)
     hour, minute, second = number(11, 13), number(14, 16), number(17, 19)

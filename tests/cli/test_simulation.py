@@ -1,0 +1,174 @@
+"""`publisher simulate` as people and scripts call it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from publisher.cli import cli
+from publisher.errors import PublisherError
+from publisher.simulator import grid
+
+MARCH = [f"2024-03-{day:02d}T{hour:02d}:10:00Z" for day in range(1, 31) for hour in (8, 9, 14)]
+
+
+@pytest.fixture
+def timeline(tmp_path: Path) -> Path:
+    """A month of three updates a day."""
+    path = tmp_path / "blog.csv"
+    path.write_text("\n".join(["updated_at", *MARCH, ""]))
+    return path
+
+
+def simulate(*args: object) -> Result:
+    """Run the command in this process; errors that `main` would print are raised."""
+    return CliRunner().invoke(
+        cli, ["simulate", *map(str, args)], standalone_mode=False, catch_exceptions=True
+    )
+
+
+def test_json_rows_carry_specs_as_typed(timeline: Path) -> None:
+    """One row per publisher and client, named as on the command line."""
+    found = simulate(
+        timeline, "--publisher", "fixed:60", "--publisher", "warm-up", "--client", "ttl",
+        "--client", "doubling:factor=1.5", "--format", "json",
+    )  # fmt: skip
+    rows = json.loads(found.stdout)
+    assert [(row["timeline"], row["publisher"], row["client"]) for row in rows] == [
+        ("blog", "fixed:60", "ttl"),
+        ("blog", "fixed:60", "doubling:factor=1.5"),
+        ("blog", "warm-up", "ttl"),
+        ("blog", "warm-up", "doubling:factor=1.5"),
+    ]
+    assert rows[0]["polls_per_day"] == pytest.approx(24, rel=0.01)
+
+
+def test_jobs_and_repetition_change_no_byte(timeline: Path) -> None:
+    """The same output for any number of jobs, byte by byte."""
+    args = (timeline, timeline, "--publisher", "fixed:60", "--client", "fixed:50", "--format")
+    one = simulate(*args, "csv", "--jobs", 1).stdout
+    assert one == simulate(*args, "csv", "--jobs", 2).stdout
+    assert one != simulate(*args, "csv", "--seed", 5).stdout
+
+
+def test_trace_gives_each_poll_with_its_reason(timeline: Path) -> None:
+    """Instants go up by the waits; JSON lines say the same as the text."""
+    args = (timeline, "--publisher", "fixed:90", "--last-days", 3, "--trace")
+    polls = [json.loads(line) for line in simulate(*args, "--format", "json").stdout.splitlines()]
+    assert len(polls) == pytest.approx(3 * 16, abs=1)
+    assert {poll["wait_seconds"] for poll in polls} == {5400}
+    assert polls[5]["reasons"][0].startswith("ttl 1 h 30 min")
+    assert sum(poll["new_items"] for poll in polls) >= 7
+    text = simulate(*args).stdout.splitlines()
+    assert text[0].startswith(polls[0]["at"])
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_plot_is_written(timeline: Path, tmp_path: Path, suffix: str) -> None:
+    """A picture of some kilobytes, of the kind that the name asks for."""
+    args = (timeline, "--publisher", "fixed:60", "--publisher", "warm-up", "--client", "ttl")
+    path = tmp_path / f"picture{suffix}"
+    assert simulate(*args, "--client", "oracle", "--plot", path).exit_code == 0
+    assert path.read_bytes().startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
+    assert path.stat().st_size > 10_000
+
+
+def test_synthetic_feeds_are_one_row() -> None:
+    """Many made-up feeds are reported as one, under the name that was typed."""
+    spec = "poisson:rate=2,profile=office"
+    found = simulate("--synthetic", spec, "--feeds", 12, "--days", 40, "--publisher", "fixed:60",
+                     "--phases", 1, "--format", "json")  # fmt: skip
+    (row,) = json.loads(found.stdout)
+    assert row["timeline"] == spec
+    assert row["updates"] == pytest.approx(29 * 2, rel=0.3)
+
+
+def test_compare_command(timeline: Path, tmp_path: Path) -> None:
+    """`simulate compare A B` reads what `simulate --format json` wrote."""
+    for name, client in (("a", "fixed:60"), ("b", "fixed:30")):
+        rows = simulate(timeline, "--publisher", "fixed:60", "--client", client, "--format", "json")
+        (tmp_path / f"{name}.json").write_text(rows.stdout)
+    found = simulate("compare", tmp_path / "a.json", tmp_path / "b.json", "--format", "json")
+    assert json.loads(found.stdout)[0]["polls_per_day"]["ratio"] == pytest.approx(2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        ([], 2, "nothing to replay"),
+        (["FILE", "--client", "nobody"], 2, "unknown client 'nobody'; known: ttl, fixed,"),
+        (["FILE", "--client", "fixed:0"], 2, "minutes=0: expected 1 to 43200"),
+        (["FILE", "--client", "doubling:speed=2"], 2, "unknown option of doubling 'speed'"),
+        (["FILE", "--publisher", "nobody"], 2, "unknown publisher 'nobody'"),
+        (["FILE", "--publisher", "fixed:x"], 2, "fixed:x"),
+        (["FILE", "--timezone", "Mars/Olympus"], 2, "unknown time zone"),
+        (["FILE", "--population", "FILE", "--client", "ttl"], 2, "leave out --client"),
+        (["FILE", "--population", "none.txt"], 1, "none.txt"),
+        (["FILE", "--plot", "x.gif"], 2, "ends in .svg or .png"),
+        (["FILE", "--plot", "none/x.svg"], 2, "no such folder"),
+        (["FILE", "FILE", "--trace"], 2, "--trace follows one client"),
+        (["--synthetic", "gauss"], 2, "unknown synthetic timeline 'gauss'; known: winer"),
+        (["--synthetic", "poisson:rate=0"], 2, "rate=0: expected"),
+        (["--synthetic", "poisson:rate=1", "--timezone", "X"], 2, "unknown time zone"),
+        (["none.csv"], 1, "none.csv"),
+        (["FILE", "--from", "2030-01-01T00:00:00Z"], 1, "no updates in the time asked for"),
+        (["FILE", "--last-days", "0.5"], 1, "nothing to score"),
+        (["FILE", "--phases", "0"], 2, "not in the range"),
+        (["compare", "FILE", "FILE"], 1, "FILE"),
+    ],
+)
+def test_bad_input_is_one_line_and_a_code(
+    timeline: Path, args: list[str], code: int, message: str
+) -> None:
+    """2 for what was asked, 1 for data; one line; nothing on standard output."""
+    named = [timeline if arg == "FILE" else arg for arg in args]
+    if args[:1] != ["compare"] and "--publisher" not in args:
+        named += ["--publisher", "fixed:60"]
+    found = simulate(*named)
+    error = found.exception
+    assert error is not None
+    text = getattr(error, "message", str(error))
+    assert message.replace("FILE", str(timeline)) in text
+    assert "\n" not in text
+    assert getattr(error, "exit_code", None) == code
+    assert found.stdout == ""
+
+
+def test_ctrl_c_prints_what_there_is_and_says_so(
+    timeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partial results are printed and said to be partial; the code is that of an interruption."""
+    real = grid.run_task
+    calls = []
+
+    def interrupted(task: grid.Task, plan: grid.Plan) -> list[grid.Result]:
+        calls.append(task)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(task, plan)
+
+    monkeypatch.setattr(grid, "run_task", interrupted)
+    found = simulate(timeline, timeline, "--publisher", "fixed:60", "--jobs", 1, "--format", "json")
+    assert len(json.loads(found.stdout)) == 1
+    assert "stopped after 1 of 2 results; these are partial" in found.stderr
+    assert found.exit_code == 130
+
+
+def test_mine_needs_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A blog that never updated has nothing to replay."""
+    monkeypatch.setenv("PUBLISHER_INSTANCE", str(tmp_path / "instance"))
+    found = simulate("--mine", "--publisher", "fixed:60")
+    assert isinstance(found.exception, PublisherError)
+    assert "no updates yet" in str(found.exception)
+
+
+def test_script_and_help_load_no_numba(timeline: Path) -> None:
+    """`python -m publisher.simulator` is the command; `--help` imports no numeric library."""
+    script = [sys.executable, "-X", "importtime", "-m", "publisher.simulator", "--help"]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert "TIMELINE.csv" in done.stdout
+    for library in ("numba", "numpy", "matplotlib", "joblib"):
+        assert f" {library}\n" not in done.stderr

@@ -1,0 +1,120 @@
+"""The simulator against closed forms and known results."""
+
+from math import exp
+
+import pytest
+
+from publisher.simulator import grid, synthetic
+from publisher.simulator.metrics import Figures, figures
+from publisher.simulator.scoring import window
+from publisher.simulator.synthetic import parse_synthetic, shards
+
+DAYS = 365
+
+
+def poisson(rate: float, client: str, feeds: int = 60, items: int = 1000) -> Figures:
+    """Figures of `client` on Poisson feeds with `rate` updates a day, 4 phases each."""
+    plan = grid.Plan((client,), phases=4, window=items)
+    work = grid.tasks([shards(parse_synthetic(f"poisson:rate={rate}"), feeds, DAYS, "UTC", 7)],
+                      ["fixed:60"])  # fmt: skip
+    (result,) = grid.merged([part for parts in grid.run(work, plan) for part in parts])
+    return figures(result.tally, items)
+
+
+@pytest.mark.parametrize(("rate", "minutes"), [(0.5, 60), (3, 480), (40, 15), (20, 480)])
+def test_fixed_interval_on_poisson_updates(rate: float, minutes: int) -> None:
+    """Mean delay I/2, hit rate 1 - exp(-rI), stale share 1 - (1 - exp(-a)) / a, efficiency 1."""
+    found = poisson(rate, f"fixed:{minutes}")
+    expected = rate * minutes / 1440
+    assert found.polls_per_day == pytest.approx(1440 / minutes, rel=1e-3)
+    assert found.delay_mean_minutes == pytest.approx(minutes / 2, rel=0.02)
+    assert found.delay_median_minutes == pytest.approx(minutes / 2, rel=0.03)
+    assert found.delay_p95_minutes == pytest.approx(minutes * 0.95, rel=0.02)
+    assert found.hit_rate == pytest.approx(1 - exp(-expected), rel=0.02)
+    assert found.stale_share == pytest.approx(1 - (1 - exp(-expected)) / expected, rel=0.02)
+    assert found.efficiency == pytest.approx(1, rel=0.02)
+    assert found.pending == found.missed_updates == 0
+
+
+@pytest.mark.parametrize(("factor", "price"), [("2", 1.63), ("1.25", 1.18)])
+def test_doubling_settles_at_one_half_and_costs_what_it_costs(factor: str, price: float) -> None:
+    """P(hit) = 1/2, usual interval 0.693 / rate; at equal cost +63 % or +18 % mean delay.
+
+    The mean interval is near the usual one for small steps only.
+    """
+    found = poisson(0.7, f"doubling:factor={factor}")
+    assert found.hit_rate == pytest.approx(0.5, abs=0.01)
+    if factor == "1.25":
+        assert 0.7 / found.polls_per_day == pytest.approx(0.693, rel=0.1)
+    assert found.efficiency == pytest.approx(price, rel=0.03)
+
+
+def test_a_small_document_loses_items_and_flatters_the_delay() -> None:
+    """With fewer items in the document more are missed, and the late ones are seen."""
+    whole, small = poisson(40, "fixed:480"), poisson(40, "fixed:480", items=10)
+    assert whole.missed_updates == 0
+    assert small.missed_updates / small.updates > 0.2
+    assert small.delay_mean_minutes < whole.delay_mean_minutes
+
+
+def test_per_feed_means_differ_from_per_item_means() -> None:
+    """Busy feeds dominate the mean over items, every feed counts once in the mean over feeds."""
+    plan = grid.Plan(("weekly-average",), phases=4)
+    parts = [
+        result
+        for rate in (0.2, 30)
+        for result in grid.run_task(
+            grid.tasks([shards(parse_synthetic(f"poisson:rate={rate}"), 20, DAYS, "UTC", 1)],
+                       ["fixed:60"])[0],
+            plan,
+        )
+    ]  # fmt: skip
+    both = figures(parts[0].tally + parts[1].tally, 20)
+    alone = [figures(part.tally, 20) for part in parts]
+    mean = sum(one.delay_mean_minutes for one in alone) / 2
+    assert both.feed_delay_mean_minutes == pytest.approx(mean, rel=0.05)
+    assert both.delay_mean_minutes < both.feed_delay_mean_minutes / 3
+
+
+def test_jobs_change_nothing() -> None:
+    """One job, two jobs and other shards: the same integers."""
+    kind = parse_synthetic("poisson:rate=2,profile=office")
+    plan = grid.Plan(("ttl", "doubling"), phases=2, seed=5)
+
+    def run(jobs: int, size: int) -> list[tuple[object, ...]]:
+        made = shards(kind, 30, 60, "Europe/Berlin", 5, size)
+        work = grid.tasks([made], ["warm-up"])
+        merged = grid.merged([part for parts in grid.run(work, plan, jobs) for part in parts])
+        return [
+            (part.client, part.tally.counts.tolist(), part.tally.delays.sum()) for part in merged
+        ]
+
+    assert run(1, 30) == run(2, 30) == run(2, 7)
+
+
+def test_winers_day_by_the_hour() -> None:
+    """Made-up updates follow the stated day in local time, through both clock changes."""
+    from publisher.simulator.plots import local_hours
+
+    (line,) = shards(parse_synthetic("winer"), 1, DAYS, "America/Los_Angeles", 3)[0].timelines()
+    clock = local_hours(line, line.times.astype("int64"))
+    per_hour = [(clock == hour).sum() / DAYS for hour in range(24)]
+    assert per_hour == pytest.approx(synthetic.WINER, abs=0.6)
+    assert (line.times[1:] > line.times[:-1]).all()
+
+
+def test_made_up_feeds_are_the_same_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generator run as plain Python writes the same seconds."""
+    shard = shards(parse_synthetic("poisson:rate=5,profile=office"), 3, 40, "Asia/Kolkata", 11)[0]
+    fast = shard.feeds()
+    monkeypatch.setattr(synthetic, "available", lambda: False)
+    monkeypatch.setattr(synthetic, "specialise", lambda kernel, label: kernel)
+    slow = shard.feeds()
+    assert fast[0].tolist() == slow[0].tolist()
+    assert fast[1].tolist() == slow[1].tolist()
+
+
+def test_a_feed_scored_from_a_given_moment_remembers_what_was_before() -> None:
+    """The learning period can be longer than usual without being cut off."""
+    plan = window(0, 100 * 86400, (), 70 * 86400)
+    assert (plan.begin, plan.seconds) == (70 * 86400, 30 * 86400)

@@ -1,0 +1,162 @@
+"""Timelines: what is read from files, and what is refused with which words."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from publisher.errors import InvalidData, InvalidInput
+from publisher.simulator.instants import days_from_civil
+from publisher.simulator.scoring import scoring
+from publisher.simulator.timelines import (
+    Timeline,
+    cut,
+    from_instants,
+    merged,
+    read_timeline,
+)
+
+NOON = 1_700_049_600  # 2023-11-15T12:00:00Z
+
+
+def written(folder: Path, text: str, name: str = "blog.csv") -> Path:
+    """`text` as a file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_shapes_of_instants(tmp_path: Path) -> None:
+    """Z, offsets either way, fractions, lower case, quotes, other columns and CRLF are read."""
+    text = (
+        "title,updated_at\r\n"
+        "a,2023-11-15T12:00:00Z\r\n"
+        'b,"2023-11-15T13:00:01+01:00"\r\n'
+        "c,2023-11-15T06:30:02-05:30\r\n"
+        "d,2023-11-15T12:00:03.75Z\r\n"
+        "e,2023-11-15t12:00:04z\r\n"
+    )
+    line = read_timeline(written(tmp_path, text))
+    assert line.times.tolist() == [NOON + step for step in range(5)]
+    assert (line.name, line.zone, line.start, line.end) == ("blog", "UTC", NOON, NOON + 5)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("", "line 1: expected a CSV file with a column updated_at"),
+        ("when\n2023-11-15T12:00:00Z\n", "line 1: expected a CSV file with a column updated_at"),
+        ("updated_at\n", "no updates after the header"),
+        ("updated_at\n2023-11-15T12:00:00Z\nyesterday\n", "line 3: "),
+        ("updated_at\n2023-11-15T12:00:00Z\n\n2023-11-16T12:00:00Z\n", "line 3: "),
+        ("updated_at\n2023-02-29T12:00:00Z\n", "line 2: "),
+        ("updated_at\n2023-11-15T12:00:00\n", "line 2: the offset is missing"),
+        ("updated_at\n2023-11-15T24:00:00Z\n2023-11-15T25:00:00Z\n", "line 3: "),
+        ("updated_at\n9999-01-01T00:00:00Z\n", "line 2: "),
+        ("updated_at\n1969-12-31T23:59:59Z\n", "line 2: "),
+        ("updated_at\n2150-01-01T00:00:00Z\n", "line 2: not between 1970 and 2106"),
+        ("updated_at\n2023-11-15T12:00:00Z\n2023-11-15T11:00:00Z\n", "line 3: not in order"),
+        ("updated_at\n2023-11-15T12:00:00Z\n2023-11-15T13:00:00+01:00\n", "line 3: the same"),
+        ("updated_at\n\x00\x01\n", "line 2: "),
+        ('updated_at,x\n"2023-11-15T12:00:00Z', "line 2"),
+    ],
+)
+def test_bad_files_are_refused_with_the_line(tmp_path: Path, body: str, message: str) -> None:
+    """Each kind of bad row names its line, in one line."""
+    if "x\n" in body:
+        body = body.replace("2023", "2O23")
+    with pytest.raises(InvalidData) as error:
+        read_timeline(written(tmp_path, body))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_a_binary_one_are_refused(tmp_path: Path) -> None:
+    """Neither makes a traceback."""
+    with pytest.raises(InvalidData, match="No such file"):
+        read_timeline(tmp_path / "none.csv")
+    (tmp_path / "picture.csv").write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(InvalidData, match="line 1"):
+        read_timeline(tmp_path / "picture.csv")
+
+
+def test_zone_and_holes_come_from_the_tables_beside(tmp_path: Path) -> None:
+    """index.csv names the zone, holes.csv what nobody observed; an option goes before."""
+    path = written(tmp_path, "updated_at\n2023-11-15T12:00:00Z\n2023-12-15T12:00:00Z\n")
+    written(tmp_path, "slug,timezone\nother,Asia/Tokyo\nblog,Europe/Berlin\n", "index.csv")
+    holes = "slug,from,to\nblog,2023-11-20T00:00:00Z,2023-11-21T00:00:00Z\n" * 2
+    written(tmp_path, holes, "holes.csv")
+    line = read_timeline(path)
+    assert line.zone == "Europe/Berlin"
+    assert (line.holes - NOON).tolist() == [[388_800, 475_200]]
+    assert read_timeline(path, "Asia/Kolkata").zone == "Asia/Kolkata"
+    with pytest.raises(InvalidInput, match="unknown time zone"):
+        read_timeline(path, "Mars/Olympus")
+    written(tmp_path, "slug,timezone\nblog,Nowhere\n", "index.csv")
+    with pytest.raises(InvalidData, match=r"index\.csv: unknown time zone"):
+        read_timeline(path)
+    written(tmp_path, "slug,timezone\n", "index.csv")
+    written(tmp_path, "slug,from,to\nblog,2023-11-20T00:00:00Z,\n", "holes.csv")
+    with pytest.raises(InvalidData, match=r"holes\.csv"):
+        read_timeline(path)
+
+
+def test_holes_that_touch_are_joined() -> None:
+    """Overlapping and adjacent holes become one, in order."""
+    holes = np.array([[50, 60], [10, 20], [20, 30], [12, 15]], np.int64)
+    assert merged(holes).tolist() == [[10, 30], [50, 60]]
+
+
+def test_two_million_rows_are_read_fast(tmp_path: Path) -> None:
+    """Two million rows take seconds, not minutes."""
+    stamps = np.datetime_as_string(np.arange(2_000_000).astype("datetime64[s]"), unit="s")
+    path = tmp_path / "many.csv"
+    path.write_bytes(b"updated_at\n" + "Z\n".join([*stamps.tolist(), ""]).encode())
+    begin = perf_counter()
+    line = read_timeline(path)
+    assert perf_counter() - begin < 15
+    assert line.times.tolist()[:: 10**5] == list(range(0, 2_000_000, 10**5))
+
+
+def test_civil_days_agree_with_the_calendar() -> None:
+    """Every day from 1970 to 2105, leap years included."""
+    days = np.arange("1970-01-01", "2106-01-01", dtype="datetime64[D]")
+    dates = [str(day).split("-") for day in days]
+    year, month, day = (np.array([int(date[part]) for date in dates]) for part in range(3))
+    assert (days_from_civil(year, month, day) == days.astype(np.int64)).all()
+
+
+def test_cut_forgets_what_was_before() -> None:
+    """From, to and the last days; nothing left is an error."""
+    line = from_instants("x", [NOON + day * 86400 for day in (3, 0, 1, 1, 9)])
+    assert line.times.tolist() == [NOON + day * 86400 for day in (0, 1, 3, 9)]
+    assert cut(line, NOON + 1, NOON + 4 * 86400).times.tolist() == [NOON + 86400, NOON + 3 * 86400]
+    recent = cut(line, last_days=7)
+    assert (len(recent.times), recent.end - recent.start) == (2, 7 * 86400)
+    with pytest.raises(InvalidData, match="no updates in the time asked for"):
+        cut(line, NOON + 4 * 86400, NOON + 5 * 86400)
+    with pytest.raises(InvalidData, match="there are no updates"):
+        from_instants("x", [])
+
+
+@pytest.mark.parametrize(
+    ("offsets", "end"), [([0], 1), ([0, 3600], 7200), ([0, 86400 * 4 - 60], 86400 * 4)]
+)
+def test_a_timeline_too_short_to_score_is_refused(offsets: list[int], end: int) -> None:
+    """Where learning and cooling down leave nothing, the message says how long it was."""
+    times = np.array(offsets, np.uint32) + np.uint32(NOON)
+    with pytest.raises(InvalidData, match=r"nothing to score in \d"):
+        scoring(Timeline("short", times, NOON, NOON + end))
+
+
+def test_open_timelines_are_read_whole() -> None:
+    """All 38 real timelines, where they are at hand: as many updates as their index says."""
+    folder = Path(__file__).parents[3] / "shared" / "timelines"
+    if not (folder / "index.csv").is_file():
+        pytest.skip("the real timelines are not beside this checkout")
+    rows = [line.split(",") for line in (folder / "index.csv").read_text().splitlines()[1:]]
+    lines = [read_timeline(folder / f"{row[0]}.csv") for row in rows]
+    assert sum(len(line.times) for line in lines) == 355_336
+    assert datetime.fromtimestamp(lines[0].start, UTC).year == 2022
