@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 from publisher.readers import spans
 from publisher.readers.batches import Answered
 
+TOLD_LIMITS = (20, 45, 120, 300)  # minutes: ttl values up to each limit are one class
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 
 # A poll is early below this share of the ttl it was told, and on time up to that share and slack:
 # readers look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
 EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
+
+
+@dataclass(slots=True)
+class Told:
+    """The intervals after one class of ttl: how many, in time, too short, how long together."""
+
+    intervals: int = 0
+    on_time: int = 0
+    early: int = 0
+    seconds: int = 0
+
+    def count(self, on_time: bool, early: bool, seconds: float) -> None:
+        """Add one interval."""
+        self.intervals += 1
+        self.on_time += on_time
+        self.early += early
+        self.seconds += round(seconds)
+
+    def plus(self, other: Told, sign: int = 1) -> Told:
+        """The sum of two, or with -1 the difference."""
+        return Told(
+            self.intervals + sign * other.intervals,
+            self.on_time + sign * other.on_time,
+            self.early + sign * other.early,
+            self.seconds + sign * other.seconds,
+        )
 
 
 @dataclass(slots=True)
@@ -22,7 +51,7 @@ class Figures:
     `first`: polls without one before. `stale`, `invented`: validators of an older version, or of
     none, that brought a whole document; `ttl_only`: of a version with the same content. `early`,
     `on_time`: intervals against the ttl told before them; `fast`: against the smallest ttl;
-    `longer`: intervals after a ttl above the smallest.
+    `told`: the same by class of that ttl.
     """
 
     requests: int = 0
@@ -45,12 +74,11 @@ class Figures:
     on_time: int = 0
     early: int = 0
     fast: int = 0
-    longer: int = 0
-    longer_on_time: int = 0
+    told: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
     spans: spans.Spans = field(default_factory=Counter)
 
 
-COUNTS = tuple(column.name for column in fields(Figures) if column.name != "spans")
+COUNTS = tuple(column.name for column in fields(Figures) if column.type == "int")
 
 
 @dataclass(slots=True)
@@ -70,6 +98,38 @@ class Versions:
 
     by_tag: dict[str, str]
     by_date: dict[str, str]
+
+
+def told_class(minutes: int) -> int:
+    """The class of a ttl, from 0 (the shortest)."""
+    return bisect_left(TOLD_LIMITS, minutes)
+
+
+def told_to_text(told: Mapping[int, Told]) -> str:
+    """For storage: "class:intervals:on time:early:seconds" with spaces between."""
+    return " ".join(
+        f"{which}:{part.intervals}:{part.on_time}:{part.early}:{part.seconds}"
+        for which, part in sorted(told.items())
+    )
+
+
+def told_from_text(text: str) -> dict[int, Told]:
+    """What `told_to_text` wrote."""
+    told = defaultdict(Told)
+    for part in text.split():
+        which, *sums = map(int, part.split(":"))
+        told[which] = Told(*sums)
+    return told
+
+
+def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) -> dict[int, Told]:
+    """Class by class, the sum of two, or with -1 the difference without what is nothing."""
+    nothing = Told()
+    sums = {
+        which: one.get(which, nothing).plus(other.get(which, nothing), sign)
+        for which in one.keys() | other.keys()
+    }
+    return {which: part for which, part in sums.items() if part.intervals}
 
 
 def count_answer(sums: Figures, poll: Answered, versions: Versions) -> None:
@@ -101,11 +161,10 @@ def count_interval(sums: Figures, state: State, at: float, smallest_ttl_minutes:
     sums.interval_seconds += round(interval)
     sums.spans[state.told_minutes, spans.rounded(interval)] += 1
     on_time = EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
+    early = interval < EARLY_SHARE * told
     sums.on_time += on_time
-    sums.early += interval < EARLY_SHARE * told
-    if state.told_minutes > smallest_ttl_minutes:
-        sums.longer += 1
-        sums.longer_on_time += on_time
+    sums.early += early
+    sums.told[told_class(state.told_minutes)].count(on_time, early, interval)
     sums.fast += interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
     if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
         sums.refused_obeyed += 1

@@ -65,8 +65,8 @@ def _fold_some(
     session.execute(delete(PollBatch).where(PollBatch.id.in_([row.id for row in rows])))
     if waiting:
         session.execute(insert(PollBatch).values(payload=Batch(tuple(waiting)).to_bytes()))
-    tables.hand_over(session, ready)
-    folding = _Folding(session, _limited(session, ready), smallest_ttl_minutes)
+    groups = _limited(session, tables.hand_over(session, ready))
+    folding = _Folding(session, groups, smallest_ttl_minutes)
     folding.run()
     folding.save(lost)
     return folding.polls, more

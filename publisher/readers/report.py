@@ -17,7 +17,13 @@ from sqlalchemy.orm import Session, aliased
 
 from publisher.readers import spans, verdicts
 from publisher.readers.clients import NOBODY
-from publisher.readers.figures import COUNTS, DAY_SECONDS, Figures
+from publisher.readers.figures import (
+    COUNTS,
+    DAY_SECONDS,
+    Figures,
+    told_from_text,
+    told_sum,
+)
 from publisher.readers.tables import IDS_AT_ONCE, LOST
 from publisher.readers.verdicts import Verdict, judge
 from publisher.storage.models import Meta, Post, PostReach, ReaderClient, ReaderDay
@@ -201,7 +207,8 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
     query = (
         select(
             clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
-            clients.subscribers_capped, clients.first_at, clients.last_at, *figures,
+            clients.subscribers_capped, clients.first_at, clients.last_at, newest.told,
+            before.told, *figures,
         )
         .select_from(ReaderClient)
         .join(
@@ -225,7 +232,9 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
 
 def _reader(row: Any, begin: float) -> Reader:
     seen = (row[7] - max(row[6], begin)) / DAY_SECONDS
-    return Reader(row[0], row[2], row[3], row[1], row[4], row[5], max(seen, 1.0), Figures(*row[8:]))
+    sums = Figures(*row[10:])
+    sums.told = told_sum(told_from_text(row[8]), told_from_text(row[9] or ""), -1)
+    return Reader(row[0], row[2], row[3], row[1], row[4], row[5], max(seen, 1.0), sums)
 
 
 def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:
@@ -247,7 +256,7 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
 def _delays(session: Session, begin: datetime) -> list[PostDelay]:
     query = (
         select(
-            PostReach.post_id, Post.title, Post.slug, PostReach.published_at,
+            PostReach.post_id, Post.title, Post.source, PostReach.published_at,
             PostReach.readers, PostReach.delays,
         )
         .join(Post, Post.id == PostReach.post_id)
@@ -256,11 +265,17 @@ def _delays(session: Session, begin: datetime) -> list[PostDelay]:
     )  # fmt: skip
     return [
         PostDelay(
-            row.post_id, row.title or row.slug, row.published_at, row.readers,
+            row.post_id, row.title or _first_words(row.source), row.published_at, row.readers,
             Counter({int(span): count for span, count in row.delays.items()}),
         )
         for row in session.execute(query)
     ]  # fmt: skip
+
+
+def _first_words(source: str) -> str:
+    """How a note without a title is called in a list."""
+    words = source.split(None, 8)[:8]
+    return " ".join(words)[:60] or "a note"
 
 
 def _share(part: int, whole: int) -> float:

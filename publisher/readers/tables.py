@@ -11,7 +11,7 @@ from sqlalchemy.orm import DeclarativeBase, Session, aliased
 from publisher.readers import spans
 from publisher.readers.agents import Agent
 from publisher.readers.batches import Answered
-from publisher.readers.figures import COUNTS, Figures, State
+from publisher.readers.figures import COUNTS, Figures, State, told_from_text, told_sum, told_to_text
 from publisher.storage.models import Meta, PollHour, ReaderClient, ReaderDay, ReaderFeed
 
 IDS_AT_ONCE = 500
@@ -77,14 +77,15 @@ def save_days(session: Session, days: Mapping[tuple[int, int], Figures]) -> None
         before = newest.get(client)
         row: dict[str, Any] = {"client": client, "day": day}
         row |= {name: getattr(sums, name) for name in COUNTS}
-        own = sums.spans
+        own, told = sums.spans, sums.told
         if before is not None:
             row["day"] = max(day, before["day"])
+            told = told_sum(told, told_from_text(before["told"]))
             row |= {name: row[name] + before[name] for name in COUNTS}
             if row["day"] == before["day"]:
                 own = spans.from_texts(before["spans"])
                 own.update(sums.spans)
-        row["spans"] = spans.to_text(own)
+        row["told"], row["spans"] = told_to_text(told), spans.to_text(own)
         rows[client, row["day"]] = newest[client] = row
     _save(session, ReaderDay, ("client", "day"), list(rows.values()), stored)
 
@@ -122,8 +123,11 @@ def add_lost(session: Session, lost: int) -> None:
         session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
 
 
-def hand_over(session: Session, groups: Iterable[Answered]) -> None:
-    """Give the rows under last week's numbers to the same readers' numbers of this week."""
+def hand_over(session: Session, groups: Sequence[Answered]) -> list[Answered]:
+    """Give the rows under last week's numbers to the same readers' numbers of this week.
+
+    Returns the groups, those that were still counted under the old number with the new one.
+    """
     pairs = {group.before: group.client for group in groups if group.before != group.client}
     old = known(session, pairs)
     taken = known(session, (pairs[before] for before in old))
@@ -134,6 +138,7 @@ def hand_over(session: Session, groups: Iterable[Answered]) -> None:
         for table in (ReaderClient, ReaderFeed, ReaderDay):
             statement = update(_table(table)).where(_table(table).c.client == bindparam("old"))
             session.connection().execute(statement.values(client=bindparam("new")), changes)
+    return [group._replace(client=pairs.get(group.client, group.client)) for group in groups]
 
 
 def known(session: Session, clients: Iterable[int]) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from publisher.readers.figures import Figures
+from publisher.readers.figures import Figures, Told
 from publisher.readers.spans import Spans, quantile
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
@@ -13,10 +13,12 @@ ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
 
 INTERVALS_NEEDED = 5
-ON_TIME_SHARE = 0.7  # of the intervals: what obedience needs
+ON_TIME_SHARE = 0.7  # of all intervals: what obedience needs
+CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl, where it has some
 PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor of its own
 CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
 FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
+FOLLOWING_RATIO = 1.5  # longest to shortest mean interval: what a reader with a floor needs
 HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
 
 
@@ -42,8 +44,8 @@ def judge(sums: Figures, smallest_ttl_minutes: int) -> Verdict:
         return Verdict(ABUSIVE, _abusive(sums, repeated, honest, smallest_ttl_minutes))
     if careless:
         return Verdict(UNCONDITIONAL, _careless(sums, repeated, honest))
-    if sums.on_time >= ON_TIME_SHARE * sums.intervals:
-        return Verdict(OBEDIENT, f"{_on_time(sums)}: {_followed(sums.spans)}")
+    if _obedient(sums):
+        return Verdict(OBEDIENT, f"{_on_time(sums)}: {_followed(sums)}{_doubt(sums)}")
     if _patient(sums):
         return Verdict(OBEDIENT, _patience(sums))
     return Verdict(FIXED, _fixed(sums))
@@ -71,20 +73,41 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
     return groups
 
 
-def _patient(sums: Figures) -> bool:
-    """Obeys with a floor of its own: hardly ever early, and in time where the ttl is longer."""
-    return (
-        sums.early <= PATIENT_SHARE * sums.intervals
-        and sums.longer >= INTERVALS_NEEDED
-        and sums.longer_on_time >= ON_TIME_SHARE * sums.longer
+def _obedient(sums: Figures) -> bool:
+    """In time as a rule, and after each class of ttl: a fixed hour is in time after 60 only."""
+    return sums.on_time >= ON_TIME_SHARE * sums.intervals and all(
+        part.on_time >= CLASS_SHARE * part.intervals for part in _classes(sums)
     )
+
+
+def _patient(sums: Figures) -> bool:
+    """Obeys with a floor of its own: hardly ever early, and slower where the ttl is longer."""
+    classes = _classes(sums)
+    if len(classes) < 2 or sums.early > PATIENT_SHARE * sums.intervals:
+        return False
+    shortest, longest = classes[0], classes[-1]
+    return (
+        longest.on_time >= ON_TIME_SHARE * longest.intervals
+        and longest.seconds / longest.intervals
+        >= FOLLOWING_RATIO * shortest.seconds / shortest.intervals
+    )
+
+
+def _classes(sums: Figures) -> list[Told]:
+    """The classes of ttl with enough intervals to judge by, from the shortest ttl."""
+    return [part for _, part in sorted(sums.told.items()) if part.intervals >= CLASS_INTERVALS]
+
+
+def _doubt(sums: Figures) -> str:
+    if len(_classes(sums)) > 1:
+        return ""
+    return "; it was never told anything else, so a fixed interval would look the same"
 
 
 def _patience(sums: Figures) -> str:
     return (
         f"{_share(sums.early, sums.intervals)} of {_count(sums.intervals, 'interval')} were too "
-        f"short, and of those after a longer ttl {_share(sums.longer_on_time, sums.longer)} were "
-        f"in time; it has a floor of its own: {_followed(sums.spans)}"
+        f"short; it has a floor of its own, but waits longer when told to: {_followed(sums)}"
     )
 
 
@@ -114,7 +137,7 @@ def _fixed(sums: Figures) -> str:
     return (
         f"keeps its own time, {_length(median)}: {_share(sums.early, sums.intervals)} of "
         f"{_count(sums.intervals, 'interval')} shorter than the ttl it was told, "
-        f"{_share(sums.on_time, sums.intervals)} in time. {_followed(sums.spans)}"
+        f"{_share(sums.on_time, sums.intervals)} in time; {_followed(sums)}"
     )
 
 
@@ -123,12 +146,13 @@ def _on_time(sums: Figures) -> str:
     return f"{share} of {_count(sums.intervals, 'interval')} ended when the ttl did"
 
 
-def _followed(spans: Spans) -> str:
+def _followed(sums: Figures) -> str:
     parts = [
         f"told {minutes} min it waits {_length(quantile(group, 0.5) or 0)}"
-        for minutes, group in told(spans).items()
+        for minutes, group in told(sums.spans).items()
+        if group.total() >= CLASS_INTERVALS
     ]
-    return "; ".join(parts[:4])
+    return "; ".join(parts[:5])
 
 
 def _length(seconds: float) -> str:

@@ -368,9 +368,10 @@ class ReaderFeed(Base):
 class ReaderDay(Base):
     """One reader's sums as they stood at the end of a day (days since 1970, UTC) with polls.
 
-    They run on from day to day, so that any span of days is one subtraction; `spans` alone is of
-    the day itself: how often which interval followed which ttl, as "ttl:seconds:count ..." with
-    rounded seconds. Client 0 is everybody beyond the limit.
+    They run on from day to day, so that any span of days is one subtraction. `told`: the intervals
+    by class of the ttl before them, as "class:intervals:on time:early:seconds ...". `spans` alone
+    is of the day itself: how often which interval followed which ttl, as "ttl:seconds:count ..."
+    with rounded seconds. Client 0 is everybody beyond the limit.
     """
 
     __tablename__ = "reader_days"
@@ -396,8 +397,7 @@ class ReaderDay(Base):
     on_time: Mapped[int] = mapped_column(default=0)
     early: Mapped[int] = mapped_column(default=0)
     fast: Mapped[int] = mapped_column(default=0)
-    longer: Mapped[int] = mapped_column(default=0)
-    longer_on_time: Mapped[int] = mapped_column(default=0)
+    told: Mapped[str] = mapped_column(Text, default="")
     spans: Mapped[str] = mapped_column(Text, default="")
     __table_args__ = ({"sqlite_with_rowid": False},)
 

@@ -23,6 +23,7 @@ from publisher.web import (
     metrics,
     micropub,
     operations,
+    readers,
     rendering,
     signposts,
     studio,
@@ -54,6 +55,7 @@ _ROOMS = (
     micropub,
     operations,
     signposts,
+    readers,
     studio,
 )
 

@@ -41,6 +41,8 @@ def prepare(app: Flask) -> None:
         first_words=first_words,
         first_picture=first_picture,
         description=description,
+        kilobytes=kilobytes,
+        minutes=minutes,
     )
     app.context_processor(_values)
 
@@ -101,6 +103,25 @@ def url(place: str) -> str:
 def description(post: Post) -> str:
     """What a post is about, in a line: the author's summary, else its first words."""
     return post.summary or first_words(post.html, DESCRIPTION_LENGTH)
+
+
+def kilobytes(count: int) -> str:
+    """Bytes as people say them: 1.2 kB, 34 MB."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return (
+                f"{count / size:.1f} {unit}" if count < 10 * size else f"{count / size:.0f} {unit}"
+            )
+    return f"{count} B"
+
+
+def minutes(count: float | None) -> str:
+    """Minutes in the shortest words: 15 min, 8 h, 2.5 d; a dash for nothing."""
+    if count is None:
+        return "–"
+    if count < 120:
+        return f"{count:.0f} min"
+    return f"{count / 60:.3g} h" if count < 2880 else f"{count / 1440:.3g} d"
 
 
 def _values() -> dict[str, Any]:

@@ -136,6 +136,17 @@ def test_a_slow_reader_is_timed_across_the_change_of_keys(
     assert weeks == {last, last - 1}
 
 
+def test_one_fold_may_see_both_weeks(counting: Counting, clock: FakeClock, site: Site) -> None:
+    """Batches from before and after the change of keys make one reader, not two."""
+    for week in range(2):
+        counting.poll(MONDAY + timedelta(days=7 * week))
+        counting.counter.flush()
+        clock.forward(days=7)
+    counting.fold()
+    with site.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(ReaderClient)) == 1
+
+
 def test_two_processes_agree_on_the_keys(site: Site, clock: FakeClock) -> None:
     """Whoever comes first makes this week's key; everybody uses it."""
     assert keys(site.database, clock()) == keys(site.database, clock())

@@ -78,3 +78,17 @@ def test_each_behaviour_gets_its_verdict(
     found = report.verdict(report.readers[0])
     assert found.name == verdict, found.evidence
     assert evidence in found.evidence
+
+
+def test_one_ttl_alone_proves_little_and_the_evidence_says_so(counting: Counting) -> None:
+    """Hourly polls of a feed that always says 60 are obedience, as far as anybody can tell."""
+    document = FakeDocument(max_age_seconds=3600)
+    for hour in range(10):
+        at = MONDAY + timedelta(hours=hour)
+        counting.poll(at, NOT_MODIFIED, document, if_none_match=document.etag)
+    counting.fold()
+    with counting.site.database.read() as session:
+        report = make(session, MONDAY + timedelta(days=1), 7, 15)
+    found = report.verdict(report.readers[0])
+    assert found.name == "obedient"
+    assert "would look the same" in found.evidence

@@ -1,0 +1,94 @@
+"""What the author sees of the feed: the day, the ttl and its reasons, the week, the feed's health.
+
+The studio's first page shows it; `templates/readers/dashboard.html` draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.blog import preferences
+from publisher.core.day import Day
+from publisher.feeds import history, problems
+from publisher.feeds.problems import Problem
+from publisher.readers.week import Week, last_week
+from publisher.rebuild import ADDRESSES, RSS
+from publisher.storage.models import Delivery, DocumentVersion, Snapshot
+from publisher.web import day
+
+DELIVERIES_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class DocumentHealth:
+    """One served document: its snapshot and how often it changed within a day, and why."""
+
+    address: str
+    snapshot: Snapshot
+    plain_bytes: int
+    gzip_bytes: int
+    versions: int
+    ttl_only: int
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """Everything the picture needs, as values."""
+
+    day: Day
+    ttl_minutes: int | None
+    reasons: Sequence[str]
+    week: Week
+    documents: Sequence[DocumentHealth]
+    problems_since: datetime | None
+    problems: Sequence[Problem]
+    pushing: bool
+    deliveries: Sequence[Delivery]
+
+
+def dashboard(session: Session, now: datetime) -> Dashboard:
+    """The dashboard as it stands at `now`; reads only."""
+    settings = preferences.load(session)
+    snapshots = {row.name: row for row in session.scalars(select(Snapshot))}
+    main = snapshots.get(RSS)
+    week = history.since(session, RSS, now - timedelta(days=7))
+    since, found = problems.known(session)
+    return Dashboard(
+        day=day.strip(session, now),
+        ttl_minutes=main.ttl_minutes if main else None,
+        reasons=main.decision.get("reasons", ()) if main else (),
+        week=last_week(session, week, now, settings.zone),
+        documents=[
+            _health(session, address, snapshots[name], now)
+            for name, address in ADDRESSES.items()
+            if name in snapshots
+        ],
+        problems_since=since,
+        problems=found,
+        pushing=bool(settings.hubs or settings.cloud),
+        deliveries=session.scalars(
+            select(Delivery).order_by(Delivery.id.desc()).limit(DELIVERIES_SHOWN)
+        ).all(),
+    )
+
+
+def _health(session: Session, address: str, row: Snapshot, now: datetime) -> DocumentHealth:
+    versions = history.since(session, row.name, now - timedelta(days=1))
+    return DocumentHealth(
+        address=address,
+        snapshot=row,
+        plain_bytes=len(row.body),
+        gzip_bytes=len(row.body_gzip),
+        versions=max(len(versions) - 1, 0),
+        ttl_only=sum(_same_content(*pair) for pair in pairwise(versions)),
+    )
+
+
+def _same_content(before: DocumentVersion, after: DocumentVersion) -> bool:
+    return before.content_hash == after.content_hash
