@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Flask, Response
 from flask_wtf.csrf import CSRFProtect
 
+from publisher.blog.media import MAX_BYTES
 from publisher.clock import Clock
 from publisher.readers import batches
 from publisher.readers.counter import PollCounter
@@ -23,6 +24,7 @@ from publisher.web import (
     metrics,
     micropub,
     operations,
+    preview,
     readers,
     rendering,
     signposts,
@@ -31,7 +33,9 @@ from publisher.web import (
 from publisher.web.front import FeedFront
 from publisher.web.proxies import behind_proxies
 
-MAX_REQUEST_BYTES = 32 * 1024 * 1024
+# The largest upload and its form around it; the form's own texts may be as long as a post.
+MAX_REQUEST_BYTES = MAX_BYTES + 8 * 1024 * 1024
+MAX_TEXT_BYTES = 8 * 1024 * 1024
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -54,6 +58,7 @@ _ROOMS = (
     metrics,
     micropub,
     operations,
+    preview,
     signposts,
     readers,
     studio,
@@ -69,6 +74,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.config.update(
         SECRET_KEY=secret_key(site.settings),
         MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
+        MAX_FORM_MEMORY_SIZE=MAX_TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=site.site_url.startswith("https:"),

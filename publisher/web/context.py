@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.blog import authors, listing
-from publisher.errors import Forbidden, NotFound
+from publisher.errors import Forbidden, NotFound, PublisherError
 from publisher.site import Site
 from publisher.storage.models import Author, Post
 
@@ -56,12 +56,36 @@ def author() -> Author | None:
     return found
 
 
+ENDED = "your login has ended"
+
+
+class LoginNeeded(PublisherError):
+    """Nobody is logged in (any more), and what was sent must not be lost (see `login.py`)."""
+
+    http_status = 401
+
+
+def me() -> Author:
+    """Who is logged in; LoginNeeded when nobody is."""
+    found = author()
+    if found is None:
+        raise LoginNeeded(ENDED)
+    return found
+
+
+def wants_json() -> bool:
+    """Whether a script asks, not a person's browser."""
+    return request.accept_mimetypes.best == "application/json"
+
+
 def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
     """Send whoever is not logged in to the login page, and back here afterwards."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Response:
         if author() is None:
+            if request.method == "POST":
+                me()
             return redirect(url_for("login.form", next=request.full_path.rstrip("?")))
         return view(*args, **kwargs)
 

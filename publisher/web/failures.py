@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Flask, Response, render_template, request
-from flask_wtf.csrf import CSRFError
+from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException
 
+from publisher.blog.media import limit_text
 from publisher.errors import PublisherError, TooMany
+from publisher.web.context import wants_json
 
 # Status: heading, and what is said when nobody said it better.
 WORDS = {
@@ -18,7 +19,7 @@ WORDS = {
     405: ("That did not work", "This address does not take that kind of request."),
     409: ("Changed meanwhile", "Somebody else changed this meanwhile."),
     410: ("Gone", "This was deleted by its author."),
-    413: ("Too large", "This is more than can be taken."),
+    413: ("Too large", f"A file may have {limit_text()}, a text a million characters."),
     415: ("That did not work", "This kind of content is not taken."),
     422: ("That did not work", "Some of this cannot be taken as it is."),
     429: ("Too often", "Too many tries; wait a little."),
@@ -35,15 +36,18 @@ RETRY_SECONDS = 30
 def prepare(app: Flask) -> None:
     """Let every kind of failure end in our page."""
     app.register_error_handler(PublisherError, _known)
-    app.register_error_handler(CSRFError, _forged)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(500, lambda _: page(500))
     app.after_request(_stay_here)
 
 
 def page(status: int, message: str = "") -> Response:
-    """The page for a status; it comes out even when nothing else works."""
+    """The page for a status, for scripts as JSON; it comes out even when nothing else works."""
     heading, usual = WORDS.get(status, WORDS[400])
+    if wants_json():
+        answer = jsonify(error=message or usual)
+        answer.status_code = status
+        return answer
     words: dict[str, Any] = {"status": status, "heading": heading, "message": message or usual}
     try:
         text = render_template("error.html", **words)
@@ -62,10 +66,6 @@ def _known(error: PublisherError) -> Response:
     elif error.http_status == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
-
-
-def _forged(error: CSRFError) -> Response:
-    return page(400, f"{error.description} Go back, reload the page and send it again.")
 
 
 def _refused(error: HTTPException) -> Any:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Blueprint, current_app, redirect, render_template, request, session, url_for
+from flask import (
+    Blueprint,
+    current_app,
+    g,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask_wtf.csrf import CSRFError, generate_csrf
 
-from publisher.blog import authors, preferences
+from publisher.blog import authors
 from publisher.errors import FieldErrors, Forbidden, TooMany
 from publisher.site import check_setup, forget_setup
-from publisher.web.context import now, site
+from publisher.web import failures
+from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
+from publisher.web.studio import held
 
 blueprint = Blueprint("login", __name__)
 
@@ -62,6 +75,8 @@ def log_in() -> Any:
         headers = {"Retry-After": str(error.retry_after_seconds)}
         return *_login_page(str(error), error.http_status), headers
     _remember(token)
+    if kept := held.received():
+        return held.editor_page(kept, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
 
@@ -82,6 +97,28 @@ def local_address(target: str) -> str:
     return "" if parts.netloc or parts.scheme else target
 
 
+@blueprint.app_errorhandler(LoginNeeded)
+def needed(error: LoginNeeded) -> Any:
+    """Somebody sent something after the login had ended: the text waits behind the login form."""
+    if wants_json():
+        return jsonify(error=str(error)), error.http_status
+    return _login_page(str(error), error.http_status)
+
+
+@blueprint.app_errorhandler(CSRFError)
+def forged(error: CSRFError) -> Any:
+    """A form without its key: forged, or older than the login. Nothing is done, nothing lost."""
+    if wants_json():
+        # The key is of no use to another site: its scripts cannot read this answer.
+        return jsonify(error="the form's key has expired", csrf_token=generate_csrf()), 400
+    if author() is None and request.path.startswith("/studio/"):
+        return _login_page(ENDED, 401)
+    problem = "This form has expired or was not sent from this site, so nothing was done."
+    if kept := held.sent():
+        return held.editor_page(kept, f"{problem} Your text is below: save it again."), 400
+    return failures.page(400, f"{problem} Go back, reload the page and send it again.")
+
+
 def _subjects(name: str) -> list[str]:
     """Whom a failure counts against: the name that was tried, and the address it came from."""
     key = current_app.config["SECRET_KEY"]
@@ -93,24 +130,21 @@ def _remember(token: str) -> None:
     session.clear()
     session["token"] = token
     session.permanent = True
+    g.pop("author", None)
 
 
 def _setup_page(secret: str, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         check_setup(db, secret)
-        settings = preferences.load(db)
-    name = request.form.get("name", "")
-    return render_template("studio/setup.html", settings=settings, errors=errors, name=name)
+    return render_template("studio/setup.html", errors=errors, name=request.form.get("name", ""))
 
 
 def _login_page(error: str, status: int) -> tuple[str, int]:
-    with site().database.read() as db:
-        settings = preferences.load(db)
     page = render_template(
         "studio/login.html",
-        settings=settings,
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")),
+        held=held.received() or held.sent(),
     )
     return page, status

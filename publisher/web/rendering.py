@@ -32,6 +32,7 @@ def prepare(app: Flask) -> None:
         rfc3339=format_rfc3339,
         day=day,
         clock=clock,
+        clock_seconds=clock_seconds,
         moment=moment,
         month_name=month_name,
         day_of_month=day_of_month,
@@ -71,6 +72,11 @@ def day(at: datetime) -> str:
 def clock(at: datetime) -> str:
     """The author's civil time: 09:30."""
     return f"{at.astimezone(settings().zone):%H:%M}"
+
+
+def clock_seconds(at: datetime) -> str:
+    """The author's civil time to the second: 09:30:05."""
+    return f"{at.astimezone(settings().zone):%H:%M:%S}"
 
 
 def moment(at: datetime) -> str:

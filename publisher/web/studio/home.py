@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 
-from publisher.blog import posts, preferences
-from publisher.blog.drafts import draft
-from publisher.rebuild import rebuild
-from publisher.web.context import author, login_required, now, site
+from publisher.blog import autosave, desk, editing
+from publisher.blog.editing import Intent
+from publisher.errors import FieldErrors, PublisherError
+from publisher.web.context import login_required, me, now, site
+from publisher.web.day import strip
+from publisher.web.rendering import settings
+from publisher.web.studio import forms, parts
 
 blueprint = Blueprint("home", __name__)
+
+_SHOWN = 8
 
 
 @blueprint.get("/")
 @login_required
 def page() -> str:
-    """A box that is ready to type in."""
+    """The box with what was typed last, the day, and the posts one is likely to look for."""
     with site().database.read() as db:
-        return render_template("studio/home.html", settings=preferences.load(db))
+        kept = autosave.load(db, me().id, autosave.BOX)
+    return _show(kept.fields.get("source", "") if kept else "", seen=autosave.stamp(kept))
 
 
 @blueprint.post("/")
 @login_required
 def write() -> Any:
-    """Publish what was typed, after the undo window."""
-    who = author()
-    value = draft(request.form.get("source", ""), request.form.get("title", ""))
-    with site().database.write() as db:
-        settings = preferences.load(db)
-        post = posts.create(db, value, who.id if who else None, now())
-        posts.publish(db, post, now() + timedelta(seconds=settings.undo_seconds), now())
-    rebuild(site(), now())
-    return redirect(url_for("studio.home.page"))
+    """Publish what was typed after the undo window, or take it to the full editor."""
+    typed = forms.from_mapping(request.form)
+    grows = request.form.get("action") == "grow"
+    if grows and not typed.source.strip():
+        return redirect(url_for("studio.editor.new"))
+    try:
+        value, _ = forms.read(typed, settings().zone)
+        intent = Intent("draft" if grows else "now")
+        with site().database.write() as db:
+            post = editing.submit(db, me(), 0, value, 0, intent, now(), settings().undo_seconds)
+    except FieldErrors as error:
+        return _show(typed.source, problem=error.fields.get("source", str(error))), 422
+    except PublisherError as error:
+        problem = f"this was not saved: {error}. Your text is still here"
+        return _show(typed.source, problem=problem), error.http_status
+    if grows:
+        return redirect(url_for("studio.editor.edit", post_id=post.id, done="box"))
+    parts.feeds_changed()
+    return redirect(url_for(".page", done="box"))
+
+
+def _show(source: str, seen: str = "", problem: str = "") -> str:
+    author = me()
+    mine = None if author.role == "admin" else author.id
+    with site().database.read() as db:
+        lists = {
+            state: desk.rows(db, desk.Filter(state=state, author_id=mine), author.id, _SHOWN)
+            for state in ("draft", "scheduled", "published")
+        }
+        waiting = parts.leaving(db, author)
+        held = {post.id for post in waiting}
+        lists["scheduled"] = [row for row in lists["scheduled"] if row.id not in held]
+        return render_template(
+            "studio/home.html",
+            source=source,
+            seen=seen,
+            problem=problem,
+            lists=lists,
+            leaving=waiting,
+            seconds_left=parts.seconds_left,
+            first_words=desk.first_words,
+            today=strip(db, now()),
+        )

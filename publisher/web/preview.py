@@ -1,0 +1,26 @@
+"""Private preview links: a draft as readers will see it, for whoever has the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, make_response, redirect, render_template
+
+from publisher.blog import posts, previews
+from publisher.web.context import site
+
+blueprint = Blueprint("preview", __name__)
+
+
+@blueprint.get("/preview/<token>")
+def page(token: str) -> Any:
+    """The draft, kept by no cache and no search engine; once published, the way to the post."""
+    with site().database.read() as db:
+        post = previews.find(db, token)
+        if post.status == "published":
+            return redirect(posts.path(post))
+        response = make_response(render_template("studio/preview.html", post=post))
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

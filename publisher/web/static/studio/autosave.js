@@ -1,0 +1,120 @@
+// Keeps what stands in the form on the server, soon after the typing pauses, and says so.
+
+import { clock, fieldsOf, problemOf, send } from "./form.js";
+
+const PAUSE = 1500; // ms without a keystroke
+const LONGEST = 10000; // ms of typing without a pause
+const RETRY = 8000; // ms after a failure
+
+export class Autosave {
+  // `address` tells where to send; `state` is the element that shows what happened; `born(told)`
+  // is called when a new post has become a draft.
+  constructor(form, address, state, recovery, born = () => {}) {
+    Object.assign(this, { form, address, state, recovery, born });
+    this.seen = form.dataset.seen || "";
+    this.changedAt = 0;
+    this.timer = 0;
+    this.busy = false;
+    this.stopped = false;
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "hidden" && this.changedAt) this.run();
+    });
+  }
+
+  changed() {
+    if (!this.changedAt) this.changedAt = Date.now();
+    this.recovery.keepSoon();
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    const left = Math.max(0, this.changedAt + LONGEST - Date.now());
+    this.timer = setTimeout(() => this.run(), Math.min(PAUSE, left));
+  }
+
+  async run() {
+    clearTimeout(this.timer);
+    if (this.busy || this.stopped || !this.changedAt) return;
+    this.busy = true;
+    this.changedAt = 0;
+    const data = fieldsOf(this.form);
+    data.set("seen", this.seen);
+    try {
+      await this.take(await send(this.form, this.address(), data));
+    } catch {
+      this.failed("No connection. The text is kept in this browser.");
+    }
+    this.busy = false;
+    if (this.changedAt && !this.timer) this.changed();
+  }
+
+  async take(answer) {
+    if (answer.ok) return this.kept(await answer.json());
+    if (answer.status === 422) return; // nothing typed yet
+    if (answer.status === 401) {
+      this.failed("You are logged out. The text is kept in this browser; ");
+      const link = Object.assign(document.createElement("a"), {
+        href: "/studio/login", target: "_blank", textContent: "log in in another tab",
+      });
+      this.state.append(link, ".");
+      return;
+    }
+    const problem = await problemOf(answer);
+    if (answer.status === 409) this.stopped = true;
+    this.failed(`Not saved: ${problem}.`);
+  }
+
+  kept(told) {
+    this.seen = told.seen;
+    if (told.id) this.born(told);
+    this.timer = 0;
+    if (told.stale) {
+      this.say("This post was saved elsewhere meanwhile. When you save, you will see both texts.", true);
+    } else {
+      this.say(`Saved ${told.saved}`);
+    }
+    if (!this.changedAt) this.recovery.forget();
+  }
+
+  failed(words) {
+    this.changedAt ||= Date.now();
+    const kept = this.recovery.keep();
+    this.say(kept ? words : `${words} This browser cannot keep it: copy the text.`, true);
+    if (!this.stopped) this.timer = setTimeout(() => this.run(), RETRY);
+  }
+
+  say(words, wrong = false) {
+    this.state.textContent = words;
+    this.state.classList.toggle("wrong", wrong);
+  }
+}
+
+// What this browser kept and the page does not show: taken at once when nothing came between,
+// offered when the post was saved elsewhere.
+export function recover(recovery, banner, onUse) {
+  const found = recovery.found();
+  if (!found) return;
+  const at = clock(new Date(found.at));
+  const shown = recovery.values();
+  const button = Object.assign(document.createElement("button"), { type: "button" });
+  const words = document.createElement("p");
+  banner.append(words, button);
+  banner.hidden = false;
+  const back = () => {
+    recovery.use(shown);
+    recovery.forget();
+    banner.hidden = true;
+  };
+  const use = () => {
+    recovery.use(found.values);
+    onUse();
+    words.textContent = `Recovered what this browser had kept at ${at}.`;
+    button.textContent = "Discard it";
+    button.onclick = back;
+  };
+  if (found.sameVersion) {
+    use();
+  } else {
+    words.textContent = `This browser kept another text of this post at ${at}, from before it was last saved.`;
+    button.textContent = "Show that text";
+    button.onclick = use;
+  }
+}

@@ -1,0 +1,32 @@
+// The first page of the studio: a box that keeps what is typed and publishes on Ctrl+Enter.
+
+import { Autosave, recover } from "./autosave.js";
+import { bindKeys } from "./keys.js";
+import { Recovery, forgetDone } from "./recovery.js";
+import { bindUndo } from "./undo.js";
+
+const form = document.getElementById("box");
+const area = form.elements.source;
+forgetDone(form.dataset.author);
+bindUndo();
+bindKeys(area);
+
+const recovery = new Recovery(form);
+const autosave = new Autosave(form, () => "/studio/autosave/0", form.querySelector("[data-state]"), recovery);
+const banner = document.createElement("div");
+banner.className = "banner";
+banner.hidden = true;
+form.before(banner);
+recover(recovery, banner, () => autosave.changed());
+
+form.addEventListener("input", () => autosave.changed());
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  if (area.value.trim()) form.requestSubmit(form.querySelector("button.primary"));
+});
+form.addEventListener("submit", () => {
+  recovery.keep();
+  autosave.stopped = true;
+});
+area.setSelectionRange(area.value.length, area.value.length);

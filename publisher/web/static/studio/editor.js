@@ -1,0 +1,109 @@
+// The editor: autosave, recovery, preview, keys and pictures around a plain form.
+
+import { Autosave, recover } from "./autosave.js";
+import { bindKeys } from "./keys.js";
+import { Pictures } from "./pictures.js";
+import { Preview } from "./preview.js";
+import { Recovery, forgetDone } from "./recovery.js";
+import { bindUndo } from "./undo.js";
+
+const form = document.getElementById("editor");
+const area = form.elements.source;
+const pane = document.getElementById("preview");
+const toggle = form.querySelector("[data-toggle-preview]");
+const save = form.querySelector("[data-save]");
+const state = form.querySelector("[data-state]");
+const wide = matchMedia("(min-width: 70rem)");
+
+forgetDone(form.dataset.author);
+bindUndo();
+bindKeys(area);
+
+const recovery = new Recovery(form);
+const address = () => `/studio/autosave/${form.dataset.post}`;
+const autosave = new Autosave(form, address, state, recovery, (told) => {
+  form.dataset.post = told.id;
+  form.elements.base_version.value = told.version;
+  form.action = told.address;
+  recovery.moveTo(told.id, told.version);
+  history.replaceState(history.state, "", told.address);
+});
+const preview = new Preview(form, pane);
+const pictures = new Pictures(form, area, (words, wrong) => autosave.say(words, wrong));
+
+// The preview: beside the text where there is room, in its place where there is not.
+function showPreview(shown) {
+  pane.hidden = !shown;
+  form.classList.toggle("previewing", shown);
+  toggle.setAttribute("aria-expanded", String(shown));
+  toggle.textContent = shown && !wide.matches ? "Back to the text" : shown ? "Hide preview" : "Preview";
+  if (shown) preview.run();
+  else area.focus();
+}
+toggle.hidden = false;
+toggle.onclick = () => showPreview(pane.hidden);
+wide.addEventListener("change", () => showPreview(wide.matches));
+if (wide.matches) {
+  const focused = document.activeElement;
+  showPreview(true);
+  focused?.focus?.();
+}
+
+// One control: the button says what it will do.
+function nameTheButton() {
+  const place = form.querySelector("input[name=place]:checked")?.value;
+  const names = { draft: "Save draft", now: "Publish", later: "Schedule" };
+  if (place) save.textContent = names[place];
+  form.querySelector(".at")?.classList.toggle("unused", place !== "later");
+}
+nameTheButton();
+form.elements.at?.addEventListener("focus", () => {
+  form.querySelector("input[name=place][value=later]").checked = true;
+  nameTheButton();
+});
+
+const words = form.querySelector("[data-words]");
+let counting = 0;
+function countSoon() {
+  counting ||= setTimeout(() => {
+    counting = 0;
+    const count = (area.value.match(/\S+/g) ?? []).length;
+    words.textContent = `${count.toLocaleString()} ${count === 1 ? "word" : "words"}`;
+  }, 400);
+}
+countSoon();
+
+const changed = () => {
+  autosave.changed();
+  preview.changed();
+  countSoon();
+};
+recover(recovery, document.querySelector("[data-banner]"), changed);
+form.addEventListener("input", (event) => {
+  if (event.target.name === "place" || event.target.name === "minor") return nameTheButton();
+  if (event.target.name === "file" || event.target.name === "alt" || event.target.id === "alt-now") return;
+  changed();
+});
+
+function submit(place) {
+  const choice = place && form.querySelector(`input[name=place][value=${place}]`);
+  if (choice) choice.checked = true;
+  form.requestSubmit(save);
+}
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const acts = {
+    s: () => submit(),
+    e: () => showPreview(pane.hidden),
+    Enter: () => submit("now"),
+  };
+  const act = acts[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+form.addEventListener("submit", () => {
+  recovery.keep();
+  autosave.stopped = true;
+});
+export { autosave, pictures, preview, recovery };

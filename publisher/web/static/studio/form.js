@@ -1,0 +1,34 @@
+// One form and the server: sends its fields, and gets a new form key when the old one has expired.
+
+export const fieldsOf = (form) => {
+  const data = new FormData(form);
+  for (const name of ["file", "alt", "place", "minor", "action"]) data.delete(name);
+  return data;
+};
+
+export async function send(form, address, data, options = {}) {
+  const answer = await attempt(form, address, data, options);
+  if (answer.status !== 400) return answer;
+  const told = await answer.clone().json().catch(() => ({}));
+  if (!told.csrf_token) return answer;
+  for (const input of document.querySelectorAll("input[name=csrf_token]")) {
+    input.value = told.csrf_token;
+  }
+  data.set("csrf_token", told.csrf_token);
+  return attempt(form, address, data, options);
+}
+
+function attempt(form, address, data, options) {
+  const key = form.elements.csrf_token.value;
+  const headers = { Accept: "application/json", "X-CSRFToken": key };
+  return fetch(address, { method: "POST", body: data, headers, ...options });
+}
+
+// What went wrong, in the server's words where it had any.
+export async function problemOf(answer) {
+  const told = await answer.json().catch(() => ({}));
+  return told.error || `the server answered ${answer.status}`;
+}
+
+export const clock = (date) =>
+  date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

@@ -1,0 +1,5 @@
+// The list of posts needs a script for the countdown only.
+
+import { bindUndo } from "./undo.js";
+
+bindUndo();

@@ -1,0 +1,88 @@
+// The text, kept in this browser on each keystroke: a crash, a closed tab, a dead network or an
+// expired login lose nothing. What the server has confirmed is forgotten here.
+
+const KEPT = ["title", "source", "tags", "summary", "slug"];
+const keyOf = (author, post) => `publisher:${author}:${post}`;
+
+export class Recovery {
+  constructor(form) {
+    this.form = form;
+    this.version = form.elements.base_version.value;
+    this.timer = 0;
+  }
+
+  get key() {
+    return keyOf(this.form.dataset.author, this.form.dataset.post);
+  }
+
+  values() {
+    const values = {};
+    for (const name of KEPT) {
+      if (this.form.elements[name]) values[name] = this.form.elements[name].value;
+    }
+    return values;
+  }
+
+  keepSoon() {
+    this.timer ||= setTimeout(() => this.keep(), 300);
+  }
+
+  keep() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const kept = { values: this.values(), version: this.version, at: Date.now() };
+    try {
+      localStorage.setItem(this.key, JSON.stringify(kept));
+      return true;
+    } catch {
+      return false; // full, or forbidden: the server's autosave is still there
+    }
+  }
+
+  // What this browser has that the page has not; null when there is nothing to recover.
+  found() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.key));
+      if (!kept) return null;
+      const shown = this.values();
+      if (Object.keys(kept.values).every((name) => kept.values[name] === (shown[name] ?? ""))) {
+        this.forget();
+        return null;
+      }
+      return { ...kept, sameVersion: kept.version === this.version };
+    } catch {
+      return null;
+    }
+  }
+
+  use(values) {
+    for (const [name, value] of Object.entries(values)) {
+      if (this.form.elements[name]) this.form.elements[name].value = value;
+    }
+    this.form.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  forget() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    localStorage.removeItem(this.key);
+  }
+
+  // The draft of a new post has got its number: what is kept moves with it.
+  moveTo(post, version) {
+    this.forget();
+    this.form.dataset.post = post;
+    this.version = String(version);
+    this.keep();
+  }
+}
+
+// After a save the server sends the browser on with `done`: the text that it confirms.
+export function forgetDone(author) {
+  const address = new URL(location.href);
+  const done = address.searchParams.get("done");
+  if (!done) return;
+  localStorage.removeItem(keyOf(author, done));
+  address.searchParams.delete("done");
+  history.replaceState(history.state, "", address);
+}

@@ -1,0 +1,20 @@
+// The countdown of the undo window. Without it the bar says at what time the post goes out.
+
+export function bindUndo() {
+  for (const bar of document.querySelectorAll(".undo-bar[data-seconds]")) {
+    const words = bar.querySelector(".countdown");
+    const end = performance.now() + Number(bar.dataset.seconds) * 1000;
+    const tick = () => {
+      const left = Math.ceil((end - performance.now()) / 1000);
+      if (left > 0) {
+        words.textContent = `reaches readers in ${left} s`;
+        setTimeout(tick, 250);
+      } else {
+        words.textContent = "is out.";
+        bar.querySelector(".row").hidden = true;
+        bar.classList.add("over");
+      }
+    };
+    tick();
+  }
+}

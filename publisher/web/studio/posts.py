@@ -1,0 +1,62 @@
+"""The list of all posts: dense, filtered, a page at a time."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from publisher.blog import authors, desk
+from publisher.blog.drafts import clean
+from publisher.dates import format_rfc3339, parse_rfc3339
+from publisher.errors import InvalidInput
+from publisher.web.context import login_required, me, site
+from publisher.web.studio import parts
+
+blueprint = Blueprint("posts", __name__)
+
+
+@blueprint.get("/posts")
+@login_required
+def page() -> str:
+    """One page of the list; authors see their own posts, admins everybody's."""
+    wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
+    with site().database.read() as db:
+        rows = desk.rows(db, wanted, me().id, desk.PAGE + 1, cursor)
+        people = authors.everyone(db) if me().role == "admin" else []
+        waiting = parts.leaving(db, me())
+    more = rows[desk.PAGE - 1] if len(rows) > desk.PAGE else None
+    return render_template(
+        "studio/posts.html",
+        rows=rows[: desk.PAGE],
+        wanted=wanted,
+        states=desk.STATES,
+        people=people,
+        after=f"{format_rfc3339(more.when)}~{more.id}" if more else "",
+        first=cursor is None,
+        leaving=waiting,
+        seconds_left=parts.seconds_left,
+        first_words=desk.first_words,
+    )
+
+
+def _filter() -> desk.Filter:
+    asked = {name: clean(text.strip())[:200] for name, text in request.args.items()}
+    who: int | None = me().id
+    if me().role == "admin":
+        who = int(asked["author"]) if asked.get("author", "").isdecimal() else None
+    return desk.Filter(
+        state=asked.get("state", "") if asked.get("state") in desk.STATES else "",
+        kind=asked.get("kind", "") if asked.get("kind") in ("post", "page") else "",
+        tag=asked.get("tag", ""),
+        author_id=who if who is None or who < 2**31 else 0,
+        words=asked.get("q", ""),
+    )
+
+
+def _cursor(text: str) -> desk.Cursor | None:
+    moment, _, number = text.partition("~")
+    if not number.isdecimal():
+        return None
+    try:
+        return desk.Cursor(parse_rfc3339(moment), int(number[:15]))
+    except InvalidInput:
+        return None
