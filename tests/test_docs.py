@@ -11,9 +11,9 @@ import pytest
 
 from publisher.blog.preferences import CHECKS
 from publisher.cli import cli
+from publisher.core.planner import PLANNERS
 from publisher.core.polling.registry import names as policies
 from publisher.core.profile import PROFILES
-from publisher.core.ttl import PLANNERS
 from publisher.settings import KNOWN
 
 ROOT = Path(__file__).parent.parent

@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from publisher.blog import activity
 from publisher.cli.options import Instant, site
+from publisher.core import counts
 from publisher.core import ttl as rules
 from publisher.core.reasons import explain
 from publisher.dates import format_rfc3339, parse_rfc3339
@@ -105,9 +106,9 @@ def _answer(here: Any, at: datetime) -> dict[str, Any]:
         "menu": decision.rule.menu.text,
         "warm_up": {
             "days": round(days, 2),
-            "days_needed": rules.WARM_UP_DAYS,
+            "days_needed": counts.WARM_UP_DAYS,
             "updates": known.updates,
-            "updates_needed": rules.WARM_UP_UPDATES,
+            "updates_needed": counts.WARM_UP_UPDATES,
         },
     }
 

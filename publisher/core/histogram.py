@@ -10,32 +10,23 @@ updates. Nothing is rounded on the way, and a log split into any number of parts
 same bits.
 """
 
-from collections.abc import Iterable, Mapping, MutableSequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from publisher.core.civil import (
-    DAY_SECONDS,
-    Zone,
-    instant,
-    local_second,
-    seconds,
-    week_hour,
-    zone_table,
-)
+from publisher.core.civil import DAY_SECONDS, instant, seconds, zone_table
+from publisher.core.counts import SIZES, Tables, decay, record
 
-HALF_LIFE_DAYS = 30
-FORMAT = 1  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
-DAY_SLOTS, WEEK_SLOTS, MINUTE_SLOTS = 24, 168, 288
+HALF_LIFE_DAYS = 90
+FORMAT = 2  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed and valued at `as_of`.
 
-    hours: 24 counts by local hour (0 = 00 h). week: 168, by hour of the week (0 = Monday 00 h).
-    minutes: 288, by five minutes of the local day. first, last: None while nothing is known.
+    The tables are those of `counts.Tables`. first, last: None while nothing is known.
     updates: how many, undecayed.
     """
 
@@ -45,9 +36,12 @@ class Activity:
     first: int | None = None
     last: int | None = None
     updates: int = 0
-    hours: tuple[float, ...] = (0.0,) * DAY_SLOTS
-    week: tuple[float, ...] = (0.0,) * WEEK_SLOTS
-    minutes: tuple[float, ...] = (0.0,) * MINUTE_SLOTS
+    hours: tuple[float, ...] = (0.0,) * SIZES.hours
+    weekdays: tuple[float, ...] = (0.0,) * SIZES.weekdays
+    week: tuple[float, ...] = (0.0,) * SIZES.week
+    minutes: tuple[float, ...] = (0.0,) * SIZES.minutes
+    seen: tuple[float, ...] = (0.0,) * SIZES.seen
+    due: tuple[float, ...] = (0.0,) * SIZES.due
 
     @classmethod
     def empty(cls, zone: str, half_life_days: int = HALF_LIFE_DAYS) -> "Activity":
@@ -65,6 +59,11 @@ class Activity:
     def last_update(self) -> datetime | None:
         return None if self.last is None else instant(self.last)
 
+    @property
+    def tables(self) -> Tables:
+        """A copy of the counts by name, as the rules take them."""
+        return Tables(*(list(getattr(self, name)) for name in Tables._fields))
+
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 counts as they stand at `now`."""
         factor = decay(seconds(now) - self.as_of, self.half_life_days * DAY_SECONDS)
@@ -80,33 +79,34 @@ class Activity:
         if stored.get("format") != FORMAT:
             raise ValueError("a checkpoint of another format")
         values = {name: stored[name] for name in cls.__dataclass_fields__}
-        for name in ("hours", "week", "minutes"):
+        for name, size in zip(Tables._fields, SIZES, strict=True):
             values[name] = tuple(float(count) for count in values[name])
+            if len(values[name]) != size:
+                raise ValueError(f"a checkpoint with {len(values[name])} {name}, not {size}")
         return cls(**values)
 
 
 def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
-    """Record more updates, in any order; work is in proportion to the new ones only."""
+    """Record more updates; work is in proportion to the new ones and the time they span.
+
+    Later ones come in order; an earlier one than the last known (a backdated post) still counts in
+    its own slots, but teaches nothing about the gaps between updates.
+    """
     zone = zone_table(activity.zone)
     half_life = activity.half_life_days * DAY_SECONDS
-    hours, week, minutes = list(activity.hours), list(activity.week), list(activity.minutes)
+    tables = activity.tables
     as_of, first, last, number = activity.as_of, activity.first, activity.last, activity.updates
     for update in updates:
         at = seconds(update)
-        as_of = record(hours, week, minutes, as_of, at, _local(zone, at), half_life)
         first = at if first is None else min(first, at)
-        last = at if last is None else max(last, at)
+        last = at if last is None else last
+        as_of = record(
+            tables, zone.starts, zone.offsets, (), as_of, first, last, number, at, half_life
+        )
+        last = max(last, at)
         number += 1
-    return replace(
-        activity,
-        as_of=as_of,
-        first=first,
-        last=last,
-        updates=number,
-        hours=tuple(hours),
-        week=tuple(week),
-        minutes=tuple(minutes),
-    )
+    counts: dict[str, Any] = {name: tuple(table) for name, table in tables._asdict().items()}
+    return replace(activity, as_of=as_of, first=first, last=last, updates=number, **counts)
 
 
 def histogram(
@@ -119,49 +119,3 @@ def histogram(
     return fold(
         Activity.empty(zone, half_life_days), (update for update in updates if update <= now)
     )
-
-
-def record(
-    hours: MutableSequence[float],
-    week: MutableSequence[float],
-    minutes: MutableSequence[float],
-    as_of: int,
-    at: int,
-    local: int,
-    half_life: int,
-) -> int:
-    """Count one update in all tables, halving them first as often as is due; the new `as_of`."""
-    due = at - at % half_life
-    if as_of < due:
-        fade(hours, 0.5 ** ((due - as_of) // half_life))
-        fade(week, 0.5 ** ((due - as_of) // half_life))
-        fade(minutes, 0.5 ** ((due - as_of) // half_life))
-        as_of = due
-    weight = 2.0 ** ((at - as_of) / half_life)
-    hours[local // 3600 % 24] += weight
-    week[week_hour(local)] += weight
-    minutes[local // 300 % 288] += weight
-    return as_of
-
-
-def fade(table: MutableSequence[float], factor: float) -> None:
-    """Multiply every count by `factor`."""
-    for slot in range(len(table)):
-        table[slot] *= factor
-
-
-def decay(age: int, half_life: int) -> float:
-    """What is left of a count after `age` seconds."""
-    return float(0.5 ** (age / half_life))
-
-
-def exposure_days(first: int, now: int, half_life: int) -> float:
-    """Days of watching behind the counts at `now`, faded alike: the denominator of every rate."""
-    return (1.0 - decay(now - first, half_life)) * half_life / DAY_SECONDS * LOG2_E
-
-
-LOG2_E = 1.4426950408889634  # 1 / ln 2: what a unit that halves every period adds up to
-
-
-def _local(zone: Zone, at: int) -> int:
-    return local_second(zone.starts, zone.offsets, at)

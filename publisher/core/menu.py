@@ -6,6 +6,7 @@ from dataclasses import dataclass
 ANY_FLOOR_MINUTES = 15
 ANY_CEILING_MINUTES = 1440
 LARGEST_MINUTES = 7 * 1440
+MILESTONES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,14 @@ class Menu:
         """The smallest value above `minutes`, or None."""
         place = bisect_left(self.values, minutes + 1)
         return self.values[place] if place < len(self.values) else None
+
+    def milestones(self) -> tuple[int, ...]:
+        """At most `MILESTONES` values, in about equal ratios, that stand for the whole menu."""
+        if len(self.values) <= MILESTONES:
+            return self.values
+        ratio = (self.values[-1] / self.values[0]) ** (1 / (MILESTONES - 1))
+        steps = (self.values[0] * ratio**step for step in range(MILESTONES))
+        return tuple(sorted({self.nearest(round(step)) for step in steps}))
 
 
 def parse_menu(text: str) -> Menu:

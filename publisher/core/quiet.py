@@ -13,7 +13,7 @@ from publisher.core.ttl import warming_up
 
 WATCHED_DAYS = 28
 MOST_HOURS = 16  # more would leave obedient readers less than a working day
-NO_WEIGHT = 0.01  # with a half-life of 30 days, a single update more than 200 days old
+NO_WEIGHT = 0.01  # with a half-life of 90 days, a single update more than 600 days old
 COPY_SECONDS = 2 * DAY_SECONDS  # no copy is obeyed longer: a day of ttl, then the hours skipped
 
 

@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.ttl import WARM_UP, WARM_UP_DAYS, WARM_UP_UPDATES, Decision
+from publisher.core.counts import WARM_UP_DAYS, WARM_UP_UPDATES
+from publisher.core.ttl import WARM_UP, Decision
 
 
 def explain(decision: Decision) -> list[str]:
@@ -47,7 +48,7 @@ def _prediction(decision: Decision) -> list[str]:
         sentences.append(
             f"{decision.refused.ttl_minutes} minutes was refused: it would hide"
             f" {decision.refused.waiting_minutes:.0f} minutes of waiting, and one poll is worth"
-            f" {decision.rule.poll_minutes:g}."
+            f" {decision.poll_worth_minutes:.0f}."
         )
     return sentences
 

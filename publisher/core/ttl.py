@@ -9,13 +9,24 @@ Until the histogram holds real data the warm-up rule of Dave Winer's "Algorithm 
 the histogram.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
+from publisher.core.choice import (
+    WARM_UP_MINUTES,
+    Ahead,
+    Past,
+    Settings,
+    begin_of,
+    choose,
+    forecast,
+    room,
+    settings,
+)
 from publisher.core.civil import (
-    DAY_SECONDS,
-    Zone,
+    HOUR_SECONDS,
     hour_end,
     hour_start,
     instant,
@@ -23,24 +34,14 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
-from publisher.core.histogram import Activity, decay, exposure_days
+from publisher.core.counts import decay, hour_rate, knows_enough, watched_days
+from publisher.core.histogram import Activity
 from publisher.core.menu import Menu, parse_menu
-from publisher.core.profile import (
-    PROFILES,
-    STEP_SECONDS,
-    daily_rates,
-    hidden,
-    look_ahead,
-    look_forward,
-    number_by,
-)
+from publisher.core.planner import PLANNERS, hidden
+from publisher.core.profile import PROFILES, number_by
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
-WARM_UP_DAYS = 7
-WARM_UP_UPDATES = 20
-WARM_UP_SECONDS, WARM_UP_MINUTES = (3600, 3 * 3600), (15, 60, 480)
-PLANNERS = ("look-ahead",)
-MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", "look-ahead", "day", 20.0
+MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", "planned", "week+minute", 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class TtlRule:
         """Read settings as people type them; ValueError is one clear line."""
         return cls(
             parse_menu(menu),
-            _known("planner", planner, PLANNERS),
+            _known("planner", planner, tuple(PLANNERS)),
             _known("profile", profile, tuple(PROFILES)),
             _positive("poll_minutes", poll_minutes),
         )
@@ -83,10 +84,10 @@ class Decision:
     """What the document built at `decided_at` says, and the numbers behind it.
 
     valid_until: when the document is built again if nothing is posted. reason_code: `empty`,
-    `warm-up`, `look-ahead`, or `scheduled` where a scheduled post shortened the ttl.
+    `warm-up`, the name of the planner, or `scheduled` where a scheduled post shortened the ttl.
     expected_updates: within ttl_minutes of decided_at. waiting_minutes: what a copy kept that
-    long is expected to hide; refused: the next larger value of the menu. likely_at: beginning of
-    the busiest hour of the coming 24.
+    long is expected to hide; poll_worth_minutes: how much of that one poll is worth; refused: the
+    next larger value of the menu. likely_at: beginning of the busiest hour of the coming 24.
     """
 
     zone: str
@@ -101,6 +102,7 @@ class Decision:
     last_update: datetime | None
     expected_updates: float = 0.0
     waiting_minutes: float = 0.0
+    poll_worth_minutes: float = 0.0
     refused: Refusal | None = None
     likely_at: datetime | None = None
     scheduled_at: datetime | None = None
@@ -109,7 +111,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DayHour:
-    """One hour of the day strip: decayed count, expected updates in it, the ttl it would get."""
+    """One hour of the day strip: decayed count, the updates that such an hour usually brings (an
+    hour's rate, whatever came before), the ttl it would get."""
 
     hour: int
     starts_at: datetime
@@ -134,17 +137,9 @@ def next_build(now: datetime, zone: str) -> datetime:
 
 def warming_up(activity: Activity, now: datetime) -> bool:
     """Whether too little is known to predict: under 20 updates, or a first one under 7 days old."""
-    if activity.first is None or activity.updates < WARM_UP_UPDATES:
+    if activity.first is None:
         return True
-    return seconds(now) - activity.first < WARM_UP_DAYS * DAY_SECONDS
-
-
-def warm_up_minutes(silence_seconds: int) -> int:
-    """Winer's rule: under an hour since the last update 15, under three 60, otherwise 480."""
-    for limit, minutes in zip(WARM_UP_SECONDS, WARM_UP_MINUTES, strict=False):
-        if silence_seconds < limit:
-            return minutes
-    return WARM_UP_MINUTES[-1]
+    return not knows_enough(activity.updates, activity.first, seconds(now))
 
 
 def decide(
@@ -157,16 +152,9 @@ def decide(
     """
     if activity.last is not None and activity.last > seconds(decided_at):
         raise ValueError("the activity holds updates later than the moment of the decision")
-    outlook = Outlook(activity, decided_at, rule)
-    if warming_up(activity, decided_at):
-        decision = _warm_up(activity, decided_at, rule)
-    else:
-        decision = outlook.decision(decided_at)
-    decision = _capped(decision, scheduled)
-    if decision.reason_code == "empty":
-        return decision
-    end = decided_at + timedelta(minutes=decision.ttl_minutes)
-    return replace(decision, expected_updates=outlook.expected(decided_at, end))
+    decision = _decide(activity, decided_at, rule)
+    post = min((at for at in scheduled if at > decided_at), default=None)
+    return decision if post is None else _capped(decision, activity, post)
 
 
 def next_change_at(
@@ -196,13 +184,14 @@ def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]
     """
     counts = activity.decayed(now)
     outlook = Outlook(activity, now, rule)
+    zone = zone_table(activity.zone)
     at = build_moment(None, now, activity.zone)
     rows: dict[int, DayHour] = {}
     for _ in range(24):
-        hour = outlook.local_hour(at)
+        hour = local_second(zone.starts, zone.offsets, seconds(at)) // HOUR_SECONDS % 24
         end = next_build(at, activity.zone)
         ttl = decide(activity, max(at, now), rule).ttl_minutes
-        row = DayHour(hour, at, counts[hour], outlook.expected(at, end), ttl)
+        row = DayHour(hour, at, counts[hour], outlook.usual(at), ttl)
         rows.setdefault(hour, row)
         at = end
     return [rows[hour] for hour in sorted(rows)]
@@ -212,77 +201,41 @@ class Outlook:
     """The coming hours as the histogram sees them from `now`."""
 
     def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
-        self._activity, self._rule = activity, rule
-        self._zone: Zone = zone_table(activity.zone)
+        self._zone = zone_table(activity.zone)
+        self._rule = numbers(rule, activity.half_life_days)
+        self._ahead: Ahead = room(self._rule)
         at = seconds(now)
-        top = hour_start(self._zone.starts, self._zone.offsets, at)
-        self._begin = top - top % STEP_SECONDS
-        steps = (max(rule.menu.values[-1], 1440) + 120) // 5
-        half_life = activity.half_life_days * DAY_SECONDS
-        first = at if activity.first is None else activity.first
-        hourly, weekly, within = [0.0] * 24, [0.0] * 7, [0.0] * 12
-        daily_rates(
-            PROFILES[rule.profile],
-            activity.hours,
-            activity.week,
-            activity.minutes,
-            decay(at - activity.as_of, half_life),
-            exposure_days(first, at, half_life),
-            hourly,
-            weekly,
-            within,
+        self._past = Past(
+            activity.as_of, activity.first or at, activity.last or at, activity.updates
         )
-        self._number, self._waiting = [0.0] * (steps + 1), [0.0] * (steps + 1)
-        look_forward(
-            self._zone.starts,
-            self._zone.offsets,
-            self._begin,
-            steps,
-            hourly,
-            weekly,
-            within,
-            self._number,
-            self._waiting,
-        )
+        self._begin = begin_of(self._zone.starts, self._zone.offsets, at)
+        self._where = (activity.tables, self._zone.starts, self._zone.offsets, (), self._past, at)
+        self.poll_worth = forecast(*self._where, self._rule, self._ahead)
 
-    def local_hour(self, at: datetime) -> int:
-        """The author's civil hour at `at`."""
-        return local_second(self._zone.starts, self._zone.offsets, seconds(at)) // 3600 % 24
+    def ttl_minutes(self) -> int:
+        """The planner's word for a document built now."""
+        return choose(*self._where, self._rule, self._ahead)
+
+    def usual(self, at: datetime) -> float:
+        """Updates that an hour like the one of `at` brings, however long the silence before."""
+        tables, starts, offsets, holes, past, now = self._where
+        fading = decay(now - past.as_of, self._rule.half_life)
+        days = watched_days(holes, past.first, now, self._rule.half_life)
+        hour = local_second(starts, offsets, seconds(at)) // HOUR_SECONDS % 24
+        return hour_rate(tables, hour, fading, days)
 
     def expected(self, start: datetime, end: datetime) -> float:
-        """Updates expected from `start` to `end`."""
-        return number_by(self._number, self._minute(end)) - number_by(
-            self._number, self._minute(start)
-        )
+        """Updates expected from `start` to `end`, neither before now."""
+        number = self._ahead.number
+        return number_by(number, self._minute(end)) - number_by(number, self._minute(start))
 
-    def decision(self, at: datetime) -> Decision:
-        """The planner's word for the document built at `at`."""
-        rule, activity = self._rule, self._activity
-        end = next_build(at, activity.zone)
-        values: Sequence[int] = rule.menu.values
-        window = (self._minute(at), self._minute(end))
-        place = look_ahead(self._number, self._waiting, *window, values, rule.poll_minutes)
-        ttl, larger = values[place], rule.menu.next_above(values[place])
-        return Decision(
-            zone=activity.zone,
-            decided_at=at,
-            valid_until=end,
-            ttl_minutes=ttl,
-            phase=PREDICTION,
-            reason_code=rule.planner,
-            rule=rule,
-            updates=activity.updates,
-            first_update=activity.first_update,
-            last_update=activity.last_update,
-            waiting_minutes=self._hidden(window, ttl),
-            refused=None if larger is None else Refusal(larger, self._hidden(window, larger)),
-            likely_at=self._likely(end),
-        )
+    def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
+        """Minutes of waiting that a copy fetched between `start` and `end` hides in its life."""
+        number, waiting = self._ahead.number, self._ahead.waiting
+        return hidden(number, waiting, self._minute(start), self._minute(end), float(ttl_minutes))
 
-    def _hidden(self, window: tuple[float, float], ttl: int) -> float:
-        return hidden(self._number, self._waiting, *window, float(ttl))
-
-    def _likely(self, end: datetime) -> datetime:
+    def likely_at(self, end: datetime) -> datetime:
+        """Beginning of the busiest of the 24 hours after `end`."""
         hours = [end + timedelta(hours=ahead) for ahead in range(24)]
         return max(hours, key=lambda at: self.expected(at, at + timedelta(hours=1)))
 
@@ -290,36 +243,64 @@ class Outlook:
         return (seconds(at) - self._begin) / 60.0
 
 
-def _warm_up(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
-    silence = 10**9 if activity.last is None else seconds(at) - activity.last
-    return Decision(
+@lru_cache(maxsize=64)
+def numbers(rule: TtlRule, half_life_days: int) -> Settings:
+    """The rule as the functions behind `decide` take it."""
+    return settings(rule.menu, rule.planner, rule.profile, rule.poll_minutes, half_life_days)
+
+
+@lru_cache(maxsize=256)
+def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
+    """The decision without a queue; kept, as a page asks for the same 24 hours again and again."""
+    outlook = Outlook(activity, at, rule)
+    end = next_build(at, activity.zone)
+    known = Decision(
         zone=activity.zone,
         decided_at=at,
-        valid_until=next_build(at, activity.zone),
-        ttl_minutes=rule.menu.nearest(warm_up_minutes(silence)),
+        valid_until=end,
+        ttl_minutes=rule.menu.nearest(WARM_UP_MINUTES[-1]),
         phase=WARM_UP,
-        reason_code="empty" if activity.last is None else WARM_UP,
+        reason_code="empty",
         rule=rule,
         updates=activity.updates,
         first_update=activity.first_update,
         last_update=activity.last_update,
     )
+    if activity.last is None:
+        return known
+    ttl = outlook.ttl_minutes()
+    expected = outlook.expected(at, at + timedelta(minutes=ttl))
+    known = replace(known, reason_code=WARM_UP, ttl_minutes=ttl, expected_updates=expected)
+    if warming_up(activity, at):
+        return known
+    larger = rule.menu.next_above(ttl)
+    return replace(
+        known,
+        phase=PREDICTION,
+        reason_code=rule.planner,
+        poll_worth_minutes=outlook.poll_worth,
+        waiting_minutes=outlook.hidden(at, end, ttl),
+        refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),
+        likely_at=outlook.likely_at(end),
+    )
 
 
-def _capped(decision: Decision, scheduled: Iterable[datetime]) -> Decision:
+def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
     """Shorten the ttl so that a copy read at any minute expires at most the smallest menu value
     after the next scheduled post."""
-    post = min((at for at in scheduled if at > decision.decided_at), default=None)
-    if post is None:
-        return decision
-    room = int((post - decision.valid_until).total_seconds() // 60) + decision.rule.menu.smallest
-    ttl = decision.rule.menu.at_most(room)
+    rule, at = decision.rule, decision.decided_at
+    spare = int((post - decision.valid_until).total_seconds() // 60) + rule.menu.smallest
+    ttl = rule.menu.at_most(spare)
     if ttl >= decision.ttl_minutes:
         return decision
+    expected = 0.0
+    if activity.last is not None:
+        expected = Outlook(activity, at, rule).expected(at, at + timedelta(minutes=ttl))
     return replace(
         decision,
         ttl_minutes=ttl,
         reason_code="scheduled",
+        expected_updates=expected,
         scheduled_at=post,
         unscheduled_ttl_minutes=decision.ttl_minutes,
     )

@@ -1,20 +1,130 @@
-"""What the feed says and when: a document is built at each update and at each top of the hour."""
+"""What the feed says and when: a document is built at each update and at each top of the local
+hour, from the updates up to then, by the very functions that the live site decides with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.civil import hour_end, zone_table
-from publisher.core.specs import Option, known, read_options, split_spec
-from publisher.core.ttl import WARM_UP_MINUTES, WARM_UP_SECONDS
-from publisher.simulator.compiled import rule
+from publisher.core.choice import Ahead, Past, Settings, choose, room, warm_up_minutes
+from publisher.core.civil import hour_end, local_second, zone_table
+from publisher.core.counts import SIZES, Tables, record
+from publisher.core.histogram import HALF_LIFE_DAYS
+from publisher.core.specs import Option, SpecError, known, read_options, split_spec
+from publisher.core.ttl import TtlRule, numbers
+from publisher.simulator.compiled import available, specialise
 from publisher.simulator.timelines import Timeline
 
 Documents = tuple[NDArray[np.uint32], NDArray[np.int32]]
 """From ``built_at[i]`` on the document says ``ttl_minutes[i]``; equal neighbours are merged."""
 
 Publisher = Callable[[Timeline], Documents]
+Chooser = Callable[..., int]
+
+HOUR = 3600
+
+
+def publish(  # type: ignore[no-untyped-def]
+    times, start, end, zone_starts, zone_offsets, holes, tables, rule, ahead, built, ttls
+):
+    """Fill `built` and `ttls` with the documents from `start` to `end`; how many there are.
+
+    The name `choose` is bound to the publisher's rule when this is compiled.
+    """
+    number, as_of, known_updates = 0, 0, 0
+    now, first, last = int(start), int(times[0]), int(times[0])
+    while now < end:
+        while known_updates < len(times) and times[known_updates] <= now:
+            at = int(times[known_updates])
+            as_of = record(
+                tables, zone_starts, zone_offsets, holes,
+                as_of, first, last, known_updates, at, rule.half_life,
+            )  # fmt: skip
+            last = at
+            known_updates += 1
+        past = Past(as_of, first, last, known_updates)
+        ttl = choose(tables, zone_starts, zone_offsets, holes, past, now, rule, ahead)
+        if number == 0 or ttls[number - 1] != ttl:
+            built[number] = now
+            ttls[number] = ttl
+            number += 1
+        now = hour_end(zone_starts, zone_offsets, now)
+        if known_updates < len(times) and times[known_updates] < now:
+            now = int(times[known_updates])
+    return number
+
+
+def choose_warm_up(
+    tables: Tables,
+    starts: Sequence[int],
+    offsets: Sequence[int],
+    holes: Sequence[int],
+    past: Past,
+    now: int,
+    rule: Settings,
+    ahead: Ahead,
+) -> int:
+    """Winer's rule for the first days, for ever."""
+    return rule.warm_up[2] if past.number == 0 else warm_up_minutes(rule.warm_up, now - past.last)
+
+
+def choose_winer(
+    tables: Tables,
+    starts: Sequence[int],
+    offsets: Sequence[int],
+    holes: Sequence[int],
+    past: Past,
+    now: int,
+    rule: Settings,
+    ahead: Ahead,
+) -> int:
+    """The schedule that Winer wished for, read literally: a warning, as 480 read late at night
+    sleeps through the morning."""
+    hour = local_second(starts, offsets, now) // HOUR % 24
+    if 7 <= hour < 14 or 19 <= hour < 22:
+        return rule.warm_up[0]
+    return rule.warm_up[1] if 14 <= hour < 19 else rule.warm_up[2]
+
+
+def ruled(label: str, rule: TtlRule, chooser: Chooser) -> Publisher:
+    """The publisher that decides by `chooser` with the settings of `rule`."""
+    settings = numbers(rule, HALF_LIFE_DAYS)
+
+    def documents(timeline: Timeline) -> Documents:
+        zone = zone_table(timeline.zone)
+        hours = (timeline.end - timeline.start) // HOUR + 2
+        most = len(timeline.times) + hours + len(zone.starts)
+        arguments: list[Any] = [
+            timeline.times, timeline.start, timeline.end,
+            np.array(zone.starts), np.array(zone.offsets), timeline.holes.ravel(),
+            _arrays(Tables(*([0.0] * size for size in SIZES))),
+            _arrays(settings), _arrays(room(settings)),
+            np.zeros(most, np.uint32), np.zeros(most, np.int32),
+        ]  # fmt: skip
+        run = specialise(publish, label, choose=chooser)
+        if not available():
+            arguments = [_plain(argument) for argument in arguments]
+        number = run(*arguments)
+        built, ttls = arguments[-2:]
+        return np.array(built[:number], np.uint32), np.array(ttls[:number], np.int32)
+
+    return documents
+
+
+def _arrays(values: Any) -> Any:
+    """The same named tuple with arrays for its lists and tuples."""
+    listed = (np.array(part) if isinstance(part, list | tuple) else part for part in values)
+    return type(values)(*listed)
+
+
+def _plain(argument: Any) -> Any:
+    """Lists instead of arrays, which plain Python walks faster."""
+    if isinstance(argument, np.ndarray):
+        return argument.tolist()
+    if isinstance(argument, tuple):
+        return type(argument)(*(_plain(part) for part in argument))
+    return argument
 
 
 def fixed(minutes: int) -> Publisher:
@@ -26,47 +136,41 @@ def fixed(minutes: int) -> Publisher:
     return documents
 
 
-def warm_up(timeline: Timeline) -> Documents:
-    """Winer's rule for the first days, for ever."""
-    zone = zone_table(timeline.zone)
-    room = 3 * len(timeline.times) + 1
-    built, ttls = np.zeros(room, np.uint32), np.zeros(room, np.int32)
-    number = rule(write_warm_up)(
-        timeline.times,
-        timeline.start,
-        timeline.end,
-        np.array(zone.starts, np.int64),
-        np.array(zone.offsets, np.int64),
-        built,
-        ttls,
-    )
-    return built[:number], ttls[:number]
+def forward(spec: str) -> Publisher:
+    """The live decision with its default settings, or those that `spec` names."""
+    options = split_spec(spec)[1]
+    for key in options:
+        known(key, "option of forward", ["menu", "planner", "profile", "poll-minutes"])
+    try:
+        rule = TtlRule.parse(**{key.replace("-", "_"): value for key, value in options.items()})
+    except ValueError as error:
+        raise SpecError(f"{spec}: {error}") from None
+    return ruled("forward", rule, choose)
 
 
-def write_warm_up(times, start, end, zone_starts, zone_offsets, built, ttls):  # type: ignore[no-untyped-def]
-    """Fill `built` and `ttls`; how many there are."""
-    built[0] = start
-    ttls[0] = WARM_UP_MINUTES[2]
-    number = 1
-    for index in range(len(times)):
-        last = int(times[index])
-        later = int(times[index + 1]) if index + 1 < len(times) else end
-        for step in range(3):
-            at = last if step == 0 else last + WARM_UP_SECONDS[step - 1]
-            if step > 0:
-                at = hour_end(zone_starts, zone_offsets, at - 1)
-            if at < later and ttls[number - 1] != WARM_UP_MINUTES[step]:
-                built[number] = at
-                ttls[number] = WARM_UP_MINUTES[step]
-                number += 1
-    return number
+def _fixed(spec: str) -> Publisher:
+    (minutes,) = read_options(spec, (Option("minutes", 60, 1, 10080, "ttl", whole=True),))
+    return fixed(int(minutes))
+
+
+def _warm_up(spec: str) -> Publisher:
+    read_options(spec, ())
+    return ruled("warm_up", TtlRule(), choose_warm_up)
+
+
+def _winer(spec: str) -> Publisher:
+    read_options(spec, ())
+    return ruled("winer", TtlRule(), choose_winer)
+
+
+PUBLISHERS: dict[str, Callable[[str], Publisher]] = {
+    "forward": forward,
+    "fixed": _fixed,
+    "warm-up": _warm_up,
+    "winer-constant": _winer,
+}
 
 
 def parse_publisher(spec: str) -> Publisher:
     """The publisher that `spec` names."""
-    name = known(split_spec(spec)[0], "publisher", ["fixed", "warm-up"])
-    if name == "fixed":
-        (minutes,) = read_options(spec, (Option("minutes", 60, 1, 10080, "ttl", whole=True),))
-        return fixed(int(minutes))
-    read_options(spec, ())
-    return warm_up
+    return PUBLISHERS[known(split_spec(spec)[0], "publisher", list(PUBLISHERS))](spec)

@@ -8,11 +8,11 @@ that it hides, expected by these rates, amounts to what one poll is worth.
 from collections.abc import Sequence
 from math import sqrt
 
-from publisher.core.histogram import HALF_LIFE_DAYS, decay, exposure_days
+from publisher.core.counts import PRIOR_UPDATES, decay, exposure_days
+from publisher.core.histogram import HALF_LIFE_DAYS
 from publisher.core.polling.answer import DATED, NEW_ITEMS
 from publisher.core.polling.policy import Numbers, Rule, State
 from publisher.core.polling.words import duration
-from publisher.core.profile import PRIOR_UPDATES
 from publisher.core.specs import Option
 from publisher.core.ttl import POLL_MINUTES
 
