@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publisher.core.histogram import Activity, fold, histogram
@@ -97,6 +97,7 @@ def test_an_abandoned_blog_says_nothing() -> None:
     assert quiet_hours(known, after(known) + timedelta(days=2000)) == ()
 
 
+@settings(deadline=None)  # weeks of history; a busy machine is no fault
 @given(
     st.lists(st.integers(0, 23), min_size=1, max_size=24, unique=True),
     st.sampled_from(["UTC", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe"]),
