@@ -100,7 +100,7 @@ def http_date(text: str | None) -> datetime | None:
 
 def parse_zone(name: str) -> ZoneInfo:
     """The IANA time zone called `name`; InvalidInput when there is none."""
-    if name not in _zone_names():
+    if name not in zone_names():
         raise InvalidInput(f"no such time zone: {name[:60]!r} (an IANA name such as Europe/Berlin)")
     return ZoneInfo(name)
 
@@ -116,6 +116,6 @@ def format_rfc822(moment: datetime) -> str:
 
 
 @cache
-def _zone_names() -> frozenset[str]:
-    """All names there are: finding them reads hundreds of files, so it is done once."""
+def zone_names() -> frozenset[str]:
+    """All time zones there are; finding them reads hundreds of files, so it is done once."""
     return frozenset(available_timezones())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from publisher.core.polling import parse as parse_policy
 from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.dates import parse_zone
-from publisher.errors import InvalidInput
+from publisher.errors import FieldErrors, InvalidInput
 from publisher.net import check_url
 from publisher.storage.models import Preference
 
@@ -78,10 +78,27 @@ def store(session: Session, name: str, text: str) -> Preferences:
     if name not in CHECKS:
         raise InvalidInput(f"no setting is called {name[:60]!r} (known: {', '.join(CHECKS)})")
     try:
-        value = CHECKS[name](text)
-    except ValueError as error:
-        raise InvalidInput(f"{name}: {error}") from error
-    session.merge(Preference(name=name, value=str(value)))
+        return store_all(session, {name: text})
+    except FieldErrors as error:
+        raise InvalidInput(f"{name}: {error.fields[name]}") from error
+
+
+def store_all(session: Session, texts: Mapping[str, str]) -> Preferences:
+    """Set several settings from their texts, all or none, and return them all.
+
+    Raises FieldErrors, which names each setting that cannot be taken.
+    """
+    values: dict[str, object] = {}
+    problems: dict[str, str] = {}
+    for name, text in texts.items():
+        try:
+            values[name] = CHECKS[name](text)
+        except ValueError as error:
+            problems[name] = str(error)
+    if problems:
+        raise FieldErrors(problems)
+    for name, value in values.items():
+        session.merge(Preference(name=name, value=str(value)))
     session.flush()
     preferences = load(session)
     _ = preferences.rule  # a menu, planner and profile must fit each other

@@ -126,6 +126,16 @@ def span(minutes: int) -> str:
     return f"{minutes // 60} hours"
 
 
+def polls_a_day(bars: Sequence[Bar]) -> int:
+    """How often a reader that does as it is told comes in the 24 hours that `bars` show."""
+    ttl = {bar.hour: bar.ttl_minutes for bar in bars}
+    polls, minute = 0, 0
+    while ttl and minute < 1440:
+        polls += 1
+        minute += ttl.get(minute // 60, ttl[min(ttl)])
+    return polls
+
+
 def minute_of_day(at: datetime, zone: str) -> float:
     """Minutes since local midnight."""
     table = zone_table(zone)

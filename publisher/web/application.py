@@ -14,6 +14,7 @@ from publisher.readers.counter import PollCounter
 from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
 from publisher.web import (
+    administration,
     archives,
     assets,
     blog,
@@ -49,6 +50,7 @@ _HEADERS = {
 }
 
 _ROOMS = (
+    administration,
     archives,
     assets,
     blog,

@@ -20,6 +20,12 @@ from publisher.storage.models import Post
 from publisher.web.assets import asset
 from publisher.web.context import author, site
 
+# The first mark that is found decides: browsers name all their ancestors.
+_BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"),
+             ("Safari/", "Safari"), ("curl/", "curl"))  # fmt: skip
+_SYSTEMS = (("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
+            ("Mac OS X", "Mac"), ("Linux", "Linux"))  # fmt: skip
+
 
 def prepare(app: Flask) -> None:
     """Give an application's templates their globals and filters."""
@@ -44,6 +50,7 @@ def prepare(app: Flask) -> None:
         description=description,
         kilobytes=kilobytes,
         minutes=minutes,
+        agent=agent,
     )
     app.context_processor(_values)
 
@@ -128,6 +135,13 @@ def minutes(count: float | None) -> str:
     if count < 120:
         return f"{count:.0f} min"
     return f"{count / 60:.3g} h" if count < 2880 else f"{count / 1440:.3g} d"
+
+
+def agent(header: str) -> str:
+    """A browser's name for people: Firefox on Windows; what it says of itself where unknown."""
+    browser = next((name for mark, name in _BROWSERS if mark in header), "")
+    system = next((name for mark, name in _SYSTEMS if mark in header), "")
+    return " on ".join(filter(None, (browser, system))) or header[:60] or "unknown"
 
 
 def _values() -> dict[str, Any]:

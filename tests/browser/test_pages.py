@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from publisher.blog import posts
+from publisher.blog.drafts import Enclosure
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
-from tests.factories import make_post
+from tests.factories import make_author, make_post
 
 LONG = """A paragraph with a [link](https://example.org/) and `code`.
 
@@ -21,21 +23,36 @@ print("a line of code that is much too long for the screen of any phone ever sol
 """
 
 
+PLACES = [
+    "/", "/posts/a-long-post", "/tags/feeds", "/authors/ada", "/about", "/subscribe", "/archives",
+    "/archives/2024/03", "/search", "/search?q=paragraph", "/nothing-here", "/posts/gone",
+    "/studio/login",
+]  # fmt: skip
+
+
 @pytest.fixture
 def written(live: Live) -> Live:
-    """A post with everything in it, and a note."""
-    make_post(live.site, LONG, title="A long post", tags=["feeds"])
-    make_post(live.site, "A note without a title.")
+    """A post with everything in it, an episode, a note, and something deleted."""
+    site, ada = live.site, make_author(live.site).id
+    episode = Enclosure("/episode.mp3", "audio/mpeg", 1_000_000, 600)
+    make_post(site, "Spoken.", title="Episode", enclosure=episode, author_id=ada)
+    gone = make_post(site, "Gone.", slug="gone")
+    make_post(site, LONG, title="A long post", tags=["feeds"], author_id=ada)
+    make_post(site, "A note without a title.")
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, gone.id), site.clock())
     return live
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", "/posts/a-long-post", "/nothing-here", "/studio/login"])
-def test_no_violation(written: Live, browse: Browse, path: str, scheme: Scheme) -> None:
-    """axe-core finds nothing, in both colour schemes, and a phone needs no sideways scrolling."""
-    page = browse(path, scheme=scheme, width=390)
-    assert violations(page) == []
-    assert overflow(page) == 0
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_violation(written: Live, browse: Browse, width: int, scheme: Scheme) -> None:
+    """axe-core finds nothing, in both colour schemes, and nothing is wider than the screen."""
+    page = browse("/", scheme=scheme, width=width)
+    for place in PLACES:
+        page.goto(place)
+        assert violations(page) == [], place
+        assert overflow(page) == 0, place
 
 
 def test_the_judge_finds_what_is_wrong(written: Live, browse: Browse) -> None:
@@ -57,3 +74,55 @@ def test_reads_without_scripts(written: Live, browse: Browse) -> None:
     assert page.get_by_text("A note without a title.").is_visible()
     page.get_by_role("link", name="A long post").click()
     assert page.get_by_role("heading", name="A heading").is_visible()
+
+
+def test_arrow_keys_lead_to_the_neighbours(written: Live, browse: Browse) -> None:
+    """Left is older, right is newer; in a field and in a scrolling listing arrows are arrows."""
+    page = browse("/posts/a-long-post")
+    page.locator("pre").first.press("ArrowLeft")
+    page.wait_for_timeout(200)
+    assert page.url.endswith("/posts/a-long-post")
+    page.locator("h1").click()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/posts/episode")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/posts/a-long-post")
+
+
+def test_nothing_jumps(written: Live, browse: Browse) -> None:
+    """The browser measures no layout shift while a page loads.
+
+    Shifts inside the browser's own audio player have no node that a page could see.
+    """
+    page = browse("/")
+    shift = page.evaluate(
+        """() => new Promise(done => {
+            let sum = 0;
+            new PerformanceObserver(list => list.getEntries().forEach(e => {
+                if (e.sources.some(source => source.node)) sum += e.value; }))
+                .observe({ type: "layout-shift", buffered: true });
+            setTimeout(() => done(sum), 500);
+        })"""
+    )
+    assert shift == 0
+
+
+def test_focus_is_seen(written: Live, browse: Browse) -> None:
+    """Each step of the Tab key lands on something with a visible outline; the first one skips."""
+    page = browse("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    for _ in range(12):
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid"
+        page.keyboard.press("Tab")
+
+
+def test_paper_has_no_navigation(written: Live, browse: Browse) -> None:
+    """Printed, a post is its text: no navigation, links with their addresses."""
+    page = browse("/posts/a-long-post", scheme="dark")
+    page.emulate_media(media="print")
+    assert not page.get_by_role("navigation").first.is_visible()
+    after = "getComputedStyle(document.querySelector('.prose a'), '::after').content"
+    assert "https://example.org/" in page.evaluate(after)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
