@@ -6,10 +6,11 @@ it happen in one place at a time. A crash in the middle leaves the last good doc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from types import ModuleType
 
+import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -19,7 +20,7 @@ from publisher.blog.preferences import Preferences
 from publisher.core.quiet import quiet_hours
 from publisher.core.reasons import explain
 from publisher.core.ttl import Decision, build_moment, decide
-from publisher.feeds import atom, history, jsonfeed, rss, snapshots
+from publisher.feeds import atom, doctor, history, jsonfeed, problems, rss, snapshots
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.site import Site
 from publisher.storage.models import Author, Snapshot
@@ -27,6 +28,8 @@ from publisher.storage.models import Author, Snapshot
 RSS, ATOM, JSON = "rss", "atom", "json"
 ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
 FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
+
+log = structlog.get_logger("rebuild")
 
 
 @dataclass(frozen=True)
@@ -135,12 +138,28 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
         built_at=now,
         quiet=settings.etag == "quiet",
     )
-    kept = {
-        name: snapshots.keep(session, name, form.CONTENT_TYPE, _render(form, channel, name), build)
-        for name, form in FORMATS.items()
-    }
-    for snapshot in kept.values():
-        history.note(session, snapshot, now)
+    return _keep_good(session, channel, build)
+
+
+def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Snapshot:
+    """Keep the documents that the doctor passes; a bad one never replaces a good one.
+
+    Returns the main feed's snapshot, the new one or, where that one is ill, the one before.
+    """
+    found, kept = [], {}
+    for name, form in FORMATS.items():
+        own = replace(channel, feed_url=channel.home_url.rstrip("/") + ADDRESSES[name])
+        body = bytes(form.render(own))
+        ills = doctor.examine(name, form.CONTENT_TYPE, own, build.built_at, form.render, body)
+        found += ills
+        shown = session.get(Snapshot, name)
+        if ills and shown is not None:
+            kept[name] = shown
+            continue
+        kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
+        history.note(session, kept[name], build.built_at)
+    if problems.keep(session, found, build.built_at):
+        log.warning("the feed doctor's word", problems=[asdict(problem) for problem in found])
     return kept[RSS]
 
 
@@ -157,11 +176,6 @@ def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -
         skip_hours=signals.skip_hours,
         content_changed_at=content_changed_at,
     )
-
-
-def _render(form: ModuleType, channel: Channel, name: str) -> bytes:
-    address = channel.home_url.rstrip("/") + ADDRESSES[name]
-    return bytes(form.render(replace(channel, feed_url=address)))
 
 
 def _frame_facts(
