@@ -36,6 +36,7 @@ format: $(STAMP) ## let ruff arrange the code
 	@$(BIN)/ruff format .
 
 bench: $(STAMP) ## measure speed and size, each with its baseline in the same run
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@$(BIN)/python -m bench
 
 demo: $(STAMP) ## fill a believable blog in the instance folder

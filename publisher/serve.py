@@ -9,7 +9,7 @@ import sys
 import threading
 from dataclasses import replace
 
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces, RuntimeModes
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
@@ -22,6 +22,9 @@ from publisher.site import Site, claim_clock, open_site, serving_lock, setup_pat
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10
+# Threads of one worker that run Python. More of them wait for the interpreter's lock and make a
+# poll dearer (docs/performance.md); with one, a slow upload would hold up all readers.
+BLOCKING_THREADS = 4
 
 
 def serve(
@@ -84,7 +87,10 @@ def _web(host: str, port: int, workers: int) -> MPServer:
         port=port,
         interface=Interfaces.WSGI,
         workers=workers,
-        blocking_threads=4,
+        http=HTTPModes.http1,
+        websockets=False,
+        runtime_mode=RuntimeModes.st,
+        blocking_threads=BLOCKING_THREADS,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_SECONDS,

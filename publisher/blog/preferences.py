@@ -15,7 +15,6 @@ from publisher.core.polling import parse as parse_policy
 from publisher.core.ttl import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.dates import parse_zone
 from publisher.errors import FieldErrors, InvalidInput
-from publisher.net import check_url
 from publisher.storage.models import Preference
 
 
@@ -157,6 +156,9 @@ def _paths(text: str) -> str:
 
 def _addresses(most: int) -> Callable[[str], str]:
     def check(text: str) -> str:
+        # Here, because it brings an HTTP client: a good part of the time that serve takes to start.
+        from publisher.net import check_url
+
         addresses = text.split()
         if len(addresses) > most:
             raise InvalidInput(f"at most {most} can be set")

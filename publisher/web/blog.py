@@ -14,7 +14,7 @@ from publisher.blog.markdown import render
 from publisher.errors import NotFound
 from publisher.storage.models import Post
 from publisher.web.caching import cacheable
-from publisher.web.context import now, page_start, site
+from publisher.web.context import full_path, now, page_start, site
 from publisher.web.day import strip
 from publisher.web.rendering import settings
 
@@ -30,7 +30,7 @@ def old_address_with_query() -> Response | None:
     if not request.query_string:
         return None
     with site().database.read() as db:
-        found = listing.moved(db, request.full_path)
+        found = listing.moved(db, full_path())
         return redirect(posts.path(found), 301) if found else None
 
 

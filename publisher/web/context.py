@@ -78,6 +78,12 @@ def wants_json() -> bool:
     return request.accept_mimetypes.best == "application/json"
 
 
+def full_path() -> str:
+    """The path of this request, with its query if any; what is not UTF-8 in it is replaced."""
+    query = request.query_string.decode("utf-8", "replace")
+    return f"{request.path}?{query}" if query else request.path
+
+
 def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
     """Send whoever is not logged in to the login page, and back here afterwards."""
 
@@ -86,7 +92,7 @@ def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
         if author() is None:
             if request.method == "POST":
                 me()
-            return redirect(url_for("login.form", next=request.full_path.rstrip("?")))
+            return redirect(url_for("login.form", next=full_path()))
         return view(*args, **kwargs)
 
     return guarded

@@ -1,0 +1,41 @@
+"""Applications that are measured beside ours."""
+
+from __future__ import annotations
+
+from flask import Flask, Response
+from sqlalchemy import select
+
+from publisher.clock import utc_now
+from publisher.feeds import rss
+from publisher.rebuild import RSS, document_at
+from publisher.settings import from_environment
+from publisher.site import open_site
+from publisher.storage.models import Snapshot
+
+
+def naive() -> Flask:
+    """What one writes first: each request reads the posts and renders them with feedgen."""
+    site = open_site(from_environment())
+    app = Flask("naive")
+
+    @app.get("/rss.xml")
+    def feed() -> Response:
+        with site.database.read() as session:
+            body = document_at(session, site.site_url, utc_now())
+        return Response(body, content_type=rss.CONTENT_TYPE)
+
+    return app
+
+
+def ready_bytes() -> Flask:
+    """A plain Flask view that answers with bytes it holds: the cost of routing and responses."""
+    site = open_site(from_environment())
+    with site.database.read() as session:
+        body = session.scalars(select(Snapshot.body).where(Snapshot.name == RSS)).one()
+    app = Flask("ready")
+
+    @app.get("/rss.xml")
+    def feed() -> Response:
+        return Response(body, content_type=rss.CONTENT_TYPE)
+
+    return app

@@ -1,0 +1,61 @@
+"""Blogs to measure: through the use-cases where that is quick enough, in bulk where it is not."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import insert
+
+from publisher.blog import activity, posts
+from publisher.blog.drafts import draft
+from publisher.clock import utc_now
+from publisher.rebuild import rebuild
+from publisher.settings import Settings
+from publisher.site import Site, open_site
+from publisher.storage.models import Post
+
+PARAGRAPH = (
+    "A paragraph of the length that people write, with *some* emphasis, a [link](https://web.example/"
+    "page), some words that say little, & so on. " * 3
+)
+TEXT = "\n\n".join([PARAGRAPH] * 4)
+
+
+def make_blog(instance: Path, number: int, site_url: str = "https://blog.example") -> Site:
+    """A blog of `number` posts, one every 20 minutes until now; feeds are built."""
+    settings = Settings(instance, f"sqlite:///{instance}/publisher.db", site_url, "bench")
+    site = open_site(settings)
+    now = utc_now()
+    bulk = max(0, number - 30)
+    if bulk:
+        _add_in_bulk(site, bulk, number - bulk)
+    with site.database.write() as session:
+        for index in range(number - bulk):
+            post = posts.create(session, draft(TEXT, title=f"Post {index}", tags=["a"]), None, now)
+            at = now - timedelta(minutes=20 * (number - bulk - index))
+            posts.publish(session, post, at, now)
+    rebuild(site, utc_now())
+    return site
+
+
+def _add_in_bulk(site: Site, bulk: int, newer: int) -> None:
+    """Old posts, written as rows: what the use-cases would have left behind, in a hundredth of
+    the time. Their updates are in the log, and the histogram is folded from it."""
+    now = utc_now()
+    text = TEXT[:400]
+    rows = []
+    for index in range(bulk):
+        at = now - timedelta(minutes=20 * (newer + index + 1))
+        rows.append(
+            {
+                "kind": "post", "status": "published", "guid": f"urn:uuid:{uuid.uuid4()}",
+                "slug": f"old-{index}", "title": f"Old {index}", "source": text,
+                "html": f"<p>{text}</p>", "preview_token": f"old-{index}", "created_at": at,
+                "changed_at": at, "published_at": at,
+            }
+        )  # fmt: skip
+    with site.database.write() as session:
+        session.execute(insert(Post), rows)
+        activity.record_all(session, (row["published_at"] for row in reversed(rows)), "loaded")

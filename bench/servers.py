@@ -1,0 +1,129 @@
+"""The servers that are compared: each as a context that gives its port and working processes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.load import children, scratch
+
+ROOT = Path(__file__).parent.parent
+_NGINX = """
+daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
+events {{ worker_connections 768; }}
+http {{
+  sendfile on; tcp_nopush on; types_hash_max_size 2048; etag on;
+  types {{ application/rss+xml xml; }}
+  access_log {log}; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
+  fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  server {{ listen 127.0.0.1:{port}; root {folder}; }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server: where it listens, which processes do the work, how long it took to answer."""
+
+    port: int
+    pids: list[int]
+    start_seconds: float
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def running(
+    command: Callable[[int], list[str]], instance: Path, workers_below: int = 1
+) -> Iterator[Running]:
+    """Start what `command` makes for a port; wait until it answers; end it.
+
+    The working processes are the leaves, `workers_below` levels under the one started.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {**os.environ, "PUBLISHER_INSTANCE": str(instance), "PYTHONPATH": str(ROOT)}
+    begun = time.monotonic()
+    log = (instance / "bench.log").open("wb")
+    process = subprocess.Popen(command(port), env=environment, stdout=log, stderr=log, cwd=instance)
+    try:
+        while not _answers(port):
+            if process.poll() is not None or time.monotonic() - begun > 30:
+                raise RuntimeError(f"no answer: {(instance / 'bench.log').read_text()[-2000:]}")
+            time.sleep(0.01)
+        took = time.monotonic() - begun
+        pids = [process.pid]
+        for _ in range(workers_below):
+            pids = [child for pid in pids for child in children(pid)]
+        yield Running(port, [pid for pid in pids if not _is_scheduler(pid)], took)
+    finally:
+        process.terminate()
+        process.wait(15)
+        log.close()
+
+
+def _answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), 0.5) as connection:
+            connection.sendall(b"GET /rss.xml HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return connection.recv(12) == b"HTTP/1.1 200"
+    except OSError:
+        return False
+
+
+def _is_scheduler(pid: int) -> bool:
+    return b"publisher.jobs" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]:
+    """Debian's settings, and the document as a static file; `log`: with its access log."""
+    folder = scratch()
+    folder.chmod(0o755)
+    (folder / "rss.xml").write_bytes(document)
+
+    def command(port: int) -> list[str]:
+        target = f"{folder}/access.log" if log else "off"
+        text = _NGINX.format(folder=folder, port=port, log=target)
+        (folder / "nginx.conf").write_text(text, "utf-8")
+        return ["nginx", "-c", str(folder / "nginx.conf"), "-e", f"{folder}/error.log"]
+
+    return command, folder
+
+
+def serve(port: int) -> list[str]:
+    """The program's own command."""
+    return [sys.executable, "-m", "publisher", "serve", "--port", str(port)]
+
+
+def granian(target: str, *options: str) -> Callable[[int], list[str]]:
+    """granian's own command line with a factory."""
+    return lambda port: [
+        sys.executable, "-m", "granian", target, "--factory", "--interface", "wsgi",
+        "--port", str(port), "--log-level", "warning", *options,
+    ]  # fmt: skip
+
+
+def gunicorn(target: str, *options: str) -> Callable[[int], list[str]]:
+    """gunicorn with one worker."""
+    return lambda port: [
+        sys.executable, "-m", "gunicorn", f"{target}()", "-b", f"127.0.0.1:{port}", "-w", "1",
+        "--log-level", "warning", "--keep-alive", "30", *options,
+    ]  # fmt: skip
+
+
+def waitress(target: str, *options: str) -> Callable[[int], list[str]]:
+    """waitress: one process, no master."""
+    return lambda port: [
+        sys.executable, "-m", "waitress", f"--listen=127.0.0.1:{port}", "--call", target, *options
+    ]  # fmt: skip

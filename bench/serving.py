@@ -1,0 +1,123 @@
+"""What one poll of the feed costs the server, against nginx, naive apps and other servers."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench import servers
+from bench.blog import make_blog
+from bench.load import Load, load, resident_mb, scratch, tool
+from bench.table import Table
+
+Command = Callable[[int], list[str]]
+APP = "publisher.web.worker:application"
+ROUNDS = 2
+
+
+def run() -> list[Table]:
+    """The table of servers, and memory and start of our own."""
+    if tool() is None:
+        return [Table("Serving /rss.xml", ["skipped"], [["wrk is not installed"]])]
+    instance = scratch()
+    site = make_blog(instance, 60)
+    site.database.close()
+    with ExitStack() as stack:
+        ours = stack.enter_context(servers.running(servers.serve, instance))
+        document = _get(ours.port)[1]
+        stock, folder = servers.nginx(document, log=True)
+        silent, silent_folder = servers.nginx(document, log=False)
+        contenders: dict[str, servers.Running] = {
+            "nginx, static file (Debian's settings)": stack.enter_context(
+                servers.running(stock, folder)
+            ),
+            "nginx without its access log": stack.enter_context(
+                servers.running(silent, silent_folder)
+            ),
+            "`publisher serve` (granian)": ours,
+        }
+        for name, command, below in _others():
+            contenders[name] = stack.enter_context(servers.running(command, instance, below))
+        return [_compare(contenders, len(document)), _size(ours, instance)]
+
+
+def _others() -> list[tuple[str, Command, int]]:
+    return [
+        ("the same application on gunicorn, 4 threads", servers.gunicorn(APP, "--threads", "4"), 1),
+        ("the same application on gunicorn, sync", servers.gunicorn(APP), 1),
+        ("the same application on waitress", servers.waitress(APP), 0),
+        ("a Flask view with ready bytes, on granian", servers.granian("bench.apps:ready_bytes"), 1),
+        ("naive: feedgen at each request, on granian", servers.granian("bench.apps:naive"), 1),
+    ]
+
+
+def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
+    """All contenders are up; each is measured in every round, so that noise falls on all."""
+    full: dict[str, list[Load]] = {name: [] for name in contenders}
+    short: dict[str, list[Load]] = {name: [] for name in contenders}
+    for _ in range(ROUNDS):
+        for name, server in contenders.items():
+            url = f"{server.url}/rss.xml"
+            tag = _get(server.port)[0].get("etag", '"none"')
+            full[name].append(load(url, server.pids, {}))
+            short[name].append(load(url, server.pids, {"If-None-Match": tag}))
+    best_full = {name: min(runs, key=_cost) for name, runs in full.items()}
+    best_short = {name: min(runs, key=_cost) for name, runs in short.items()}
+    base_full, base_short = (next(iter(best.values())) for best in (best_full, best_short))
+    table = Table(
+        f"Serving /rss.xml: 20 full items, {size / 1000:.0f} kB",
+        ["server", "200: CPU ms per 1,000", "of nginx", "304: CPU ms per 1,000", "of nginx"],
+        notes="CPU time of the working process, user and system, for 1,000 requests on 16 "
+        f"connections by wrk, best of {ROUNDS} rounds in which all servers took turns; 'of nginx' "
+        "is requests per CPU second against the first row. The naive applications know no 304.",
+    )
+    for name in contenders:
+        a, b = best_full[name], best_short[name]
+        table.add(
+            name,
+            f"{a.cpu_ms_per_1000:.1f}",
+            f"{a.per_cpu_second / base_full.per_cpu_second:.2f}",
+            f"{b.cpu_ms_per_1000:.1f}",
+            f"{b.per_cpu_second / base_short.per_cpu_second:.2f}",
+        )
+    return table
+
+
+def _size(ours: servers.Running, instance: Path) -> Table:
+    with servers.running(servers.serve, instance) as fresh:
+        table = Table("Size and start", ["what", "measured", "target"])
+        table.add(
+            "start of `publisher serve` to the first answer",
+            f"{fresh.start_seconds:.2f} s",
+            "< 2 s",
+        )
+        for _ in range(10_000 // 100):
+            _many(fresh.port, 100)
+        table.add(
+            "memory of one worker after 10,000 feed requests",
+            f"{max(map(resident_mb, fresh.pids)):.0f} MB",
+            "< 120 MB",
+        )
+    return table
+
+
+def _many(port: int, number: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    for _ in range(number):
+        connection.request("GET", "/rss.xml")
+        connection.getresponse().read()
+    connection.close()
+
+
+def _get(port: int) -> tuple[dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/rss.xml")
+    answer = connection.getresponse()
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    return headers, answer.read()
+
+
+def _cost(found: Load) -> float:
+    return found.cpu_ms_per_1000
