@@ -21,6 +21,7 @@ from publisher.blog import preferences
 from publisher.clock import real_seconds
 from publisher.errors import PublisherError
 from publisher.feeds import history
+from publisher.push import outbox
 from publisher.readers import retention
 from publisher.readers.counter import FLUSH_SECONDS
 from publisher.readers.fold import fold
@@ -29,7 +30,7 @@ from publisher.settings import from_environment
 from publisher.site import Site, open_site
 
 TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
-FOLD_SECONDS = 2.0
+FOLD_SECONDS, PING_SECONDS = 2.0, 1.0
 FOLD_LAG_SECONDS = 2.5 * FLUSH_SECONDS  # by then every worker has flushed
 
 log = structlog.get_logger("jobs")
@@ -54,6 +55,15 @@ def fold_polls(site: Site) -> None:
         log.warning("polls wait", reason=str(error))
 
 
+def send_pings(site: Site) -> None:
+    """Tell hubs and cloud of new content, and try again where they did not answer."""
+    send = outbox.sender(f"Publisher (+{site.site_url}/)", site.settings.allow_private)
+    try:
+        outbox.deliver(site.database, site.clock(), send)
+    except PublisherError as error:
+        log.warning("pings wait", reason=str(error))
+
+
 def prune_polls(site: Site) -> None:
     """Forget counts and versions that are older than the author wants them kept."""
     now = site.clock()
@@ -62,6 +72,7 @@ def prune_polls(site: Site) -> None:
             days = preferences.load(session).readers_days
             retention.prune(session, now, days)
             history.prune(session, now - timedelta(days=days))
+            outbox.prune(session, now - timedelta(days=days))
     except PublisherError as error:
         log.warning("old counts kept for now", reason=str(error))
 
@@ -79,6 +90,10 @@ def make_scheduler(site: Site) -> BackgroundScheduler:
     )  # fmt: skip
     scheduler.add_job(
         fold_polls, "interval", [site], seconds=FOLD_SECONDS, id="fold_polls",
+        max_instances=1, coalesce=True, misfire_grace_time=None,
+    )  # fmt: skip
+    scheduler.add_job(
+        send_pings, "interval", [site], seconds=PING_SECONDS, id="send_pings",
         max_instances=1, coalesce=True, misfire_grace_time=None,
     )  # fmt: skip
     scheduler.add_job(

@@ -12,7 +12,8 @@ from publisher.blog import posts
 from publisher.blog.drafts import clean
 from publisher.blog.markdown import absolute
 from publisher.blog.preferences import Preferences
-from publisher.feeds.channel import Attachment, Channel, Item
+from publisher.feeds.channel import Attachment, Channel, Cloud, Item
+from publisher.push.targets import cloud_address
 from publisher.storage.models import Post, Tag
 
 _FULL_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -26,6 +27,8 @@ def frame(settings: Preferences, site_url: str) -> Channel:
         language=settings.language,
         home_url=f"{site_url}/",
         feed_url=f"{site_url}/rss.xml",
+        hubs=tuple(settings.hubs.split()),
+        cloud=_cloud(settings.cloud) if settings.cloud else None,
     )
 
 
@@ -45,6 +48,11 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
 def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
     """Posts as readers get them."""
     return tuple(_item(post, site_url) for post in rows)
+
+
+def _cloud(url: str) -> Cloud:
+    at = cloud_address(url)
+    return Cloud(at.domain, at.port, at.path, at.register_procedure, at.protocol)
 
 
 def _item(post: Post, site_url: str) -> Item:

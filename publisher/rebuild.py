@@ -11,7 +11,7 @@ from datetime import datetime
 from types import ModuleType
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher import material
@@ -22,12 +22,16 @@ from publisher.core.reasons import explain
 from publisher.core.ttl import Decision, build_moment, decide
 from publisher.feeds import atom, doctor, history, jsonfeed, problems, rss, snapshots
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
-from publisher.site import Site
-from publisher.storage.models import Author, Snapshot
+from publisher.push import outbox
+from publisher.push.targets import targets
+from publisher.site import Site, recall, remember
+from publisher.storage.models import Author, Snapshot, Update
 
 RSS, ATOM, JSON = "rss", "atom", "json"
 ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
 FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
+
+TOLD = "told_update"  # the newest update that hubs and cloud have been told of
 
 log = structlog.get_logger("rebuild")
 
@@ -156,11 +160,31 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
         if ills and shown is not None:
             kept[name] = shown
             continue
+        if name == RSS:
+            _tell(session, channel, build, shown)
         kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
         history.note(session, kept[name], build.built_at)
     if problems.keep(session, found, build.built_at):
         log.warning("the feed doctor's word", problems=[asdict(problem) for problem in found])
     return kept[RSS]
+
+
+def _tell(
+    session: Session, channel: Channel, build: snapshots.Build, shown: Snapshot | None
+) -> None:
+    """Owe a ping to hubs and cloud when new content comes with an update that was made here.
+
+    A new ttl changes no content; a minor edit and a setting record no update.
+    """
+    newest = session.scalar(select(func.max(Update.id)).where(Update.kind != "loaded")) or 0
+    if newest <= int(recall(session, TOLD) or "0"):
+        return
+    remember(session, TOLD, str(newest))
+    if shown is None or shown.content_hash != build.content_hash:
+        settings = preferences.load(session)
+        site_url = channel.home_url.rstrip("/")
+        topics = {name: site_url + path for name, path in ADDRESSES.items()}
+        outbox.enqueue(session, targets(settings.hubs, settings.cloud, topics), build.built_at)
 
 
 def _channel(session: Session, settings: Preferences, site_url: str, now: datetime) -> Channel:

@@ -63,11 +63,11 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
     )
 
 
-def served(row: Snapshot) -> Served:
-    """A stored snapshot, ready to be sent."""
+def served(row: Snapshot, links: tuple[str, ...] = ()) -> Served:
+    """A stored snapshot, ready to be sent; `links` are values of the Link header."""
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
-        row.ttl_minutes * 60, row.second_shared,
+        row.ttl_minutes * 60, row.second_shared, links,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from publisher.blog.preferences import Preferences
 from publisher.errors import PublisherError
 from publisher.feeds.conditional import Moved, Served, too_soon
 from publisher.feeds.snapshots import served
+from publisher.push.targets import link_headers
 from publisher.readers.counter import PollCounter
 from publisher.readers.fairness import Fairness
 from publisher.rebuild import ADDRESSES, RSS
@@ -105,7 +106,10 @@ class FeedFront:
             new = [name for name, serial in current if self._serials.get(name) != serial]
             rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
             settings = preferences.load(session)
-            self._snapshots |= {ADDRESSES[row.name]: served(row) for row in rows}
+            for row in rows:
+                path = ADDRESSES[row.name]
+                links = link_headers(settings.hubs, self._site.site_url + path)
+                self._snapshots[path] = served(row, links)
             self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
             self._serials |= {row.name: row.serial for row in rows}
         self._be_fair(settings)

@@ -1,0 +1,5 @@
+"""Telling others at once: WebSub hubs and an rssCloud server, by an outbox that forgets nothing.
+
+A build writes what is owed in its own transaction; the scheduler process sends it. Nobody is told
+of a new ttl or of a minor edit, and no author waits for a hub.
+"""

@@ -1,0 +1,75 @@
+"""Whom to tell and how: the requests of WebSub and rssCloud, as values.
+
+WebSub (W3C recommendation, 2018) leaves the publisher's request to the hub; all of them take
+`hub.mode=publish` with the topic. rssCloud (rsscloud.co) takes `POST /ping url=...`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+WEBSUB, RSSCLOUD = "websub", "rsscloud"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One ping: to `url`, about the document at `topic`."""
+
+    protocol: str
+    url: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloudAddress:
+    """Where readers register with a cloud: the attributes of RSS's `cloud` element."""
+
+    domain: str
+    port: int
+    path: str
+    register_procedure: str
+    protocol: str
+
+
+def targets(hubs: str, cloud: str, topics: Mapping[str, str]) -> list[Target]:
+    """Everybody to tell of new content; `topics` are the documents' addresses by name.
+
+    Hubs get each document, a cloud the RSS document alone.
+    """
+    told = [Target(WEBSUB, hub, topic) for hub in hubs.split() for topic in topics.values()]
+    return told + [Target(RSSCLOUD, ping_address(url), topics["rss"]) for url in cloud.split()]
+
+
+def form(target: Target) -> dict[str, str]:
+    """The form that a ping sends."""
+    if target.protocol == RSSCLOUD:
+        return {"url": target.topic}
+    return {"hub.mode": "publish", "hub.url": target.topic, "hub.topic": target.topic}
+
+
+def cloud_address(url: str) -> CloudAddress:
+    """What the `cloud` element says of the cloud whose `pleaseNotify` is at `url`."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    return CloudAddress(
+        domain=parts.hostname or "",
+        port=parts.port or (443 if secure else 80),
+        path=parts.path or "/pleaseNotify",
+        register_procedure="",
+        protocol="https-post" if secure else "http-post",
+    )
+
+
+def ping_address(cloud: str) -> str:
+    """Where a cloud is pinged: `/ping` beside its `pleaseNotify`."""
+    parts = urlsplit(cloud)
+    folder = parts.path.rpartition("/")[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/ping"
+
+
+def link_headers(hubs: str, topic: str) -> tuple[str, ...]:
+    """Values of the Link header of the document at `topic`: each hub, and itself once."""
+    found = [f'<{hub}>; rel="hub"' for hub in hubs.split()]
+    return (*found, f'<{topic}>; rel="self"') if found else ()
