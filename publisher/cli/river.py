@@ -74,8 +74,12 @@ def list_feeds(as_json: bool) -> None:
     """List what is followed, with the state of each feed."""
     here = site()
     with here.database.read() as db:
-        counted = query(RiverItem.feed_id, func.count()).where(RiverItem.pruned.is_(False))
-        counts = dict(db.execute(counted.group_by(RiverItem.feed_id)).tuples().all())
+        counted = (
+            query(RiverItem.feed_id, func.count())
+            .where(RiverItem.pruned.is_(False))
+            .group_by(RiverItem.feed_id)
+        )
+        counts = dict(db.execute(counted).all())
         default = preferences.load(db).river_policy
         rows = [_row(feed, counts.get(feed.id, 0), default) for feed in feeds.everyone(db)]
     if as_json:

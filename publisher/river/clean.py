@@ -16,6 +16,7 @@ _ATTRIBUTES = {
 }
 _ADDRESSES = frozenset({"href", "src", "cite"})
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
+_BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 
@@ -63,5 +64,6 @@ def has_remote_media(markup: str) -> bool:
 
 
 def plain_text(markup: str) -> str:
-    """The words of some markup on one line."""
-    return _SPACE.sub(" ", html.unescape(nh3.clean(markup, tags=set()))).strip()
+    """The words of some markup on one line; words of different blocks stay apart."""
+    spaced = _BLOCK.sub(r" \g<0>", markup)
+    return _SPACE.sub(" ", html.unescape(nh3.clean(spaced, tags=set()))).strip()

@@ -165,7 +165,7 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
     session.delete(feed)
 
 
-def change_policy(session: Session, feed: RiverFeed, spec: str, now: datetime) -> None:
+def change_policy(feed: RiverFeed, spec: str) -> None:
     """Poll by another policy, "" for the default; what it learnt starts anew."""
     if spec:
         parse(spec)

@@ -1,5 +1,6 @@
 """Permanent redirects: believed late, only for the same feed, and reversible."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -93,6 +94,12 @@ def take_address(session: Session, feed: RiverFeed, url: str | None, now: dateti
     feed.url, feed.host = url, work_unit_of(url)
     session.flush()
     frontier.enqueue(session, feed.host, feed.next_poll_at or now)
+
+
+def history(session: Session, feed_id: int) -> Sequence[RiverMove]:
+    """The moves of a feed, newest first."""
+    mine = select(RiverMove).where(RiverMove.feed_id == feed_id)
+    return session.scalars(mine.order_by(RiverMove.id.desc())).all()
 
 
 def undo_last(session: Session, feed: RiverFeed, now: datetime) -> str:

@@ -29,6 +29,7 @@ from publisher.web import (
     question,
     readers,
     rendering,
+    river,
     signposts,
     studio,
 )
@@ -65,6 +66,7 @@ _ROOMS = (
     question,
     signposts,
     readers,
+    river,
     studio,
 )
 

@@ -1,0 +1,26 @@
+"""The river's pages, behind the login: items in `items`, subscriptions in `subscriptions`."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from publisher.web.river import items, subscriptions
+
+# On pages of other people's words nothing is loaded from elsewhere unless the reader asks.
+_OWN_FILES_ONLY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+blueprint = Blueprint("river", __name__)
+for module in (items, subscriptions):
+    blueprint.register_blueprint(module.blueprint)
+
+
+@blueprint.after_request
+def keep_private(response: Response) -> Response:
+    """Nobody learns who reads what, unless the reader asks for an item's images."""
+    response.headers["Referrer-Policy"] = "no-referrer"
+    if not request.args.get("images"):
+        response.headers["Content-Security-Policy"] = _OWN_FILES_ONLY
+    return response

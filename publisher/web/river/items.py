@@ -1,0 +1,152 @@
+"""What others wrote, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, redirect, render_template, request, url_for
+
+from publisher.dates import format_rfc3339, parse_rfc3339
+from publisher.errors import Forbidden, InvalidInput
+from publisher.river import feeds, reading
+from publisher.river.clean import has_remote_media, plain_text, without_remote_media
+from publisher.river.reading import Entry, View
+from publisher.storage.models import Author
+from publisher.storage.river import RiverFeed
+from publisher.web.context import author, login_required, site
+
+blueprint = Blueprint("items", __name__)
+
+EXCERPT_CHARACTERS = 320
+
+
+@blueprint.get("/river")
+@login_required
+def page() -> str:
+    """Items of all feeds, of a folder, of one feed, or those that match a search."""
+    view = _view()
+    with site().database.read() as db:
+        found = reading.entries(db, _me().id, view)
+        everyone = feeds.everyone(db)
+        unread = reading.unread_counts(db, _me().id)
+        newest = reading.newest_id(db)
+    more = len(found) > reading.PAGE
+    found = found[: reading.PAGE]
+    return render_template(
+        "river/page.html",
+        room="river",
+        entries=found,
+        view=view,
+        feeds=everyone,
+        feed=next((feed for feed in everyone if feed.id == view.feed_id), None),
+        folders=_folders(everyone, unread),
+        unread=unread,
+        newest=newest,
+        older=_older(found) if more else None,
+        here=_here(),
+        shown=shown,
+        excerpt=excerpt,
+        has_remote_media=has_remote_media,
+        images=request.args.get("images", type=_number),
+    )
+
+
+@blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/read")
+@login_required
+def mark(item_id: int) -> Any:
+    """Mark one item as read, or as unread."""
+    with site().database.write() as db:
+        reading.mark(db, _me().id, item_id, request.form.get("read") != "0")
+    if request.headers.get("Accept") == "application/json":
+        return "", 204
+    return redirect(_back())
+
+
+@blueprint.post("/river/read")
+@login_required
+def mark_all() -> Any:
+    """Mark as read what the page showed, and no item that came after it."""
+    with site().database.write() as db:
+        until = request.form.get("until", 0, type=_number)
+        reading.mark_all(db, _me().id, until, _view())
+    return redirect(_back())
+
+
+def shown(entry: Entry, images: int | None) -> str:
+    """An item's HTML; what it would load from elsewhere only for the item that was asked for."""
+    return entry.item.html if images == entry.item.id else without_remote_media(entry.item.html)
+
+
+def excerpt(entry: Entry) -> str:
+    """The first words of an item."""
+    words = plain_text(entry.item.html)
+    if len(words) <= EXCERPT_CHARACTERS:
+        return words
+    return words[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
+
+
+def _me() -> Author:
+    found = author()
+    if found is None:
+        raise Forbidden("log in first")
+    return found
+
+
+def _view() -> View:
+    """What the address asks for; nonsense in it is ignored."""
+    values = request.args
+    folder = values.get("folder")
+    return View(
+        feed_id=values.get("feed", type=_number),
+        folder=folder[:200] if folder is not None else None,
+        query=values.get("q", "").strip()[:200],
+        unread_only=values.get("show") != "all",
+        by_feed=values.get("by") == "feed",
+        before=_place(values.get("before", "")),
+    )
+
+
+def _number(text: str) -> int:
+    """The number of a row; ValueError for what can be none."""
+    number = int(text)
+    if not 0 <= number < 2**63:
+        raise ValueError(text)
+    return number
+
+
+def _place(value: str) -> tuple[datetime, int] | None:
+    moment, _, number = value.partition("~")
+    try:
+        return parse_rfc3339(moment), _number(number)
+    except (InvalidInput, ValueError):
+        return None
+
+
+def _older(found: list[Entry]) -> str:
+    last = min(found, key=lambda entry: (entry.item.shown_at, entry.item.id)).item
+    values = {**request.args, "before": f"{format_rfc3339(last.shown_at)}~{last.id}"}
+    return f"{url_for('river.items.page')}?{urlencode(values)}"
+
+
+def _here() -> str:
+    return request.full_path.rstrip("?")
+
+
+def _back() -> str:
+    """Where the form stood, if that is a page of the river."""
+    target = request.form.get("back", "")
+    inside = target.startswith(("/river?", "/river/")) or target == "/river"
+    return target if inside else url_for("river.items.page")
+
+
+def _folders(
+    everyone: Sequence[RiverFeed], unread: dict[int, int]
+) -> list[tuple[str, list[RiverFeed], int]]:
+    """Folders with their feeds and how much is unread in them; feeds without one come first."""
+    grouped: dict[str, list[RiverFeed]] = {}
+    for row in everyone:
+        grouped.setdefault(row.folder, []).append(row)
+    return [(n, rows, sum(unread.get(r.id, 0) for r in rows)) for n, rows in grouped.items()]

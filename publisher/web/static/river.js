@@ -1,0 +1,76 @@
+// Keys for the river: j and k walk, o opens here, v visits, m marks. Without it all is still there.
+"use strict";
+
+(() => {
+  const list = document.querySelector("[data-river]");
+  if (!list) return;
+  const entries = [...list.querySelectorAll(".entry")];
+  let chosen = -1;
+
+  const choose = (index) => {
+    if (index < 0 || index >= entries.length) return;
+    if (chosen >= 0) entries[chosen].classList.remove("chosen");
+    chosen = index;
+    const entry = entries[chosen];
+    entry.classList.add("chosen");
+    entry.focus({ preventScroll: true });
+    entry.scrollIntoView({ block: "nearest" });
+  };
+
+  // Send the form of an entry without leaving the page; if that fails, send it the plain way.
+  const mark = async (entry, read) => {
+    const form = entry.querySelector("form.mark");
+    const wanted = read ? "1" : "0";
+    if (form.elements.read.value !== wanted) return;
+    try {
+      const answer = await fetch(form.action, {
+        method: "POST",
+        body: new FormData(form),
+        headers: { Accept: "application/json" },
+      });
+      if (!answer.ok) throw new Error(String(answer.status));
+    } catch {
+      form.submit();
+      return;
+    }
+    entry.classList.toggle("read", read);
+    form.elements.read.value = read ? "0" : "1";
+    form.querySelector("button").textContent = read ? "Mark as unread" : "Mark as read";
+  };
+
+  for (const entry of entries) {
+    const body = entry.querySelector("details");
+    if (body) body.addEventListener("toggle", () => { if (body.open) mark(entry, true); });
+    entry.querySelector("form.mark").addEventListener("submit", (event) => {
+      event.preventDefault();
+      mark(entry, !entry.classList.contains("read"));
+    });
+    entry.addEventListener("focusin", () => {
+      const index = entries.indexOf(entry);
+      if (index !== chosen) choose(index);
+    });
+  }
+
+  const acts = {
+    j: () => choose(chosen + 1),
+    k: () => choose(chosen - 1),
+    o: (entry) => { const body = entry && entry.querySelector("details"); if (body) body.open = !body.open; },
+    v: (entry) => {
+      const link = entry && entry.querySelector("a[data-visit]");
+      if (!link) return;
+      mark(entry, true);
+      window.open(link.href, "_blank", "noopener,noreferrer");
+    },
+    m: (entry) => { if (entry) mark(entry, !entry.classList.contains("read")); },
+    "/": () => document.querySelector("#f-q").focus(),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, textarea, select")) return;
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act(entries[chosen]);
+  });
+})();

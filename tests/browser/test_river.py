@@ -1,0 +1,60 @@
+"""The river in a real browser: keys, no script, small screens, accessibility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+from sqlalchemy import select
+
+from publisher.storage.river import RiverRead
+from tests.browser.conftest import Browse, Live, overflow, violations
+from tests.web.test_river import stock
+
+LogIn = Callable[[Page], Page]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_pages_are_accessible_and_fit(
+    live: Live, browse: Browse, log_in: LogIn, scheme: str, width: int
+) -> None:
+    """No finding of axe-core and no sideways scrolling, in light and dark, wide and narrow."""
+    number = stock(live.site, "b", "a", folder="News")
+    page = log_in(browse("/", scheme=scheme, width=width))
+    for path in ("/river", "/river?by=feed", "/river/feeds", f"/river/feeds/{number}"):
+        page.goto(path)
+        assert violations(page) == []
+        assert overflow(page) == 0
+
+
+def test_keys(live: Live, browse: Browse, log_in: LogIn) -> None:
+    """j and k walk, o opens and marks as read, m marks back."""
+    stock(live.site, "b", "a")
+    page = log_in(browse("/"))
+    page.goto("/river")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.locator(".entry.chosen .entry-title").inner_text() == "Title a"
+    page.keyboard.press("k")
+    assert page.locator(".entry.chosen .entry-title").inner_text() == "Title b"
+    page.keyboard.press("o")
+    page.locator(".entry.chosen.read").wait_for()
+    assert page.locator(".entry.chosen .entry-body").is_visible()
+    with live.site.database.read() as db:
+        assert db.scalars(select(RiverRead.read)).all() == [True]
+    page.keyboard.press("m")
+    page.locator(".entry.chosen:not(.read)").wait_for()
+
+
+def test_without_scripts(live: Live, browse: Browse, log_in: LogIn) -> None:
+    """Everything can be done without a script: opening, marking one and all."""
+    stock(live.site, "c", "b", "a")
+    page = log_in(browse("/", scripts=False))
+    page.goto("/river")
+    page.locator(".entry summary").first.click()
+    assert page.locator(".entry-body").first.is_visible()
+    page.locator(".entry form.mark button").first.click()
+    assert page.locator(".entry").count() == 2
+    page.get_by_role("button", name="Mark all as read").click()
+    assert page.locator(".entry").count() == 0

@@ -1,0 +1,298 @@
+"""The river's pages over HTTP."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from publisher.river import feeds
+from publisher.river.items import Item
+from publisher.river.stock import keep
+from publisher.settings import Settings
+from publisher.site import Site
+from publisher.storage.river import RiverFeed, RiverItem
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_author
+from tests.river.conftest import origin
+from tests.river.origin import Origin, Reply, conditional, rss
+
+__all__ = ["origin"]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Feeds on loopback may be fetched."""
+    return replace(settings, allow_private=True)
+
+
+@pytest.fixture
+def reader(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
+    """A browser that is logged in."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    make_author(site)
+    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
+    return client
+
+
+def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: str = "") -> int:
+    """A feed with items, the first the newest, without any request."""
+    now = site.clock()
+    with site.database.write() as db:
+        known = feeds.known_url(db, url)
+        feed = known or feeds.subscribe(db, url, now, now, title=url, folder=folder)
+        made = [
+            Item(
+                guid=name,
+                url=f"http://a.example/{name}",
+                title=f"Title {name}",
+                markup=f'<p>Words of {name}</p><img src="http://track.example/{name}.png">'
+                "<script>alert(1)</script>",
+                published_at=now - timedelta(minutes=position),
+            )
+            for position, name in enumerate(names)
+        ]
+        keep(db, feed, made, now)
+        return feed.id
+
+
+def titles(page: bytes) -> list[str]:
+    return re.findall(r"Title (\w+)</a>", page.decode())
+
+
+@pytest.mark.parametrize("path", ["/river", "/river/feeds", "/river/feeds/1"])
+def test_a_login_is_needed(client: FlaskClient, path: str) -> None:
+    """Nobody but the authors sees what is followed."""
+    assert client.get(path).location.startswith("/studio/login")
+
+
+def test_newest_first_and_marks(reader: FlaskClient, site: Site) -> None:
+    """Unread items, newest first; a marked one leaves the list and comes back when unmarked."""
+    stock(site, "c", "b", "a")
+    assert titles(reader.get("/river").data) == ["c", "b", "a"]
+    with site.database.read() as db:
+        number = db.scalar(select(RiverItem.id).where(RiverItem.title == "Title b"))
+    reader.post(f"/river/items/{number}/read", data={"read": "1"})
+    assert titles(reader.get("/river").data) == ["c", "a"]
+    assert titles(reader.get("/river?show=all").data) == ["c", "b", "a"]
+    reader.post(f"/river/items/{number}/read", data={"read": "0"})
+    assert titles(reader.get("/river").data) == ["c", "b", "a"]
+    assert reader.post("/river/items/999/read").status_code == 404
+
+
+def test_mark_all_read_spares_what_came_later(reader: FlaskClient, site: Site) -> None:
+    """All that the page showed is read; an item that arrived since is not."""
+    stock(site, "b", "a")
+    until = re.search(rb'name="until" value="(\d+)"', reader.get("/river").data)
+    assert until is not None
+    stock(site, "c", "b", "a")
+    reader.post("/river/read", data={"until": until.group(1).decode()})
+    assert titles(reader.get("/river").data) == ["c"]
+
+
+def test_marks_of_one_feed_or_folder(reader: FlaskClient, site: Site) -> None:
+    """Marking a feed or a folder as read leaves the others alone."""
+    first = stock(site, "a", url="http://a.example/1", folder="News")
+    stock(site, "b", url="http://a.example/2", folder="News")
+    stock(site, "c", url="http://a.example/3")
+    reader.post(f"/river/read?feed={first}", data={"until": "99"})
+    assert sorted(titles(reader.get("/river").data)) == ["b", "c"]
+    reader.post("/river/read?folder=News", data={"until": "99"})
+    assert titles(reader.get("/river").data) == ["c"]
+    assert sorted(titles(reader.get("/river?folder=News&show=all").data)) == ["a", "b"]
+
+
+def test_marks_are_each_author_s_own(reader: FlaskClient, site: Site, app: Flask) -> None:
+    """What one author has read is still unread for another."""
+    stock(site, "a")
+    reader.post("/river/read", data={"until": "99"})
+    make_author(site, "bob")
+    other = app.test_client()
+    other.environ_base["wsgi.url_scheme"] = "https"
+    other.post("/studio/login", data={"name": "bob", "password": PASSWORD})
+    assert titles(reader.get("/river").data) == []
+    assert titles(other.get("/river").data) == ["a"]
+
+
+def test_pages_follow_each_other(reader: FlaskClient, site: Site) -> None:
+    """Older items are one link away, none is shown twice and none is left out."""
+    stock(site, *(f"n{number}" for number in range(95)))
+    seen, address = [], "/river"
+    while address:
+        page = reader.get(address).data
+        seen += titles(page)
+        link = re.search(rb'href="([^"]+)" rel="next"', page)
+        address = link.group(1).decode().replace("&amp;", "&") if link else ""
+    assert seen == [f"n{number}" for number in range(95)]
+
+
+def test_search(reader: FlaskClient, site: Site) -> None:
+    """Words are found in titles and texts, unfinished ones too; operators are plain words."""
+    stock(site, "apple", "pear")
+    assert titles(reader.get("/river?q=words+app").data) == ["apple"]
+    assert titles(reader.get("/river?q=nothing").data) == []
+    for odd in ('"', "a OR", "NEAR(", "*", "title:pear -", "%", "\x00"):
+        assert reader.get("/river", query_string={"q": odd}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "feed=x",
+        "feed=999999999999999999999",
+        "feed=-1",
+        "before=x~y",
+        "before=~",
+        "images=x",
+        "by=no",
+    ],
+)
+def test_nonsense_in_the_address_is_ignored(reader: FlaskClient, site: Site, query: str) -> None:
+    """Whatever stands in the address, the page comes."""
+    stock(site, "a")
+    assert reader.get(f"/river?{query}").status_code == 200
+
+
+def test_images_only_when_asked(reader: FlaskClient, site: Site) -> None:
+    """No address of another host is loaded until the reader asks for one item's images."""
+    stock(site, "b", "a")
+    page = reader.get("/river")
+    assert b'src="http' not in page.data
+    assert b"alert(1)" not in page.data
+    assert "img-src 'self' data:;" in page.headers["Content-Security-Policy"]
+    with site.database.read() as db:
+        number = db.scalar(select(RiverItem.id).where(RiverItem.title == "Title a"))
+    page = reader.get(f"/river?images={number}")
+    assert re.findall(rb'src="http://([^"]+)"', page.data) == [b"track.example/a.png"]
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_add_by_feed_and_by_site(reader: FlaskClient, site: Site, origin: Origin) -> None:
+    """A feed is followed with one request, a site's page leads to the feed it announces."""
+    url = origin.serve("/feed", conditional(rss("x"), '"1"'))
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+    page = origin.serve("/", Reply(200, f"<html>{link}".encode(), {"Content-Type": "text/html"}))
+    answer = reader.post("/river/feeds", data={"url": page, "folder": "Blogs"})
+    assert answer.location == "/river/feeds/1"
+    assert [entry.target for entry in origin.log] == ["/", "/feed"]
+    with site.database.read() as db:
+        feed = feeds.by_id(db, 1)
+        assert (feed.url, feed.folder, feed.title) == (url, "Blogs", "A feed")
+    assert b"already subscribed" in reader.post("/river/feeds", data={"url": url}).data.lower()
+    assert len(origin.log) == 2
+
+
+def test_several_feeds_are_a_choice(reader: FlaskClient, site: Site, origin: Origin) -> None:
+    """A page with two feeds asks which one; nothing is subscribed yet."""
+    links = "".join(
+        f'<link rel="alternate" type="application/rss+xml" title="{n}" href="/{n}">' for n in "ab"
+    )
+    page = origin.serve("/", Reply(200, f"<html>{links}".encode(), {"Content-Type": "text/html"}))
+    answer = reader.post("/river/feeds", data={"url": page})
+    assert answer.status_code == 300
+    assert b"announces several feeds" in answer.data
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(RiverFeed)) == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("", b"names no host"),
+        ("ftp://x.example/", b"only http and https"),
+        ("http://no-such-host.invalid/x", b""),
+        ("javascript:alert(1)", b""),
+    ],
+)
+def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, said: bytes) -> None:
+    """A bad address brings the form back with one sentence."""
+    answer = reader.post("/river/feeds", data={"url": url})
+    assert answer.status_code in ((302,) if ".invalid" in url else (422,))
+    assert said in answer.data
+
+
+def test_retrieve_now_is_limited(reader: FlaskClient, site: Site, origin: Origin) -> None:
+    """Ten clicks bring one retrieval; the page says when the next one is granted."""
+    reader.post("/river/feeds", data={"url": origin.serve("/f", conditional(rss("x"), '"1"'))})
+    with site.database.read() as db:
+        planned = feeds.by_id(db, 1).next_poll_at
+    assert planned != site.clock()
+    for _ in range(10):
+        reader.post("/river/feeds/1/retrieve")
+    with site.database.read() as db:
+        row = feeds.by_id(db, 1)
+        assert (row.next_poll_at, row.asked_at) == (site.clock(), site.clock())
+    assert b"retrieved on demand already" in reader.get("/river/feeds/1").data.lower()
+
+
+def test_retry_after_wins_over_a_click(
+    reader: FlaskClient, site: Site, origin: Origin, clock: FakeClock
+) -> None:
+    """While a server has asked for silence nothing is retrieved, and the page says so."""
+    url = origin.serve("/f", Reply(429, b"slow down", {"Retry-After": "7200"}))
+    reader.post("/river/feeds", data={"url": url})
+    clock.forward(hours=1)
+    reader.post("/river/feeds/1/retrieve")
+    page = reader.get("/river/feeds/1").data
+    assert b"asked us to stay away for another 1 h" in page
+    assert b"asked us to stay away until" in page
+    with site.database.read() as db:
+        assert feeds.by_id(db, 1).asked_at is None
+
+
+def test_actions_on_a_feed(reader: FlaskClient, site: Site) -> None:
+    """Pause, resume, folder and policy, removal with all items."""
+    number = stock(site, "a")
+    reader.post(f"/river/feeds/{number}/pause")
+    assert b"paused" in reader.get("/river/feeds").data
+    reader.post(f"/river/feeds/{number}/resume")
+    reader.post(f"/river/feeds/{number}", data={"folder": " X  Y ", "policy": "doubling"})
+    with site.database.read() as db:
+        row = feeds.by_id(db, number)
+        assert (row.state, row.folder, row.policy) == ("active", "X Y", "doubling")
+    wrong = reader.post(f"/river/feeds/{number}", data={"policy": "magic"})
+    assert wrong.status_code == 422
+    assert b"unknown policy" in wrong.data.lower()
+    assert b"no action" in reader.post(f"/river/feeds/{number}/explode", follow_redirects=True).data
+    reader.post(f"/river/feeds/{number}/remove")
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(RiverItem)) == 0
+    assert reader.get(f"/river/feeds/{number}").status_code == 404
+
+
+def test_opml_through_the_page(reader: FlaskClient, site: Site, app: Flask) -> None:
+    """A list goes in by upload and comes out at its address; logins stay private."""
+    document = b"""<opml><body><outline text="A" xmlUrl="http://a.example/f"/>
+    <outline text="B" xmlUrl="http://u:p@b.example/f"/></body></opml>"""
+    upload = {"file": (io.BytesIO(document), "list.opml")}
+    page = reader.post("/river/import", data=upload, follow_redirects=True)
+    assert b"2 added, 0 known" in page.data
+    assert b"b.example" in reader.get("/opml.xml").data
+    public = app.test_client().get("/opml.xml", base_url="https://blog.example")
+    assert b"a.example" in public.data
+    assert b"b.example" not in public.data
+    broken = reader.post("/river/import", data={"file": (io.BytesIO(b"<opml"), "x")})
+    assert broken.status_code == 422
+
+
+def test_forms_need_their_token(app: Flask, reader: FlaskClient, site: Site) -> None:
+    """Another site cannot make a logged-in browser follow or remove anything."""
+    app.config["WTF_CSRF_ENABLED"] = True
+    stock(site, "a")
+    assert reader.post("/river/feeds/1/remove").status_code == 400
+    assert reader.post("/river/read", data={"until": "9"}).status_code == 400
+
+
+def test_a_get_writes_nothing(reader: FlaskClient, site: Site) -> None:
+    """Looking at the pages leaves every mark and every plan as it was."""
+    number = stock(site, "a")
+    before = titles(reader.get("/river").data)
+    for path in ("/river", "/river/feeds", f"/river/feeds/{number}", "/river?images=1"):
+        assert reader.get(path).status_code == 200
+    assert titles(reader.get("/river").data) == before
