@@ -1,0 +1,161 @@
+"""Feed readers that people use, subscribed to a real running server.
+
+Each one: subscribes and sees the post, polls again and gets 304, polls after an edit and sees it.
+"""
+
+from __future__ import annotations
+
+import mailbox
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import feedparser
+import pytest
+
+from publisher.blog import listing, posts
+from publisher.blog.drafts import draft
+from publisher.clock import utc_now
+from publisher.rebuild import rebuild
+from publisher.settings import Settings
+from publisher.site import Site, open_site
+from tests.real_readers.recorder import Recorder, recording
+from tests.serving import Server, serving, wait_until
+
+pytestmark = pytest.mark.readers
+
+BEFORE, AFTER = "The very first words.", "Words that were corrected."
+Poll = Callable[[], str]
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    """Skip where the reader is not installed."""
+    missing = shutil.which(program) is None
+    return pytest.mark.skipif(missing, reason=f"{program} is not installed on this machine")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`publisher serve`, shared by the readers."""
+    with serving(tmp_path_factory.mktemp("served") / "instance") as running:
+        yield running
+
+
+@pytest.fixture
+def site(server: Server) -> Iterator[Site]:
+    """The served site, for writing beside the server as commands do; it has one post."""
+    database = f"sqlite:///{server.instance}/publisher.db"
+    opened = open_site(Settings(server.instance, database, None, "a key for tests only"))
+    then = utc_now() - timedelta(minutes=5)
+    with opened.database.write() as session:
+        post = posts.create(session, draft(BEFORE, title="Hello"), None, then)
+        posts.publish(session, post, then, then)
+    yield opened
+    with opened.database.write() as session:
+        posts.delete(session, posts.get(session, post.id), utc_now())
+    opened.database.close()
+
+
+@pytest.fixture
+def recorder(server: Server) -> Iterator[Recorder]:
+    """What the reader under test asks for."""
+    with recording(server.port) as running:
+        yield running
+
+
+def build(site: Site, server: Server, text: str) -> None:
+    """Build the feed and wait until the server has it."""
+    rebuild(site, utc_now())
+    wait_until(lambda: text.encode() in server.get("/rss.xml")[2], 10, "the server is stale")
+
+
+def journey(
+    site: Site, server: Server, recorder: Recorder, poll: Poll, first_polls: int = 1
+) -> None:
+    """Subscribe, poll again, poll after an edit; `poll` returns all that the reader shows.
+
+    `first_polls`: how many polls the reader takes until it keeps its validators.
+    """
+    build(site, server, BEFORE)
+    shown = " ".join(poll() for _ in range(first_polls))
+    assert "Hello" in shown
+    assert BEFORE in shown
+    assert recorder.statuses() == [200] * first_polls
+    poll()
+    assert recorder.exchanges[0].conditional
+    assert recorder.statuses() == [304]
+    with site.database.write() as session:
+        (post,) = listing.newest(session, 1)
+        new = draft(AFTER, title="Hello")
+        posts.save(session, post.id, new, post.version, None, utc_now())
+    build(site, server, AFTER)
+    assert AFTER in poll()
+    assert recorder.statuses() == [200]
+
+
+def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:
+    """feedparser, with the validators that it was given."""
+    kept: dict[str, str] = {}
+
+    def poll() -> str:
+        found = feedparser.parse(f"{recorder.url}/rss.xml", **kept)
+        assert not found.bozo, found.get("bozo_exception")
+        kept.update({name: found[name] for name in ("etag", "modified") if name in found})
+        return " ".join(entry.title + entry.summary for entry in found.entries)
+
+    journey(site, server, recorder, poll)
+
+
+@needs("newsboat")
+def test_newsboat(site: Site, server: Server, recorder: Recorder, tmp_path: Path) -> None:
+    """newsboat, a reader for the terminal; it stores no validators at its very first poll."""
+    (tmp_path / "urls").write_text(f"{recorder.url}/rss.xml\n")
+    (tmp_path / "config").touch()
+    files = ["-u", "urls", "-c", "cache.db", "-C", "config"]
+
+    def poll() -> str:
+        run(tmp_path, "newsboat", *files, "-x", "reload")
+        with closing(sqlite3.connect(tmp_path / "cache.db")) as cache:
+            rows = cache.execute("SELECT title, content FROM rss_item").fetchall()
+        return " ".join(title + content for title, content in rows)
+
+    journey(site, server, recorder, poll, first_polls=2)
+
+
+@needs("r2e")
+def test_rss2email(site: Site, server: Server, recorder: Recorder, tmp_path: Path) -> None:
+    """rss2email, told to look at the text and not at the guid alone: it mails the edit too."""
+    r2e = ["r2e", "-c", "r2e.cfg", "-d", "r2e.json"]
+    run(tmp_path, *r2e, "new", "me@blog.example")
+    config = tmp_path / "r2e.cfg"
+    text = config.read_text("utf-8").replace("trust-guid = True", "trust-guid = False")
+    text = text.replace("email-protocol = sendmail", "email-protocol = maildir")
+    config.write_text(text.replace("maildir-path = ~/Maildir", f"maildir-path = {tmp_path}"))
+    run(tmp_path, *r2e, "add", "blog", f"{recorder.url}/rss.xml")
+    mails = mailbox.Maildir(tmp_path / "INBOX")
+
+    def poll() -> str:
+        run(tmp_path, *r2e, "run")
+        return " ".join(f"{mail['subject']} {mail.get_payload(decode=True)!r}" for mail in mails)
+
+    journey(site, server, recorder, poll)
+
+
+def run(folder: Path, *command: str) -> None:
+    """Run a reader at home in `folder`; it must end well."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
