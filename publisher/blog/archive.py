@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import ScalarSelect, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from publisher.blog.excerpts import first_words
@@ -16,6 +16,7 @@ from publisher.errors import NotFound
 from publisher.storage.models import Post
 
 PAGE = 300
+_AT_ONCE = 60  # months in one question
 _SHOWN = (Post.kind == "post", Post.status == "published")
 
 
@@ -52,18 +53,27 @@ def month_of(year: int, month: int, zone: tzinfo) -> Month:
 
 
 def months(session: Session, zone: tzinfo) -> list[Month]:
-    """The months with posts, newest first: two steps through the index for each."""
-    found: list[Month] = []
-    latest = session.scalar(select(func.max(Post.published_at)).where(*_SHOWN))
-    while latest is not None:
-        local = latest.astimezone(zone)
-        month = month_of(local.year, local.month, zone)
-        inside = (Post.published_at >= month.start, Post.published_at < month.end)
-        number = session.scalar(select(func.count()).select_from(Post).where(*_SHOWN, *inside))
-        found.append(Month(month.year, month.month, month.start, month.end, number or 0))
-        earlier = select(func.max(Post.published_at)).where(*_SHOWN)
-        latest = session.scalar(earlier.where(Post.published_at < month.start))
-    return found
+    """The months with posts, newest first: each is counted in the index alone."""
+    ends = select(func.min(Post.published_at), func.max(Post.published_at)).where(*_SHOWN)
+    first, last = session.execute(ends).one()
+    if first is None or last is None:
+        return []
+    begin, end = first.astimezone(zone), last.astimezone(zone)
+    calendar = [
+        month_of(number // 12, number % 12 + 1, zone)
+        for number in range(end.year * 12 + end.month - 1, begin.year * 12 + begin.month - 2, -1)
+    ]
+    counted: list[Month] = []
+    for start in range(0, len(calendar), _AT_ONCE):
+        some = calendar[start : start + _AT_ONCE]
+        numbers = session.execute(select(*(_number(month) for month in some))).one()
+        counted += [replace(month, posts=n) for month, n in zip(some, numbers, strict=True) if n]
+    return counted
+
+
+def _number(month: Month) -> ScalarSelect[int]:
+    inside = (Post.published_at >= month.start, Post.published_at < month.end)
+    return select(func.count()).select_from(Post).where(*_SHOWN, *inside).scalar_subquery()
 
 
 def lines(
