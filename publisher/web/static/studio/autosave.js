@@ -19,6 +19,9 @@ export class Autosave {
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden" && this.changedAt) this.run();
     });
+    addEventListener("pagehide", () => {
+      if (this.changedAt || this.busy) this.recovery.keep();
+    });
   }
 
   changed() {

@@ -22,7 +22,6 @@ bindKeys(area);
 const recovery = new Recovery(form);
 const address = () => `/studio/autosave/${form.dataset.post}`;
 const autosave = new Autosave(form, address, state, recovery, (told) => {
-  form.dataset.post = told.id;
   form.elements.base_version.value = told.version;
   form.action = told.address;
   recovery.moveTo(told.id, told.version);

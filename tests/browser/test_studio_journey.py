@@ -1,0 +1,416 @@
+"""An author's days in a real browser: nothing that was typed is ever lost."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from publisher.blog import posts
+from publisher.rebuild import refresh
+from publisher.site import setup_path
+from publisher.storage.models import LoginSession, Post, Update
+from tests.browser.conftest import Browse, Live
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_post
+
+LogIn = Callable[[Page], Page]
+SOURCE, TITLE, STATE = "[name=source]", "[name=title]", "[data-state]"
+
+
+@pytest.fixture
+def ada(browse: Browse, log_in: LogIn) -> Iterator[Page]:
+    """Ada's browser, logged in; the test fails when a script of ours does."""
+    page = log_in(browse("/studio/login"))
+    problems: list[str] = []
+    page.context.on("weberror", lambda found: problems.append(str(found.error)))
+    yield page
+    assert problems == []
+
+
+def the_post(live: Live, post_id: int = 1) -> Post:
+    with live.site.database.read() as db:
+        return posts.get(db, post_id)
+
+
+def kinds(live: Live) -> list[str]:
+    with live.site.database.read() as db:
+        return [row.kind for row in db.query(Update).order_by(Update.id)]
+
+
+def count(live: Live) -> int:
+    with live.site.database.read() as db:
+        return db.query(Post).count()
+
+
+def pass_time(live: Live, clock: FakeClock, **duration: float) -> None:
+    """What the scheduler does while time goes by."""
+    refresh(live.site, clock.forward(**duration))
+
+
+def die_and_return(page: Page) -> Page:
+    """The tab is closed while there is no network; later there is one, and another tab."""
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    return context.new_page()
+
+
+def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
+    """From the set-up link to a first post, held back once, then read by everybody."""
+    page = browse(setup_path(live.site) or "")
+    page.fill("[name=name]", "ada")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    page.keyboard.type("Hello, world. My first nite.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".countdown")).to_contain_text("reaches readers in")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(SOURCE)).to_have_value("Hello, world. My first nite.")
+    assert kinds(live) == []
+    page.fill(SOURCE, "Hello, world. My first note.")
+    page.focus(SOURCE)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".countdown")).to_contain_text("reaches readers in")
+    pass_time(live, clock, seconds=61)
+    page.goto("/")
+    expect(page.locator(".prose")).to_have_text("Hello, world. My first note.")
+    assert kinds(live) == ["publish"]
+
+
+def test_box_grows_into_the_editor(ada: Page, live: Live) -> None:
+    """A note that gets long goes on in the full editor, and the box is empty again."""
+    expect(ada.locator(SOURCE)).to_be_focused()
+    ada.keyboard.type("It began as a note")
+    ada.get_by_role("button", name="Full editor").click()
+    expect(ada.locator(SOURCE)).to_have_value("It began as a note")
+    assert the_post(live).status == "draft"
+    ada.goto("/studio/")
+    expect(ada.locator(SOURCE)).to_have_value("")
+
+
+def test_autosave(ada: Page, live: Live) -> None:
+    """Typing is saved by itself, visibly; the new post has its own address at once."""
+    ada.goto("/studio/posts/new")
+    ada.fill(TITLE, "An essay")
+    ada.focus(SOURCE)
+    ada.keyboard.type("Once upon a time")
+    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
+    assert ada.url.endswith("/studio/posts/1")
+    ada.keyboard.type(" there was a key")
+    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
+    ada.reload()
+    expect(ada.locator(SOURCE)).to_have_value("Once upon a time there was a key")
+    expect(ada.locator(TITLE)).to_have_value("An essay")
+    ada.get_by_role("button", name="Save draft").click()
+    expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+    assert (the_post(live).title, the_post(live).slug) == ("An essay", "an-essay")
+    assert count(live) == 1
+    assert ada.evaluate("Object.keys(localStorage)") == []
+
+
+def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
+    """A tab that dies without a network loses nothing: the text is there when it opens again."""
+    make_post(live.site, "As saved.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.context.set_offline(True)
+    ada.fill(SOURCE, "As typed in the train.")
+    expect(ada.locator(STATE)).to_contain_text("No connection")
+    again = die_and_return(ada)
+    again.goto("/studio/posts/1")
+    expect(again.locator(SOURCE)).to_have_value("As typed in the train.")
+    expect(again.locator("[data-banner]")).to_contain_text("Recovered")
+    again.get_by_role("button", name="Discard it").click()
+    expect(again.locator(SOURCE)).to_have_value("As saved.")
+
+
+def test_recovery_of_a_note(ada: Page) -> None:
+    """The box of the first page survives a crash as well."""
+    ada.context.set_offline(True)
+    ada.keyboard.type("Half a thought")
+    expect(ada.locator(STATE)).to_contain_text("kept in this browser")
+    again = die_and_return(ada)
+    again.goto("/studio/")
+    expect(again.locator(SOURCE)).to_have_value("Half a thought")
+
+
+def test_older_text_is_offered_not_forced(ada: Page, live: Live) -> None:
+    """What this browser kept from before a newer save is offered, and never put over it."""
+    make_post(live.site, "First.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.context.set_offline(True)
+    ada.fill(SOURCE, "Typed on the old one.")
+    expect(ada.locator(STATE)).to_contain_text("No connection")
+    with live.site.database.write() as db:
+        value = posts.content(db, posts.get(db, 1))
+        posts.save(db, 1, type(value)(**{**vars(value), "source": "Newer."}), 1, 1,
+                   live.site.clock())  # fmt: skip
+    again = die_and_return(ada)
+    again.goto("/studio/posts/1")
+    expect(again.locator(SOURCE)).to_have_value("Newer.")
+    again.get_by_role("button", name="Show that text").click()
+    expect(again.locator(SOURCE)).to_have_value("Typed on the old one.")
+
+
+def test_expired_login(ada: Page, live: Live) -> None:
+    """The login ends while one writes: the page says so, and the text comes through the login."""
+    ada.goto("/studio/posts/new")
+    with live.site.database.write() as db:
+        db.query(LoginSession).delete()
+    ada.fill(TITLE, "Kept")
+    ada.fill(SOURCE, "Line one\n\nLine two")
+    expect(ada.locator(STATE)).to_contain_text("You are logged out")
+    ada.get_by_role("button", name="Save draft").click()
+    ada.fill("[name=name]", "ada")
+    ada.fill("[name=password]", PASSWORD)
+    ada.get_by_role("button", name="Log in").click()
+    expect(ada.locator(SOURCE)).to_have_value("Line one\n\nLine two")
+    expect(ada.locator(TITLE)).to_have_value("Kept")
+    ada.get_by_role("button", name="Save draft").click()
+    expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+    assert the_post(live).source == "Line one\n\nLine two"
+
+
+def test_login_in_another_tab(ada: Page, live: Live) -> None:
+    """After a login in another tab the open page goes on by itself, with a new form key."""
+    ada.goto("/studio/posts/new")
+    ada.context.clear_cookies()
+    other = ada.context.new_page()
+    other.goto("/studio/login")
+    other.fill("[name=name]", "ada")
+    other.fill("[name=password]", PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    expect(other.locator("#box")).to_be_visible()
+    ada.fill(SOURCE, "Still going")
+    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
+    ada.get_by_role("button", name="Save draft").click()
+    expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+
+
+def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
+    """A date moves the one control to "later"; the list shows it; at its time it is out."""
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Tomorrow's news.")
+    ada.focus("[name=at]")
+    ada.fill("[name=at]", "2024-03-05T08:00")
+    ada.get_by_role("button", name="Schedule").click()
+    expect(ada.locator("[name=at]")).to_have_value("2024-03-05T08:00")
+    ada.goto("/studio/posts?state=scheduled")
+    expect(ada.locator("tbody tr")).to_contain_text("5 March 2024, 08:00")
+    pass_time(live, clock, days=1)
+    assert the_post(live).status == "published"
+    assert kinds(live) == ["publish"]
+
+
+def test_schedule_in_the_past(ada: Page, live: Live) -> None:
+    """A moment that has passed is refused beside the field, and the text stays."""
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Too late.")
+    ada.focus("[name=at]")
+    ada.fill("[name=at]", "2024-03-04T09:00")
+    ada.get_by_role("button", name="Schedule").click()
+    expect(ada.locator(".error-summary")).to_contain_text("That moment has passed")
+    expect(ada.locator(SOURCE)).to_have_value("Too late.")
+
+
+def paste_file(page: Page, name: str, data: bytes, kind: str, event: str = "paste") -> None:
+    """Paste or drop a file into the text, as a browser would hand it over."""
+    page.evaluate(
+        """([name, bytes, kind, event]) => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([new Uint8Array(bytes)], name, {type: kind}));
+          const area = document.querySelector("[name=source]");
+          const options = {bubbles: true, cancelable: true};
+          area.dispatchEvent(event === "paste"
+            ? new ClipboardEvent("paste", {...options, clipboardData: carried})
+            : new DragEvent("drop", {...options, dataTransfer: carried}));
+        }""",
+        [name, list(data), kind, event],
+    )
+
+
+@pytest.mark.parametrize("event", ["paste", "drop"])
+def test_picture(ada: Page, live: Live, event: str) -> None:
+    """A pasted or dropped picture is in the text, its description asked for, and in the preview."""
+    out = io.BytesIO()
+    Image.new("RGB", (700, 300), "teal").save(out, "PNG")
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Look:\n\n")
+    ada.focus(SOURCE)
+    ada.keyboard.press("Control+End")
+    paste_file(ada, "field [1].png", out.getvalue(), "image/png", event)
+    expect(ada.locator("#alt-now")).to_be_focused()
+    ada.keyboard.type("A teal [field]")
+    ada.keyboard.press("Enter")
+    text = ada.locator(SOURCE).input_value()
+    assert text.startswith("Look:\n\n![A teal \\[field\\]](/media/")
+    picture = ada.locator("[data-preview] img")
+    expect(picture).to_have_attribute("alt", "A teal [field]")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("element => element.naturalWidth") > 0
+    ada.get_by_role("button", name="Save draft").click()
+    expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+
+
+def test_file_that_is_no_picture(ada: Page) -> None:
+    """A refused file leaves the text as it was, and the reason is said."""
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Text.")
+    paste_file(ada, "fake.png", b"I am a text", "image/png")
+    expect(ada.locator(STATE)).to_contain_text("fake.png was not added: this file is not a picture")
+    expect(ada.locator(SOURCE)).to_have_value("Text.")
+
+
+def test_keys(ada: Page) -> None:
+    """Bold, italic and link by key, a link pasted over words, all undone by Ctrl+Z."""
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "some words here")
+    area = ada.locator(SOURCE)
+    select = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
+    ada.focus(SOURCE)
+    ada.evaluate(select, [5, 10])
+    ada.keyboard.press("Control+b")
+    expect(area).to_have_value("some **words** here")
+    ada.keyboard.press("Control+b")
+    expect(area).to_have_value("some words here")
+    ada.evaluate(select, [5, 10])
+    ada.evaluate(
+        """() => {
+          const carried = new DataTransfer();
+          carried.setData("text/plain", "https://example.org/a_(b)");
+          document.querySelector("[name=source]").dispatchEvent(new ClipboardEvent(
+            "paste", {bubbles: true, cancelable: true, clipboardData: carried}));
+        }"""
+    )
+    expect(area).to_have_value("some [words](<https://example.org/a_(b)>) here")
+    ada.keyboard.press("Control+z")
+    expect(area).to_have_value("some words here")
+
+
+def test_edit_and_minor_edit(ada: Page, live: Live) -> None:
+    """An edit is an update of the feed, a minor one is not."""
+    make_post(live.site, "The frist.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.fill(SOURCE, "The first.")
+    ada.get_by_label("Minor edit").check()
+    ada.get_by_role("button", name="Update").click()
+    expect(ada.get_by_text("Updated.")).to_be_visible()
+    assert kinds(live) == ["publish"]
+    ada.fill(SOURCE, "The first, and more.")
+    ada.get_by_role("button", name="Update").click()
+    expect(ada.locator("[name=base_version]")).to_have_value("3")
+    assert kinds(live) == ["publish", "edit"]
+
+
+def test_two_tabs(ada: Page, live: Live) -> None:
+    """The second tab is told while typing and when saving; both texts are there to merge."""
+    make_post(live.site, "The cat sat.", author_id=1)
+    other = ada.context.new_page()
+    for page in (ada, other):
+        page.goto("/studio/posts/1")
+    ada.fill(SOURCE, "The black cat sat.")
+    ada.get_by_role("button", name="Update").click()
+    expect(ada.get_by_text("Updated.")).to_be_visible()
+    other.fill(SOURCE, "The cat sat down.")
+    expect(other.locator(STATE)).to_contain_text("saved elsewhere")
+    other.get_by_role("button", name="Update").click()
+    expect(other.get_by_role("heading", name="Saved elsewhere meanwhile")).to_be_visible()
+    expect(other.locator(".diff del")).to_contain_text("black")
+    expect(other.locator(".diff ins")).to_contain_text("down")
+    expect(other.locator("#editor " + SOURCE)).to_have_value("The cat sat down.")
+    assert the_post(live).source == "The black cat sat."
+    other.fill("#editor " + SOURCE, "The black cat sat down.")
+    other.get_by_role("button", name="Update").click()
+    expect(other.get_by_text("Updated.")).to_be_visible()
+    assert the_post(live).source == "The black cat sat down."
+
+
+def test_two_tabs_typing_at_once(ada: Page, live: Live, clock: FakeClock) -> None:
+    """Two open tabs cannot wipe out each other's autosave."""
+    make_post(live.site, "Text.", author_id=1)
+    other = ada.context.new_page()
+    for page in (ada, other):
+        page.goto("/studio/posts/1")
+    ada.fill(SOURCE, "Text of one.")
+    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
+    clock.forward(seconds=5)
+    other.fill(SOURCE, "Text of the other.")
+    expect(other.locator(STATE)).to_contain_text("another tab is writing here")
+    ada.reload()
+    expect(ada.locator(SOURCE)).not_to_have_value("Text.")
+
+
+def test_revisions(ada: Page, live: Live) -> None:
+    """Earlier versions are compared word by word and brought back."""
+    make_post(live.site, "One two three.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.fill(SOURCE, "One four three.")
+    ada.get_by_role("button", name="Update").click()
+    ada.get_by_role("link", name="Earlier versions").click()
+    expect(ada.locator("del")).to_contain_text("two")
+    expect(ada.locator("ins")).to_contain_text("four")
+    ada.get_by_role("link", name="Version 1").click()
+    ada.get_by_role("button", name="Bring version 1 back").click()
+    expect(ada.locator(SOURCE)).to_have_value("One two three.")
+    assert the_post(live).version == 3
+
+
+def test_delete_and_undo(ada: Page, live: Live) -> None:
+    """Deleting asks nothing, because one button brings the post back."""
+    make_post(live.site, "Here.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.get_by_role("button", name="Delete").click()
+    ada.get_by_role("button", name="Bring it back").click()
+    expect(ada.get_by_text("published again")).to_be_visible()
+    assert kinds(live) == ["publish", "delete", "restore"]
+
+
+def test_keyboard_alone(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """Log in, write, publish, undo, save and find the post without ever touching a mouse."""
+    page = log_in(browse("/studio/login"))
+    page.keyboard.type("By key.")
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Publish":
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    expect(page.locator(SOURCE)).to_be_focused()
+    for _ in range(4):
+        page.keyboard.press("Shift+Tab")
+        if page.evaluate("document.activeElement.textContent") == "Undo":
+            break
+    shape = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert shape == "solid", "the focus must be visible"
+    page.keyboard.press("Enter")
+    expect(page.locator(SOURCE)).to_have_value("By key.")
+    page.focus(SOURCE)
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" And more.")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved 09:30.")).to_be_visible()
+    assert the_post(live).source == "By key. And more."
+
+
+def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeClock) -> None:
+    """Everything but preview and autosave works where no script runs."""
+    page = log_in(browse("/studio/login", scripts=False))
+    page.fill(SOURCE, "A note.")
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator(".undo-bar")).to_contain_text("reaches readers at 09:31:00")
+    page.get_by_role("button", name="Undo").click()
+    page.fill(SOURCE, "A better note.")
+    page.get_by_label("Publish later").check()
+    page.fill("[name=at]", "2024-03-05T08:00")
+    page.get_by_role("button", name="Save").click()
+    assert the_post(live).scheduled_at == clock() + timedelta(hours=22, minutes=30)
+    page.get_by_role("link", name="Earlier versions").click()
+    page.get_by_role("link", name="Version 1").click()
+    page.get_by_role("button", name="Bring version 1 back").click()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.locator(SOURCE)).to_have_value("A note.")

@@ -1,0 +1,115 @@
+"""The studio's pages: for everybody, on every screen, and fluid however long the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from publisher.blog import posts
+from publisher.blog.drafts import draft
+from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
+from tests.conftest import FakeClock
+from tests.factories import make_post
+
+LogIn = Callable[[Page], Page]
+
+PAGES = [
+    "/studio/login",
+    "/studio/",
+    "/studio/posts",
+    "/studio/posts?q=nothing+like+it",
+    "/studio/posts?gone=1",
+    "/studio/posts/new",
+    "/studio/posts/1",
+    "/studio/posts/2",
+    "/studio/posts/1/revisions",
+    "/preview/{token}",
+]
+TEXT = "A *first* paragraph.\n\n## Heading\n\n- one\n- two\n\n```python\nx = 1\n```\n\n> Quoted.\n"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_for_everybody(
+    browse: Browse, log_in: LogIn, live: Live, clock: FakeClock, scheme: Scheme, width: int
+) -> None:
+    """axe-core finds nothing wrong on any page, and no page is wider than its window."""
+    page = log_in(browse("/studio/login", scheme=scheme, width=width))
+    make_post(live.site, TEXT, title="A title", author_id=1, tags=["Radio", "Café"])
+    waiting = make_post(live.site, "Later.", at=clock() + timedelta(days=1), author_id=1)
+    make_post(live.site, "Soon.", at=clock() + timedelta(seconds=50), author_id=1)
+    with live.site.database.write() as db:
+        posts.save(db, 1, draft(TEXT + "More.", title="A title"), 1, 1, clock())
+    wrong = []
+    for address in PAGES:
+        page.goto(address.format(token=waiting.preview_token))
+        wrong += [f"{address}: {found}" for found in violations(page)]
+        wrong += [f"{address}: {overflow(page)} px too wide"] * (overflow(page) > 0)
+    page.goto("/studio/posts/1")
+    page.locator("details.more summary").click()
+    page.fill("[name=title]", "x" * 400)
+    page.get_by_role("button", name="Update").click()
+    expect(page.locator(".error-summary")).to_be_visible()
+    wrong += [f"refused form: {found}" for found in violations(page)]
+    page.fill("[name=title]", "Mine")
+    page.evaluate("document.querySelector('#editor [name=base_version]').value = 1")
+    page.get_by_role("button", name="Update").click()
+    expect(page.locator("#h-conflict")).to_be_visible()
+    wrong += [f"conflict: {found}" for found in violations(page)]
+    assert wrong == []
+
+
+def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """On a small screen the preview takes the place of the text, by key or button, and back."""
+    page = log_in(browse("/studio/login", width=390))
+    page.goto("/studio/posts/new")
+    page.fill("[name=source]", "Some *words*.")
+    expect(page.locator("#preview")).to_be_hidden()
+    page.keyboard.press("Control+e")
+    expect(page.locator("[data-preview] em")).to_have_text("words")
+    expect(page.locator("[name=source]")).to_be_hidden()
+    page.get_by_role("button", name="Back to the text").click()
+    expect(page.locator("[name=source]")).to_be_focused()
+
+
+def test_typing_in_a_long_post(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """In 20,000 words a keystroke changes one block of the preview and waits for nothing.
+
+    Only what changed is replaced, there is never more than one question to the server at a time,
+    and what was typed meanwhile is in the last preview.
+    """
+    paragraph = "Words that make a paragraph of an ordinary length in a long text, " * 4
+    source = "\n\n".join(f"Number {number}: {paragraph}" for number in range(420))
+    assert len(source.split()) > 20_000
+    page = log_in(browse("/studio/login"))
+    make_post(live.site, source, author_id=1)
+    open_requests, most = 0, 0
+
+    def began(request: object) -> None:
+        nonlocal open_requests, most
+        if "/studio/preview" in str(getattr(request, "url", "")):
+            open_requests += 1
+            most = max(most, open_requests)
+
+    def ended(request: object) -> None:
+        nonlocal open_requests
+        open_requests -= "/studio/preview" in str(getattr(request, "url", ""))
+
+    page.on("request", began)
+    page.on("requestfinished", ended)
+    page.on("requestfailed", ended)
+    page.goto("/studio/posts/1")
+    last = page.locator("[data-preview] > :last-child")
+    expect(last).to_be_attached()
+    page.evaluate("document.querySelector('[data-preview]').firstElementChild.kept = true")
+    page.evaluate(
+        "const a = document.querySelector('[name=source]');"
+        "a.focus(); a.setSelectionRange(a.value.length, a.value.length)"
+    )
+    page.keyboard.type(" and so on until the end.", delay=20)
+    expect(last).to_contain_text("and so on until the end.")
+    assert page.evaluate("document.querySelector('[data-preview]').firstElementChild.kept")
+    assert most == 1
