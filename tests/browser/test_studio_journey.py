@@ -66,6 +66,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     page.fill("[name=name]", "ada")
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
+    expect(page.locator(SOURCE)).to_be_focused()
     page.keyboard.type("Hello, world. My first nite.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".countdown")).to_contain_text("reaches readers in")
@@ -372,6 +373,7 @@ def test_delete_and_undo(ada: Page, live: Live) -> None:
 def test_keyboard_alone(browse: Browse, log_in: LogIn, live: Live) -> None:
     """Log in, write, publish, undo, save and find the post without ever touching a mouse."""
     page = log_in(browse("/studio/login"))
+    expect(page.locator(SOURCE)).to_be_focused()
     page.keyboard.type("By key.")
     for _ in range(6):
         page.keyboard.press("Tab")
