@@ -30,7 +30,7 @@ from publisher.settings import from_environment
 from publisher.site import Site, open_site
 
 TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
-FOLD_SECONDS, PING_SECONDS = 2.0, 1.0
+FOLD_SECONDS, PING_SECONDS, HOUR_SECONDS = 2.0, 1.0, 3600.0
 FOLD_LAG_SECONDS = 2.5 * FLUSH_SECONDS  # by then every worker has flushed
 
 log = structlog.get_logger("jobs")
@@ -82,28 +82,20 @@ def make_scheduler(site: Site) -> BackgroundScheduler:
 
     The tick follows the site's clock, so that a fast day has all its hours.
     """
-    scheduler = BackgroundScheduler(timezone="UTC", executors={"default": ThreadPoolExecutor(4)})
+    scheduler = BackgroundScheduler(
+        timezone="UTC",
+        executors={"default": ThreadPoolExecutor(4)},
+        job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": None},
+    )
     tick = max(SHORTEST_TICK_SECONDS, min(TICK_SECONDS, real_seconds(site.clock, 60.0)))
-    scheduler.add_job(
-        refresh_feeds, "interval", [site], seconds=tick, id="refresh_feeds",
-        max_instances=1, coalesce=True, misfire_grace_time=None,
-    )  # fmt: skip
-    scheduler.add_job(
-        fold_polls, "interval", [site], seconds=FOLD_SECONDS, id="fold_polls",
-        max_instances=1, coalesce=True, misfire_grace_time=None,
-    )  # fmt: skip
-    scheduler.add_job(
-        send_pings, "interval", [site], seconds=PING_SECONDS, id="send_pings",
-        max_instances=1, coalesce=True, misfire_grace_time=None,
-    )  # fmt: skip
-    scheduler.add_job(
-        prune_polls, "interval", [site], hours=1, id="prune_polls", jitter=60,
-        max_instances=1, coalesce=True, misfire_grace_time=None,
-    )  # fmt: skip
-    scheduler.add_job(
-        following.tidy, "interval", [site], hours=1, id="tidy_river", jitter=60,
-        max_instances=1, coalesce=True, misfire_grace_time=None,
-    )  # fmt: skip
+    for job, seconds in (
+        (refresh_feeds, tick),
+        (fold_polls, FOLD_SECONDS),
+        (send_pings, PING_SECONDS),
+        (prune_polls, HOUR_SECONDS),
+        (following.tidy, HOUR_SECONDS),
+    ):
+        scheduler.add_job(job, "interval", [site], seconds=seconds, id=job.__name__)
     return scheduler
 
 
