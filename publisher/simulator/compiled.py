@@ -36,7 +36,7 @@ def rule(function: Function) -> Any:
         return function
     from numba import njit
 
-    return njit(**SETTINGS)(_rebound(function, "", {}))
+    return njit(forceinline=True, **SETTINGS)(_rebound(function, "", {}))
 
 
 def specialise(kernel: Function, label: str, **rules: Function) -> Any:
@@ -85,7 +85,7 @@ def _helper(function: FunctionType, suffix: str, bound: dict[str, Any]) -> Any:
         return copy
     from numba import njit
 
-    return njit(**SETTINGS)(copy)
+    return njit(forceinline=True, **SETTINGS)(copy)
 
 
 def _names(function: FunctionType) -> Iterator[str]:

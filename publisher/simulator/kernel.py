@@ -48,7 +48,7 @@ def decide(
 
 def observed(edges: Sequence[int], clock: Sequence[int], edge: int, at: int) -> int:
     """Scored seconds up to `at`, which lies before ``edges[edge]`` and not before the one ahead."""
-    if edge % 2 == 0:
+    if edge & 1 == 0:
         return clock[edge - 1] + at - edges[edge - 1]
     return clock[edge - 1]
 
@@ -88,7 +88,7 @@ def poll_feed(
     longest = counts[LONGEST]
     while now < end:
         edge = past(edges, edge, now)
-        scored = 1 - edge % 2
+        scored = 1 - (edge & 1)
         while document + 1 < len(built) and built[document + 1] <= now:
             document += 1
         ttl = int(ttls[document]) * 60
@@ -147,7 +147,7 @@ def receive(
     while item < len(times) and times[item] <= now:
         at = int(times[item])
         edge = past(edges, edge, at)
-        if edge % 2 == 0 and at <= last_scored:
+        if edge & 1 == 0 and at <= last_scored:
             waited = now - at
             items += 1
             delay += waited
@@ -173,7 +173,7 @@ def give_up(
     """
     while item + window < len(times) and times[item + window] <= now:
         edge = past(edges, edge, int(times[item]))
-        if edge % 2 == 0 and times[item] <= last_scored:
+        if edge & 1 == 0 and times[item] <= last_scored:
             counts[ITEMS] += 1
             counts[MISSED] += 1
         item += 1
@@ -234,7 +234,7 @@ def leave_unseen(
     counts[STALE] -= observed(edges, clock, edge, times[seen])
     for item in range(seen, len(times)):
         edge = past(edges, edge, times[item])
-        if edge % 2 == 0 and times[item] <= last_scored:
+        if edge & 1 == 0 and times[item] <= last_scored:
             counts[ITEMS] += 1
             counts[PENDING] += 1
 

@@ -60,9 +60,9 @@ def remember(
     if never_polled:
         state[SINCE] = now
     if answer[DATED] == 1:
-        size = len(state) - RING
-        for index in range(max(first, last - size), last):
-            state[SINCE] = min(state[SINCE], dates[index])
+        if last > first and dates[first] < state[SINCE]:
+            state[SINCE] = dates[first]
+        for index in range(max(first, last - len(state) + RING), last):
             keep(state, min(int(dates[index]), now))
     elif not never_polled:
         # The first page of an undated feed says nothing about when its items came.
