@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from publisher.blog import authors, listing, posts
 from publisher.blog.markdown import render
-from publisher.errors import NotFound
+from publisher.errors import Gone, NotFound
 from publisher.storage.models import Post
 from publisher.web.caching import cacheable
 from publisher.web.context import full_path, now, page_start, site
@@ -46,6 +46,8 @@ def tag(name: str) -> str:
     """The posts of one tag."""
     with site().database.read() as db:
         found = listing.tag_called(db, name)
+        if not listing.with_tag(db, found, 1):
+            raise NotFound("there is no such tag")  # a draft's tags are nobody's business
         return _page_of(
             db, "blog/tag.html", lambda n, before: listing.with_tag(db, found, n, before), tag=found
         )
@@ -84,7 +86,7 @@ def about() -> str:
     with site().database.read() as db:
         try:
             found: Post | None = listing.at_path(db, "about", "page")
-        except NotFound:
+        except (NotFound, Gone):
             found = None
         people = [person for person in authors.everyone(db) if person.disabled_at is None]
         return render_template(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from flask import Flask, g
 from werkzeug.local import LocalProxy
@@ -107,9 +107,10 @@ def updates(expected: float) -> str:
     return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any update"
 
 
-def url(place: str) -> str:
-    """The public address of a place on this site, or of another site unchanged, as plain ASCII."""
-    whole = site().site_url + place if place.startswith("/") else place
+def url(place: str, page: str = "/") -> str:
+    """The public address of `place`, as seen from `page` of this site, in plain ASCII."""
+    here = site().site_url
+    whole = here + place if place.startswith("/") else urljoin(here + page, place)
     return quote(whole, safe="/:?#[]@!$&'()*+,;=%~")
 
 

@@ -77,6 +77,17 @@ def test_a_post_says_what_it_is(site: Site, client: FlaskClient) -> None:
     assert "evil.example" not in page
 
 
+def test_a_picture_beside_the_post_is_found(site: Site, client: FlaskClient) -> None:
+    """Relative addresses are seen from the post, those of other sites stay."""
+    make_post(site, "![a](b c.png)", slug="one")
+    make_post(site, "![a](<b c.png>)", slug="two")
+    make_post(site, "![a](https://o.example/b.png)", slug="three")
+    assert "og:image" not in Head(client.get("/posts/one").text).metas
+    head = Head(client.get("/posts/two").text)
+    assert head.metas["og:image"] == f"{SITE_URL}/posts/b%20c.png"
+    assert Head(client.get("/posts/three").text).metas["og:image"] == "https://o.example/b.png"
+
+
 def test_a_note_has_no_invented_title(site: Site, client: FlaskClient) -> None:
     """The window's title is its first words; the page shows no heading to people."""
     make_post(site, "The kettle is *louder* than the radio. " * 5)
@@ -165,6 +176,9 @@ def test_tag_and_author_pages(site: Site, client: FlaskClient) -> None:
     page = client.get("/authors/ben").text
     assert "By Ben." in page
     assert "By Ada." not in page
+    with site.database.write() as db:
+        posts.create(db, draft("Secret.", tags=["plans"]), ada.id, site.clock())
+    assert client.get("/tags/plans").status_code == 404
     assert client.get("/tags/nothing").status_code == 404
     assert client.get("/authors/nobody").status_code == 404
 
@@ -181,10 +195,13 @@ def test_one_author_signs_nothing(site: Site, client: FlaskClient) -> None:
 def test_about_is_there_before_anybody_writes_it(site: Site, client: FlaskClient) -> None:
     """The plain one shows when the blog speaks; the author's own takes its place."""
     assert "When this blog speaks" in client.get("/about").text
-    make_post(site, "I am Ada.", title="About me", slug="about", kind="page")
+    mine = make_post(site, "I am Ada.", title="About me", slug="about", kind="page")
     page = client.get("/about").text
     assert "I am Ada." in page
     assert "When this blog speaks" in page
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, mine.id), site.clock())
+    assert "About Untitled blog" in client.get("/about").text
 
 
 def test_dates_are_the_authors(site: Site, client: FlaskClient) -> None:
