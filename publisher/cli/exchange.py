@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 
 import click
 
-from publisher.blog import authors, preferences
-from publisher.blog.importing import formats, plan, ready, report, sources, store
+from publisher.blog import authors, media, preferences
+from publisher.blog.importing import formats, images, plan, ready, report, sources, store
+from publisher.blog.importing.model import Batch
 from publisher.cli.options import site
 from publisher.rebuild import rebuild
+from publisher.site import Site
+from publisher.storage.models import Author
 
 
 @click.command("import")
 @click.argument("source")
 @click.option("--format", "format_", type=click.Choice(formats.FORMATS), help="else: as it looks")
 @click.option("--dry-run", is_flag=True, help="say what would happen, change nothing")
+@click.option("--images", "with_images", is_flag=True, help="fetch pictures and keep them here")
 @click.option("--author", "author_name", help="who gets the posts of authors we do not know")
-def import_(source: str, format_: str | None, dry_run: bool, author_name: str | None) -> None:
+def import_(
+    source: str, format_: str | None, dry_run: bool, with_images: bool, author_name: str | None
+) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
     here = site()
     now = here.clock()
@@ -26,16 +33,54 @@ def import_(source: str, format_: str | None, dry_run: bool, author_name: str | 
         heir = authors.named(db, author_name) if author_name else None
     with sources.open_source(source, sys.stdin.buffer, here.settings.allow_private) as opened:
         batch = formats.read(opened, format_, zone)
-    found = ready.ready(batch, now)
+        found = ready.ready(batch, now)
+        if with_images and not dry_run:
+            folder = opened if isinstance(opened, sources.Folder) else None
+            found = _with_images(here, batch, found, folder, now)
     if dry_run:
         with here.database.read() as db:
             planned = plan.make_plan(db, found, heir)
+        if with_images:
+            number = len({name for one in planned.new for name in images.wanted(one.post)})
+            batch.notes["picture to fetch"] += number
     else:
-        with here.database.write() as db:
-            planned = plan.make_plan(db, found, heir)
-            store.store(db, planned, now)
-        rebuild(here, now)
+        planned = _store(here, found, heir, now)
     for sentence in report.sentences(planned, batch):
         click.echo(sentence)
     if dry_run:
         click.echo("a dry run: nothing was changed")
+
+
+def _store(here: Site, found: list[ready.Ready], heir: Author | None, now: datetime) -> plan.Plan:
+    """All in one transaction, then one rebuild of the feeds."""
+    with here.database.write() as db:
+        planned = plan.make_plan(db, found, heir)
+        store.store(db, planned, now)
+    rebuild(here, now)
+    return planned
+
+
+def _with_images(
+    here: Site,
+    batch: Batch,
+    found: list[ready.Ready],
+    folder: sources.Folder | None,
+    now: datetime,
+) -> list[ready.Ready]:
+    """Fetch the pictures of what is new or changed, and check those posts again."""
+
+    def keep(data: bytes, name: str) -> str:
+        accepted = media.accept(data)
+        media.store(here.settings.media, accepted)
+        with here.database.write() as db:
+            media.record(db, accepted, name, None, now)
+        return accepted.path
+
+    with here.database.read() as db:
+        planned = plan.make_plan(db, found, None)
+    concerned = [*planned.new, *(one for _, one in planned.changed)]
+    posts = [one.post for one in concerned]
+    fetch = images.fetcher(folder, here.settings.allow_private)
+    brought = images.bring(posts, fetch, keep, batch.notes)
+    again = {one.post.guid: one for one in ready.ready(Batch(brought), now)}
+    return [again.get(one.post.guid, one) for one in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +12,12 @@ from sqlalchemy.orm import Session, selectinload
 
 from publisher.blog import posts
 from publisher.blog.drafts import Draft
+from publisher.blog.importing.images import without_addresses
 from publisher.blog.importing.ready import Ready
 from publisher.blog.slugs import slugify
 from publisher.storage.models import Author, Post, Revision, Update
 
 _AT_ONCE = 500
-_IMAGE = re.compile(r"""(!\[[^\]]*\]\()[^)]*(\))|(<img\b[^>]*?\bsrc\s*=\s*)(?:"[^"]*"|'[^']*')""")
 
 
 @dataclass
@@ -83,7 +82,7 @@ def same(here: Draft, there: Draft) -> bool:
         return False
     ours, theirs = here.source, there.source
     if "/media/" in ours:
-        ours, theirs = _IMAGE.sub(r"\1\2\3", ours), _IMAGE.sub(r"\1\2\3", theirs)
+        ours, theirs = without_addresses(ours), without_addresses(theirs)
     return ours == theirs
 
 

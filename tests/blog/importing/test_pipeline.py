@@ -171,7 +171,9 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
 
 def test_pictures_that_were_fetched_are_no_change(site: Site, importer: Importer) -> None:
     """A post whose pictures are ours now is still the post that the source has."""
-    there = '<p>A</p><img alt="x" src="https://old.example/x.png">'
+    there = (
+        '<p>A</p><img alt="x" src="https://old.example/x.png" srcset="https://old.example/y 2x">'
+    )
     here = '<p>A</p><img alt="x" src="/media/1.png">'
     importer(Batch([post(1, source=here)]))
     assert importer(Batch([post(1, source=there)])).known == 1
