@@ -82,7 +82,7 @@ def accept(data: bytes) -> Accepted:
         raise InvalidData("this file is empty")
     sound = sounds.recognise(data)
     if sound is not None:
-        digest = _digest(data)
+        digest = digest_of(data)
         files = {f"{digest[:20]}.{sound.extension}": data}
         return Accepted(digest, sound.content_type, sound.extension, 0, 0, sound.seconds, files)
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
@@ -166,7 +166,7 @@ def limit_text() -> str:
 
 def _accept_picture(data: bytes) -> Accepted:
     picture = pictures.encode(data)
-    digest = _digest(picture.versions[0])
+    digest = digest_of(picture.versions[0])
     size, several = (picture.width, picture.height), len(picture.versions) > 1
     files = {
         _name(digest, *size, several, picture.extension, small): content
@@ -177,7 +177,8 @@ def _accept_picture(data: bytes) -> Accepted:
     )
 
 
-def _digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
+    """What names a file: the same content has the same name everywhere."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
+from pathlib import Path
 
 import click
 
 from publisher.blog import authors, media, preferences
-from publisher.blog.importing import formats, images, plan, ready, report, sources, store
+from publisher.blog.exporting.export import export as write_everything
+from publisher.blog.exporting.target import target
+from publisher.blog.importing import formats, images, plan, ready, report, restore, sources, store
 from publisher.blog.importing.model import Batch
 from publisher.cli.options import site
 from publisher.rebuild import rebuild
@@ -37,25 +40,33 @@ def import_(
         if with_images and not dry_run:
             folder = opened if isinstance(opened, sources.Folder) else None
             found = _with_images(here, batch, found, folder, now)
+        if batch.site and not dry_run:
+            restore.files(batch.site, here.settings.media)
     if dry_run:
         with here.database.read() as db:
-            planned = plan.make_plan(db, found, heir)
+            planned = plan.make_plan(db, found, heir, restore.names(batch))
         if with_images:
             number = len({name for one in planned.new for name in images.wanted(one.post)})
             batch.notes["picture to fetch"] += number
     else:
-        planned = _store(here, found, heir, now)
+        planned = _store(here, batch, found, heir, now)
     for sentence in report.sentences(planned, batch):
         click.echo(sentence)
     if dry_run:
         click.echo("a dry run: nothing was changed")
 
 
-def _store(here: Site, found: list[ready.Ready], heir: Author | None, now: datetime) -> plan.Plan:
+def _store(
+    here: Site, batch: Batch, found: list[ready.Ready], heir: Author | None, now: datetime
+) -> plan.Plan:
     """All in one transaction, then one rebuild of the feeds."""
     with here.database.write() as db:
+        restore.people_and_settings(db, batch)
         planned = plan.make_plan(db, found, heir)
-        store.store(db, planned, now)
+        store.store(db, planned, now, count_updates=batch.site is None)
+        if batch.site is not None:
+            restore.log(db, batch.site, now)
+            restore.media_rows(db, batch.site)
     rebuild(here, now)
     return planned
 
@@ -84,3 +95,13 @@ def _with_images(
     brought = images.bring(posts, fetch, keep, batch.notes)
     again = {one.post.guid: one for one in ready.ready(Batch(brought), now)}
     return [again.get(one.post.guid, one) for one in found]
+
+
+@click.command("export")
+@click.argument("destination", type=click.Path(path_type=Path))
+def export(destination: Path) -> None:
+    """Write everything to DESTINATION: a new folder, or a file that ends in .zip."""
+    here = site()
+    with target(destination) as write, here.database.read() as db:
+        done = write_everything(db, write, here.settings.media, here.site_url, here.clock())
+    click.echo(f"{done.posts} posts, {done.updates} updates, {done.files} files: {destination}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from publisher.blog.importing import atom, jsonfeed, markdown, rss, safexml, wxr
+from publisher.blog.importing import atom, jsonfeed, markdown, ours, rss, safexml, wxr
 from publisher.blog.importing.model import Batch
 from publisher.blog.importing.sources import Document, Folder
 from publisher.errors import InvalidData, InvalidInput
@@ -22,7 +22,7 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
     if isinstance(source, Folder):
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
-        return markdown.read_folder(source, zone)
+        return ours.read(source) or markdown.read_folder(source, zone)
     try:
         return _read_document(source, format_ or sniff(source), zone)
     except InvalidData as error:

@@ -35,7 +35,7 @@ def read_folder(folder: Folder, zone: tzinfo) -> Batch:
         if _NO_POSTS.search(name):
             batch.notes["index or readme file is left out"] += 1
             continue
-        fields, body = _split(name, folder.read(name, MAX_FILE_BYTES))
+        fields, body = split(name, folder.read(name, MAX_FILE_BYTES))
         if suffix in (".html", ".htm") and not fields:
             batch.notes["HTML file without front matter is left out"] += 1
         else:
@@ -45,7 +45,7 @@ def read_folder(folder: Folder, zone: tzinfo) -> Batch:
 
 def read_file(document: Document, zone: tzinfo) -> Batch:
     """One file as one post."""
-    fields, body = _split(document.name, document.stream.read())
+    fields, body = split(document.name, document.stream.read())
     return Batch([post(document.name, fields, body, zone)])
 
 
@@ -94,7 +94,8 @@ def _common_folder(names: Sequence[str]) -> str:
     return tops.pop() if len(tops) == 1 else ""
 
 
-def _split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
+def split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
+    """A file's front matter and body; InvalidData names the file."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -63,13 +64,16 @@ class ImportedSite:
     """What only our own export carries besides posts; see `exporting`.
 
     `updates` are rows of the update log: instant, kind, guid of the post ("" for none). `authors`
-    and `media` are rows as written, `files` the contents of the media folder, read when needed.
+    and `media` are rows as written; `files` are the names in the media folder, `read_file` gives
+    the bytes of one.
     """
 
     preferences: dict[str, str] = field(default_factory=dict)
     authors: tuple[dict[str, Any], ...] = ()
     updates: tuple[tuple[datetime, str, str], ...] = ()
     media: tuple[dict[str, Any], ...] = ()
+    files: tuple[str, ...] = ()
+    read_file: Callable[[str], bytes] = lambda _name: b""
 
 
 @dataclass

@@ -45,10 +45,16 @@ class Plan:
         return next((author_id for author_id in known if author_id is not None), None)
 
 
-def make_plan(session: Session, found: Sequence[Ready], everybody_else: Author | None) -> Plan:
+def make_plan(
+    session: Session,
+    found: Sequence[Ready],
+    everybody_else: Author | None,
+    coming: Iterable[str] = (),
+) -> Plan:
     """Compare what was read with what is here; reads only.
 
-    Posts whose author we do not know go to `everybody_else`, or to nobody.
+    Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are authors
+    that the import brings along, for a plan that is made before they are here.
     """
     plan = Plan(author_ids=_authors(session), counted=_counted(session))
     plan.fresh = session.scalar(select(Post.id).limit(1)) is None
@@ -65,7 +71,7 @@ def make_plan(session: Session, found: Sequence[Ready], everybody_else: Author |
             plan.changed.append((ours.post_id, one))
     for one in plan.new:
         names = [name for name in one.post.by if name]
-        if names and plan.author_id(names) is None:
+        if names and plan.author_id(names) is None and not set(names) & set(coming):
             plan.strangers[names[-1]] += 1
     if everybody_else is not None:
         plan.author_ids[""] = everybody_else.id

@@ -54,7 +54,10 @@ def ready(batch: Batch, now: datetime) -> list[Ready]:
 
 
 def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
-    """The post with a state that fits its date: no date, draft; future, scheduled; past, out."""
+    """The post with a state that fits its date: none makes a draft, one to come a schedule.
+
+    A schedule that is past stays one: whatever is due is published as always.
+    """
     date = post.published_at
     if date is not None and date > LATEST_SCHEDULE:
         raise InvalidData(f"{post.where}: the date {date:%Y-%m-%d} is too far away")
@@ -65,8 +68,6 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
         return replace(post, status="draft")
     if post.status == "published" and date is not None and date > now:
         return replace(post, status="scheduled")
-    if post.status == "scheduled" and date is not None and date <= now:
-        return replace(post, status="published")
     return post
 
 

@@ -19,7 +19,9 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
         yield f"{_many(len(plan.changed), 'known post')}, changed in the source: a minor edit here"
     if plan.kept:
         yield f"{_many(plan.kept, 'known post')}, edited or deleted here since: left alone"
-    if instants := counts(plan):
+    if batch.site is not None:
+        yield f"{_many(len(batch.site.updates), 'update')} in the log of the export"
+    elif instants := counts(plan):
         span = f"{instants[0]:%Y-%m-%d} to {instants[-1]:%Y-%m-%d}"
         yield f"{_many(len(instants), 'update')} for the log, at their own dates: {span}"
     if addresses := sum(len(redirects_of(one)) for one in plan.new):

@@ -48,6 +48,11 @@ class Folder:
     names: Sequence[str]
     read: Callable[[str, int], bytes]
 
+    def below(self, prefix: str) -> Folder:
+        """The files whose names begin with `prefix`, called without it."""
+        names = [name.removeprefix(prefix) for name in self.names if name.startswith(prefix)]
+        return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))
+
 
 @contextmanager
 def open_source(

@@ -123,12 +123,13 @@ def test_states(site: Site, importer: Importer, clock: FakeClock) -> None:
         "1": "draft",
         "2": "scheduled",
         "3": "published",
-        "4": "published",
+        "4": "scheduled",
         "5": "deleted",
     }
     assert batch.notes["post without a date becomes a draft"] == 1
     with site.database.write() as db:
-        (due,) = posts.publish_due(db, tomorrow)
+        missed, due = posts.publish_due(db, tomorrow)
+    assert missed.published_at == post(4).published_at
     assert due.published_at == tomorrow
 
 

@@ -1,0 +1,1 @@
+"""The export, by itself and there and back."""
