@@ -62,7 +62,7 @@ class FeedFront:
         self._watch = Watch(self._look, CHECK_SECONDS)
         self._refreshing = threading.Lock()
         self._ready = False
-        self._recheck_at = _LONG_AGO
+        self._checked_at = self._recheck_at = _LONG_AGO
         forked = weakref.WeakMethod(self._forked)
         os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
 
@@ -70,16 +70,16 @@ class FeedFront:
         """Answer a feed from memory, or hand the request on."""
         if not self._ready:
             self._start()
+        now = self._site.clock()
+        if not self._checked_at <= now < self._recheck_at:  # the clock may also go back
+            self._watch.ensure()
+            self._checked_at, self._recheck_at = now, now + _RECHECK
         path = environ["PATH_INFO"]
         document = self._documents.get(path)
         if document is None:
             document = self._less_common(path, environ)
             if document is None:
                 return self._pass_on(environ, start_response)
-        now = self._site.clock()
-        if now >= self._recheck_at:
-            self._watch.ensure()
-            self._recheck_at = now + _RECHECK
         answer = document.respond(environ, now)
         if isinstance(document, Served):
             if self._fairness is not None and answer.code == 200:
