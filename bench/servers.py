@@ -16,7 +16,7 @@ from bench.load import children, scratch
 
 ROOT = Path(__file__).parent.parent
 _NGINX = """
-daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
+daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes auto;
 events {{ worker_connections 768; }}
 http {{
   sendfile on; tcp_nopush on; types_hash_max_size 2048; etag on;

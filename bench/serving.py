@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import http.client
+import statistics
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from bench import servers
 from bench.blog import make_blog
-from bench.load import Load, load, resident_mb, scratch, tool
+from bench.load import CONNECTIONS, load, resident_mb, scratch, tool
 from bench.table import Table
 
 Command = Callable[[int], list[str]]
 APP = "publisher.web.worker:application"
-ROUNDS = 2
+ROUNDS = 3
 
 
 def run() -> list[Table]:
@@ -54,35 +55,34 @@ def _others() -> list[tuple[str, Command, int]]:
 
 
 def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
-    """All contenders are up; each is measured in every round, so that noise falls on all."""
-    full: dict[str, list[Load]] = {name: [] for name in contenders}
-    short: dict[str, list[Load]] = {name: [] for name in contenders}
-    for _ in range(ROUNDS):
-        for name, server in contenders.items():
-            url = f"{server.url}/rss.xml"
-            tag = _get(server.port)[0].get("etag", '"none"')
-            full[name].append(load(url, server.pids, {}))
-            short[name].append(load(url, server.pids, {"If-None-Match": tag}))
-    best_full = {name: min(runs, key=_cost) for name, runs in full.items()}
-    best_short = {name: min(runs, key=_cost) for name, runs in short.items()}
-    base_full, base_short = (next(iter(best.values())) for best in (best_full, best_short))
+    """All contenders are up; each is measured in every round, right after the others."""
+    rounds = [{name: _poll(server) for name, server in contenders.items()} for _ in range(ROUNDS)]
+    base = next(iter(contenders))
     table = Table(
         f"Serving /rss.xml: 20 full items, {size / 1000:.0f} kB",
         ["server", "200: CPU ms per 1,000", "of nginx", "304: CPU ms per 1,000", "of nginx"],
-        notes="CPU time of the working process, user and system, for 1,000 requests on 16 "
-        f"connections by wrk, best of {ROUNDS} rounds in which all servers took turns; 'of nginx' "
-        "is requests per CPU second against the first row. The naive applications know no 304.",
+        notes="CPU time (user and system) of the working processes for 1,000 requests on "
+        f"{CONNECTIONS} connections by wrk. 'Of nginx': requests per CPU second against the first "
+        f"row in the same round; medians of {ROUNDS} rounds in which all took turns. The naive "
+        "applications know no 304.",
     )
     for name in contenders:
-        a, b = best_full[name], best_short[name]
-        table.add(
-            name,
-            f"{a.cpu_ms_per_1000:.1f}",
-            f"{a.per_cpu_second / base_full.per_cpu_second:.2f}",
-            f"{b.cpu_ms_per_1000:.1f}",
-            f"{b.per_cpu_second / base_short.per_cpu_second:.2f}",
-        )
+        cells = []
+        for kind in (0, 1):
+            costs = [found[name][kind] for found in rounds]
+            ratios = [found[base][kind] / found[name][kind] for found in rounds]
+            cells += [f"{statistics.median(costs):.1f}", f"{statistics.median(ratios):.3g}"]
+        table.add(name, *cells)
     return table
+
+
+def _poll(server: servers.Running) -> tuple[float, float]:
+    """CPU milliseconds for a thousand 200s, and for a thousand 304s."""
+    url, tag = f"{server.url}/rss.xml", _get(server.port)[0].get("etag", '"none"')
+    return (
+        load(url, server.pids, {}).cpu_ms_per_1000,
+        load(url, server.pids, {"If-None-Match": tag}).cpu_ms_per_1000,
+    )
 
 
 def _size(ours: servers.Running, instance: Path) -> Table:
@@ -117,7 +117,3 @@ def _get(port: int) -> tuple[dict[str, str], bytes]:
     answer = connection.getresponse()
     headers = {name.lower(): value for name, value in answer.getheaders()}
     return headers, answer.read()
-
-
-def _cost(found: Load) -> float:
-    return found.cpu_ms_per_1000

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urlsplit
@@ -213,18 +214,20 @@ def _json(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, s
 def _not_in_the_future(dates: Iterator[str | None], now: datetime) -> Iterator[tuple[str, str]]:
     for text in dates:
         try:
-            if parse_instant(text or "") > now:
+            if _instant(text or "") > now:
                 yield "R5", f"a date lies in the future: {text}"
         except InvalidInput:
             yield "R5", f"not a date: {text!r}"
 
 
-def relative_addresses(html: str) -> list[str]:
+@lru_cache(maxsize=512)
+def relative_addresses(html: str) -> tuple[str, ...]:
     """Values of href and src that a reader could not resolve; fragments stay within the text."""
     parser = _Addresses()
     parser.feed(html)
     parser.close()
-    return [text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#"))]
+    wrong = (text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#")))
+    return tuple(wrong)
 
 
 class _Addresses(HTMLParser):
@@ -240,9 +243,12 @@ def _rfc822(text: str | None) -> datetime | None:
     if not text or not _RFC822.fullmatch(text):
         return None
     try:
-        return parse_instant(text)
+        return _instant(text)
     except InvalidInput:
         return None
 
+
+# From one build to the next, and from one format to the other, nearly all texts stay the same.
+_instant = lru_cache(maxsize=1024)(parse_instant)
 
 _EXAMINERS = {"rss": _rss, "atom": _atom, "json": _json}
