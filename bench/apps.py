@@ -11,6 +11,8 @@ from publisher.rebuild import RSS, document_at
 from publisher.settings import from_environment
 from publisher.site import open_site
 from publisher.storage.models import Snapshot
+from publisher.web.application import create_app
+from publisher.web.front import FeedFront
 
 
 def naive() -> Flask:
@@ -38,4 +40,16 @@ def ready_bytes() -> Flask:
     def feed() -> Response:
         return Response(body, content_type=rss.CONTENT_TYPE)
 
+    return app
+
+
+def counting() -> Flask:
+    """Our application as it is served."""
+    return create_app()
+
+
+def uncounted() -> Flask:
+    """Our application without its poll counter: what counting is compared with."""
+    app = create_app()
+    app.wsgi_app = FeedFront(Flask.wsgi_app.__get__(app), app.extensions["publisher"])  # type: ignore[method-assign]
     return app

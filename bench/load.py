@@ -38,18 +38,28 @@ def tool() -> str | None:
     return shutil.which("wrk")
 
 
-def load(url: str, pids: list[int], headers: dict[str, str], seconds: int = SECONDS) -> Load:
-    """Ask for `url` on 16 connections as fast as the server answers."""
-    _wrk(url, headers, WARM_UP_SECONDS)
+def load(
+    url: str,
+    pids: list[int],
+    headers: dict[str, str],
+    seconds: int = SECONDS,
+    script: Path | None = None,
+) -> Load:
+    """Ask for `url` on 16 connections as fast as the server answers; `script` is one for wrk."""
+    _wrk(url, headers, WARM_UP_SECONDS, script)
     before = sum(map(cpu_seconds, pids))
-    requests, took = _wrk(url, headers, seconds)
+    requests, took = _wrk(url, headers, seconds, script)
     return Load(requests, took, sum(map(cpu_seconds, pids)) - before)
 
 
-def _wrk(url: str, headers: dict[str, str], seconds: int) -> tuple[int, float]:
+def _wrk(
+    url: str, headers: dict[str, str], seconds: int, script: Path | None = None
+) -> tuple[int, float]:
     command = ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{seconds}s"]
     for name, value in headers.items():
         command += ["-H", f"{name}: {value}"]
+    if script is not None:
+        command += ["-s", str(script)]
     output = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     if "Non-2xx or 3xx" in output:
         raise RuntimeError(f"errors from {url}: {output}")

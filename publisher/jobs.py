@@ -23,7 +23,7 @@ from publisher.errors import PublisherError
 from publisher.feeds import history
 from publisher.push import outbox
 from publisher.readers import retention
-from publisher.readers.counter import FLUSH_SECONDS
+from publisher.readers.counter import LONGEST_FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.rebuild import refresh
 from publisher.settings import from_environment
@@ -31,7 +31,7 @@ from publisher.site import Site, open_site
 
 TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
 FOLD_SECONDS, PING_SECONDS, HOUR_SECONDS = 2.0, 1.0, 3600.0
-FOLD_LAG_SECONDS = 2.5 * FLUSH_SECONDS  # by then every worker has flushed
+FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 
 log = structlog.get_logger("jobs")
 

@@ -52,7 +52,9 @@ def is_hub(raw: str) -> bool:
 def _clean(raw: str) -> str:
     """Printable text of bounded length, whatever was sent."""
     text = raw[:LONGEST_AGENT].encode("latin-1", "replace").decode("utf-8", "replace")
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split())
 
 
 def _product(text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from sqlalchemy import insert
@@ -14,6 +15,8 @@ from publisher.readers.clients import NOBODY, client_id, keys
 from publisher.readers.counter import Document, Group, Polls
 from publisher.storage.engine import Database
 from publisher.storage.models import PollBatch
+
+GROUPS_A_BATCH = 2_000
 
 
 class Answered(NamedTuple):
@@ -74,15 +77,21 @@ class Batch:
 
 
 def store(database: Database, polls: Polls, now: datetime) -> None:
-    """Write one flush; raises StorageUnavailable when the database cannot take it."""
+    """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
     present, past = keys(database, now)
-    groups = tuple(
-        _answered(group, times, polls.documents[group[0]], present, past)
-        for group, times in polls.times.items()
-    )
-    payload = Batch(groups, polls.lost).to_bytes()
+    payloads = []
+    groups, lost = iter(polls.times.items()), polls.lost
+    while part := list(islice(groups, GROUPS_A_BATCH)):
+        answered = (
+            _answered(group, times, polls.documents[group[0]], present, past)
+            for group, times in part
+        )
+        payloads.append(Batch(tuple(answered), lost).to_bytes())
+        lost = 0
+    if lost:
+        payloads.append(Batch((), lost).to_bytes())
     with database.write() as session:
-        session.execute(insert(PollBatch).values(payload=payload))
+        session.execute(insert(PollBatch), [{"payload": payload} for payload in payloads])
 
 
 def _answered(

@@ -1,7 +1,7 @@
 """Counting on the request path: one append to a queue, and nothing else.
 
 A thread of each process takes the queue apart a few times a second and puts like polls together;
-what it holds is written as one batch about once a second. Both have a limit: beyond it polls of
+what it holds is written about once a second. Both have a limit: beyond it polls of
 new readers are summed up without a name, and a queue that overflows counts what it let go.
 """
 
@@ -19,7 +19,9 @@ import structlog
 
 from publisher.errors import PublisherError
 
-DRAIN_SECONDS, FLUSH_SECONDS = 0.2, 1.0
+DRAIN_SECONDS = 0.2
+FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
+GROUPS_A_SECOND = 1_000
 MOST_WAITING = 20_000  # polls between two drains
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 500_000  # polls between two flushes, should the database be away
@@ -163,11 +165,12 @@ class PollCounter:
                 self._polls = Polls()
 
     def _work(self) -> None:
-        drains = 0
+        waited = 0.0
         while not self._stop.wait(DRAIN_SECONDS):
-            drains += 1
-            if drains * DRAIN_SECONDS >= FLUSH_SECONDS:
-                drains = 0
+            waited += DRAIN_SECONDS
+            gathering = FLUSH_SECONDS + len(self._polls.times) / GROUPS_A_SECOND
+            if waited >= min(gathering, LONGEST_FLUSH_SECONDS):
+                waited = 0.0
                 self.flush()
             else:
                 with self._busy:

@@ -115,7 +115,7 @@ def told_to_text(told: Mapping[int, Told]) -> str:
 
 def told_from_text(text: str) -> dict[int, Told]:
     """What `told_to_text` wrote."""
-    told = defaultdict(Told)
+    told = {}
     for part in text.split():
         which, *sums = map(int, part.split(":"))
         told[which] = Told(*sums)
@@ -124,6 +124,8 @@ def told_from_text(text: str) -> dict[int, Told]:
 
 def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) -> dict[int, Told]:
     """Class by class, the sum of two, or with -1 the difference without what is nothing."""
+    if not other:
+        return dict(one)
     nothing = Told()
     sums = {
         which: one.get(which, nothing).plus(other.get(which, nothing), sign)

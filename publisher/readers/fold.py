@@ -31,7 +31,7 @@ from publisher.readers.reach import News
 from publisher.storage.engine import Database
 from publisher.storage.models import DocumentVersion, PollBatch
 
-BATCHES_AT_ONCE = 20
+BATCHES_AT_ONCE, GROUPS_AT_ONCE = 20, 2_000  # the write lock is held for a moment only
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are summed up as nobody in particular
 
 
@@ -58,11 +58,15 @@ def _fold_some(
     rows = session.execute(
         select(PollBatch.id, PollBatch.payload).order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)
     ).all()
-    rows, more = rows[:BATCHES_AT_ONCE], len(rows) > BATCHES_AT_ONCE
-    ready, waiting, lost = _due([Batch.from_bytes(row.payload) for row in rows], until)
-    if not ready and not lost and len(rows) < 2:
+    batches: dict[int, Batch] = {}
+    for row in rows[:BATCHES_AT_ONCE]:
+        if sum(len(batch.groups) for batch in batches.values()) < GROUPS_AT_ONCE:
+            batches[row.id] = Batch.from_bytes(row.payload)
+    more = len(batches) < len(rows)
+    ready, waiting, lost = _due(batches.values(), until)
+    if not ready and not lost and len(batches) < 2:
         return 0, False
-    session.execute(delete(PollBatch).where(PollBatch.id.in_([row.id for row in rows])))
+    session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
     if waiting:
         session.execute(insert(PollBatch).values(payload=Batch(tuple(waiting)).to_bytes()))
     groups = _limited(session, tables.hand_over(session, ready))

@@ -195,7 +195,10 @@ def minutes_at(counts: Counter[int], share: float) -> float | None:
 
 
 def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
-    """Each reader with its newest sums less those before `first_day`, in one statement."""
+    """Each reader with its newest sums less those before `first_day`, in one statement.
+
+    The outer joins also tell the database where to begin: with the readers, not with their days.
+    """
     newest, before, other = aliased(ReaderDay), aliased(ReaderDay), aliased(ReaderDay)
     last = select(func.max(other.day)).where(other.client == ReaderClient.client)
     base = last.where(other.day < first_day)
@@ -211,7 +214,7 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
             before.told, *figures,
         )
         .select_from(ReaderClient)
-        .join(
+        .outerjoin(
             newest,
             and_(
                 newest.client == ReaderClient.client,
@@ -225,7 +228,7 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
                 before.day == base.correlate(ReaderClient).scalar_subquery(),
             ),
         )
-        .where(newest.day >= first_day)
+        .where(ReaderClient.last_at >= first_day * DAY_SECONDS)
     )  # fmt: skip
     return session.execute(query)
 
