@@ -1,0 +1,127 @@
+"""Parity: 48 hours of the real application are what the simulator says they are.
+
+Real database, real builds, real HTTP in process, a clock that the test moves; one reader that obeys
+the ttl through the river's own policy. Three weeks of Winer's days lie before it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from publisher.blog import activity, preferences
+from publisher.core.polling import Answer, parse
+from publisher.rebuild import rebuild
+from publisher.site import Site
+from publisher.storage.models import Update
+from tests.conftest import FakeClock
+from tests.factories import make_post
+
+pytest.importorskip("numpy")
+
+from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.timelines import from_instants
+from publisher.simulator.walk import walk
+
+ZONE = ZoneInfo("America/New_York")
+MONDAY = datetime(2024, 3, 4, tzinfo=ZONE)
+HOURS = 48
+FIRST_POLL_MINUTE = 7
+# Minutes after Monday 00:00 at which somebody posts; the second day is another kind of day.
+POSTS = (7 * 60 + 5, 9 * 60 + 20, 9 * 60 + 22, 12 * 60 + 40, 19 * 60 + 31,
+         32 * 60 + 3, 39 * 60 + 15, 45 * 60 + 59)  # fmt: skip
+WINERS_HOURS = {hour: range(0, 60, 6) for hour in range(7, 14)} | {
+    15: (10,), 18: (40,), 19: (5, 25, 45), 20: (5, 25, 45), 21: (5, 25),
+}  # fmt: skip
+
+
+def history() -> list[datetime]:
+    """Three weeks of the stated day before MONDAY."""
+    return [
+        (MONDAY - timedelta(days=day)).replace(hour=hour, minute=minute).astimezone(UTC)
+        for day in range(21, 0, -1)
+        for hour, minutes in WINERS_HOURS.items()
+        for minute in minutes
+    ]
+
+
+def minutes_of(instants: list[int]) -> list[int]:
+    """Minutes after MONDAY."""
+    return [(at - int(MONDAY.timestamp())) // 60 for at in instants]
+
+
+class Reader:
+    """Polls the feed over HTTP as the `ttl` policy says."""
+
+    def __init__(self, http: FlaskClient) -> None:
+        self.http, self.policy = http, parse("ttl")
+        self.memory = self.policy.start()
+        self.validators: dict[str, str] = {}
+        self.known: set[bytes] = set()
+        self.polls: list[int] = []
+        self.ttls: list[int] = []
+
+    def poll(self, now: datetime) -> datetime:
+        """One conditional request; when the next one is due."""
+        at = int(now.timestamp())
+        answer = self.http.get("/rss.xml", headers=self.validators)
+        fresh = int(re.findall(r"max-age=(\d+)", answer.headers["Cache-Control"])[0])
+        guids = set(re.findall(rb"<guid[^>]*>([^<]+)", answer.data))
+        ttl = re.findall(rb"<ttl>(\d+)</ttl>", answer.data)
+        if answer.status_code == 200:
+            self.validators = {"If-None-Match": answer.headers["ETag"]}
+        self.polls.append(at)
+        self.ttls.append(fresh // 60)
+        told = Answer(
+            answer.status_code,
+            new_items=len(guids - self.known),
+            ttl_minutes=int(ttl[0]) if ttl else None,
+            max_age_seconds=fresh,
+        )
+        self.known |= guids
+        self.memory = self.policy.remember(self.memory, told, at)
+        return now + timedelta(seconds=self.policy.decide(self.memory, at).wait_seconds)
+
+
+def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> Reader:
+    """Run the application minute by minute for 48 hours: builds, posts, polls."""
+    front, reader = app.extensions["front"], Reader(http)
+    due = MONDAY + timedelta(minutes=FIRST_POLL_MINUTE)
+    for minute in range(HOURS * 60):
+        clock.moment = (MONDAY + timedelta(minutes=minute)).astimezone(UTC)
+        if minute in POSTS:
+            make_post(site, f"Posted at minute {minute}.")
+        if minute in POSTS or minute % 60 == 0:
+            rebuild(site, clock())
+            front.refresh()
+        if clock() == due:
+            due = reader.poll(clock())
+    return reader
+
+
+def test_48_hours_live_and_simulated_are_the_same(
+    site: Site, app: Flask, client: FlaskClient, clock: FakeClock
+) -> None:
+    """The same ttl at every poll and the same minutes of polling."""
+    clock.moment = MONDAY.astimezone(UTC)
+    with site.database.write() as db:
+        preferences.store(db, "timezone", "America/New_York")
+        activity.record_all(db, history(), "loaded")
+    reader = live(site, app, client, clock)
+
+    with site.database.read() as db:
+        log = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
+    end = MONDAY + timedelta(hours=HOURS)
+    line = from_instants("live", log, "America/New_York", int(end.timestamp()))
+    start = MONDAY + timedelta(minutes=FIRST_POLL_MINUTE)
+    polls = list(walk(line, parse_publisher("forward")(line), parse("ttl"), int(start.timestamp())))
+    assert minutes_of([poll.at for poll in polls]) == minutes_of(reader.polls)
+    assert [poll.ttl_minutes for poll in polls] == reader.ttls
+    assert len(set(reader.ttls)) > 1
+    assert len(log) == len(history()) + len(POSTS)
