@@ -5,26 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from sqlalchemy import select
 
-from publisher.blog import preferences
-from publisher.cli.options import Instant, site
-from publisher.errors import InvalidData, InvalidInput, PublisherError
-from publisher.storage.models import Update
+from publisher.cli import histories
+from publisher.cli.options import Instant
+from publisher.errors import InvalidInput, PublisherError
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
     from publisher.simulator.grid import Plan, Result, Source, Task
-    from publisher.simulator.timelines import Timeline
-
-LAST_MONTH_DAYS = 30
-MINE = ("fixed:15", "fixed:60", "fixed:480")
 
 
 class Simulate(click.Command):
@@ -48,7 +40,7 @@ class Simulate(click.Command):
 
 
 @click.command(cls=Simulate)
-@click.argument("files", nargs=-1, metavar="TIMELINE.csv...", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, metavar="TIMELINE.csv...")
 @click.option(
     "--publisher",
     "publishers",
@@ -88,9 +80,7 @@ class Simulate(click.Command):
     "--items",
     "window",
     type=click.IntRange(1, 100_000),
-    default=20,
-    show_default=True,
-    help="items in the feed",
+    help="items in the feed (default: 20, or the blog's own setting with --mine)",
 )
 @click.option("--format", "form", type=click.Choice(["table", "json", "csv"]), default="table")
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
@@ -100,16 +90,20 @@ class Simulate(click.Command):
 def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **asked: Any) -> None:
     """Replay TIMELINEs under publishers with clients and print what readers would have got.
 
+    A TIMELINE is a CSV with a column updated_at, or what `import` reads: a feed, an export.
+
     `simulate compare A.json B.json` pairs two results.
     """
     require_numbers()
     from publisher.simulator import grid, report
+    from publisher.simulator.engine import WINDOW
 
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
-    plan = grid.Plan(clients, asked["phases"], asked["window"], asked["seed"])
+    window = asked["window"] or (histories.my_settings().feed_items if asked["mine"] else WINDOW)
+    plan = grid.Plan(clients, asked["phases"], window, asked["seed"])
     publishers = _publishers(asked)
-    sources = _sources(asked)
+    sources = histories.sources(asked)
     if trace:
         _trace(sources, publishers, plan, form)
         return
@@ -180,68 +174,13 @@ def _population(path: Path | None, clients: tuple[str, ...]) -> Population | Non
 def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
-    specs = asked["publishers"] or ((*MINE, _my_rule()) if asked["mine"] else ("forward",))
+    specs = asked["publishers"] or (histories.my_publishers() if asked["mine"] else ("forward",))
     for spec in specs:
         try:
             parse_publisher(spec)
         except ValueError as error:
             raise InvalidInput(str(error)) from None
     return list(dict.fromkeys(specs))
-
-
-def _my_rule() -> str:
-    """The live decision with the blog's own settings, as a publisher."""
-    with site().database.read() as db:
-        mine = preferences.load(db)
-    return (
-        f"forward:menu={mine.menu},planner={mine.planner},profile={mine.profile},"
-        f"poll-minutes={mine.poll_minutes:g}"
-    )
-
-
-def _sources(asked: dict[str, Any]) -> list[Source]:
-    """The timelines that were asked for, cut to the time that was asked for."""
-    from publisher.simulator.synthetic import parse_synthetic, shards
-    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone, read_timeline
-
-    zone = asked["timezone"]
-    # So that *.csv in a folder of timelines does what is meant.
-    files = [path for path in asked["files"] if path.name not in SIDE_TABLES] or asked["files"]
-    lines = [read_timeline(path, zone) for path in files]
-    if asked["mine"]:
-        lines.append(_mine(zone, asked))
-    begin, end = _second(asked["begin"]), _second(asked["end"])
-    sources: list[Source] = [cut(line, begin, end, asked["last_days"]) for line in lines]
-    if asked["synthetic"]:
-        kind = parse_synthetic(asked["synthetic"])
-        known_zone(zone or "UTC")
-        made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
-        sources += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
-    if not sources:
-        raise InvalidInput("nothing to replay: name TIMELINE.csv files, --mine or --synthetic")
-    return sources
-
-
-def _second(at: datetime | None) -> int | None:
-    return None if at is None else int(at.timestamp())
-
-
-def _mine(zone: str | None, asked: dict[str, Any]) -> Timeline:
-    """The blog's own log up to now; the last month is scored unless another time is asked for."""
-    from publisher.simulator.timelines import DAY, from_instants, known_zone
-
-    here = site()
-    now = int(here.clock().timestamp())
-    with here.database.read() as db:
-        instants = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
-        home = preferences.load(db).timezone
-    known = [at for at in instants if at < now]
-    if not known:
-        raise InvalidData("the blog has no updates yet")
-    line = from_instants("mine", known, known_zone(zone or home), end=now)
-    if asked["begin"] or asked["last_days"]:
-        return line
-    return replace(line, scored_from=now - LAST_MONTH_DAYS * DAY)
 
 
 def _trace(sources: list[Source], publishers: list[str], plan: Plan, form: str) -> None:

@@ -44,8 +44,8 @@ def scoring(timeline: Timeline) -> Scoring:
     if not counted.any():
         days = (timeline.end - timeline.start) / DAY
         raise InvalidData(
-            f"{timeline.name}: nothing to score in {days:.1f} days with {len(timeline.times)} "
-            "updates (a quarter is for learning, the last 24 hours are for cooling down)"
+            f"{timeline.name}: nothing to score: of {len(timeline.times)} updates in {days:.1f} "
+            f"days none lies after the learning period and before the last 24 hours"
         )
     return found
 

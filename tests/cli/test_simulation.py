@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from publisher.cli import cli
+from publisher.clock import utc_now
+from publisher.dates import format_rfc3339
 from publisher.errors import PublisherError
 from publisher.simulator import grid
 
@@ -155,6 +158,35 @@ def test_ctrl_c_prints_what_there_is_and_says_so(
     assert len(json.loads(found.stdout)) == 1
     assert "stopped after 1 of 2 results; these are partial" in found.stderr
     assert found.exit_code == 130
+
+
+def test_a_feed_is_a_timeline_too(tmp_path: Path) -> None:
+    """The dates of a feed's items, read as `import` reads them."""
+    items = "".join(
+        f"<item><guid>{day}</guid><title>t</title><pubDate>{day:02d} Mar 2024 08:10:00 GMT"
+        "</pubDate></item>"
+        for day in range(1, 31)
+    )
+    path = tmp_path / "export.xml"
+    path.write_text(f'<rss version="2.0"><channel><title>x</title>{items}</channel></rss>')
+    found = simulate(path, "--publisher", "fixed:60", "--format", "json")
+    (row,) = json.loads(found.stdout)
+    assert (row["timeline"], row["updates"]) == ("export", 21)
+
+
+def test_mine_scores_the_last_month_of_the_whole_log(
+    timeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fixed 15, 60 and 480 and the blog's own rule, over the last 30 days, all history known."""
+    monkeypatch.setenv("PUBLISHER_INSTANCE", str(tmp_path / "instance"))
+    now = utc_now().replace(microsecond=0)
+    log = [now - timedelta(days=day, hours=hour) for day in range(90, 0, -1) for hour in (5, 2)]
+    timeline.write_text("\n".join(["updated_at", *map(format_rfc3339, log), ""]))
+    CliRunner().invoke(cli, ["updates", "load", str(timeline)], catch_exceptions=False)
+    rows = json.loads(simulate("--mine", "--format", "json").stdout)
+    assert [row["publisher"].partition(":")[0] for row in rows] == ["fixed"] * 3 + ["forward"]
+    assert {row["days"] for row in rows} == {30}
+    assert {row["updates"] for row in rows} == {58}
 
 
 def test_mine_needs_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_cut_forgets_what_was_before() -> None:
 def test_a_timeline_too_short_to_score_is_refused(offsets: list[int], end: int) -> None:
     """Where learning and cooling down leave nothing, the message says how long it was."""
     times = np.array(offsets, np.uint32) + np.uint32(NOON)
-    with pytest.raises(InvalidData, match=r"nothing to score in \d"):
+    with pytest.raises(InvalidData, match=r"nothing to score: of \d updates"):
         scoring(Timeline("short", times, NOON, NOON + end))
 
 

@@ -1,8 +1,7 @@
-"""Clients that go by what the feed or its server says: `ttl`, `max-age` and `miniflux`.
+"""Clients that go by what the feed or its server says: `ttl` and `max-age`.
 
 Sources: RSS 2.0 (ttl, skipHours and skipDays in GMT), RFC 9111 (max-age, Age, Expires; a 304 brings
-new freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency), and for `miniflux` what that
-reader does: it takes hints from a 200 only and forgets them on the next 304.
+new freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency).
 """
 
 from collections.abc import Sequence
@@ -163,36 +162,7 @@ def decide_by_headers(state: State, options: Numbers, now: int) -> tuple[int, in
     return int(wait), FOREVER, FROM_HTTP
 
 
-def remember_last_only(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
-) -> None:
-    """Keep the hints of a 200 until the next answer; a 304 wipes them out."""
-    told = answer[STATUS] != NOT_MODIFIED
-    state[LAST_STATUS] = answer[STATUS]
-    state[TTL_SECONDS] = max(answer[TTL], 0) if told else 0
-    state[TTL_AT] = now
-    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if told else 0
-    state[HTTP_AT] = now
-
-
-def decide_forgetful(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The largest of floor, ttl and headers, at most the ceiling; the floor after a 304."""
-    holds = FOREVER if state[LAST_STATUS] == NOT_MODIFIED else now
-    hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
-    if hint <= options[FLOOR] * 60:
-        return int(options[FLOOR] * 60), holds, FLOORED
-    if hint > options[CEILING] * 60:
-        return int(options[CEILING] * 60), holds, CAPPED
-    return int(hint), holds, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
-
-
-def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+def explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     """Each hint with its provenance, then what limited it."""
     told = [
         (state[TTL_SECONDS], state[TTL_AT], "ttl"),
@@ -231,7 +201,7 @@ TTL_RULE = Rule(
     start=start,
     remember=remember,
     decide=decide,
-    explain=_explain,
+    explain=explain,
 )
 
 MAX_AGE_RULE = Rule(
@@ -242,19 +212,5 @@ MAX_AGE_RULE = Rule(
     start=start,
     remember=remember,
     decide=decide_by_headers,
-    explain=_explain,
-)
-
-MINIFLUX = Rule(
-    name="miniflux",
-    summary="min(max(60, ttl, max-age, Expires), 1440), hints from a 200 only",
-    options=(
-        Option("floor", 60, 1, 43200, "shortest wait, minutes"),
-        Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
-    ),
-    size=lambda options: SLOTS,
-    start=start,
-    remember=remember_last_only,
-    decide=decide_forgetful,
-    explain=_explain,
+    explain=explain,
 )

@@ -1,0 +1,68 @@
+"""What the reader miniflux does: hints count from a 200 only and are forgotten on the next 304."""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import NOT_MODIFIED, STATUS, TTL
+from publisher.core.polling.hints import (
+    CAPPED,
+    CEILING,
+    FLOOR,
+    FLOORED,
+    FROM_HTTP,
+    FROM_TTL,
+    HTTP_AT,
+    HTTP_SECONDS,
+    LAST_STATUS,
+    SLOTS,
+    TTL_AT,
+    TTL_SECONDS,
+    explain,
+    http_freshness,
+    start,
+)
+from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.specs import Option
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Keep the hints of a 200 until the next answer; a 304 wipes them out."""
+    told = answer[STATUS] != NOT_MODIFIED
+    state[LAST_STATUS] = answer[STATUS]
+    state[TTL_SECONDS] = max(answer[TTL], 0) if told else 0
+    state[TTL_AT] = now
+    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if told else 0
+    state[HTTP_AT] = now
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The largest of floor, ttl and headers, at most the ceiling; the floor after a 304."""
+    holds = FOREVER if state[LAST_STATUS] == NOT_MODIFIED else now
+    hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
+    if hint <= options[FLOOR] * 60:
+        return int(options[FLOOR] * 60), holds, FLOORED
+    if hint > options[CEILING] * 60:
+        return int(options[CEILING] * 60), holds, CAPPED
+    return int(hint), holds, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
+
+
+MINIFLUX = Rule(
+    name="miniflux",
+    summary="min(max(60, ttl, max-age, Expires), 1440), hints from a 200 only",
+    options=(
+        Option("floor", 60, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+    ),
+    size=lambda options: SLOTS,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=explain,
+)
