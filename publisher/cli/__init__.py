@@ -22,6 +22,7 @@ COMMANDS = {
     "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
     "import": ("publisher.cli.exchange:import_", "import a feed, an export or a folder of posts"),
     "export": ("publisher.cli.exchange:export", "write everything to a folder or a zip"),
+    "demo": ("publisher.cli.demo:demo", "fill an empty instance with a believable blog"),
     "updates": ("publisher.cli.history:updates", "load and export the update log"),
     "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
     "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
