@@ -11,6 +11,7 @@ import pytest
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import settings as hypothesis_settings
 
 from publisher.blog import authors
 from publisher.settings import Settings
@@ -19,6 +20,10 @@ from publisher.web.application import create_app
 
 SITE_URL = "https://blog.example"
 MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+
+# How long an example takes is a matter of the machine; what must be fast has a test that says so.
+hypothesis_settings.register_profile("publisher", deadline=None)
+hypothesis_settings.load_profile("publisher")
 
 
 class FakeClock:

@@ -80,9 +80,18 @@ def sanitise(html: str, anchor: str = "") -> str:
     return _clean(html, anchor, lambda address: address)
 
 
-def absolute(html: str, base_url: str) -> str:
-    """Safe `html` with every address in it made absolute, as seen from the page at `base_url`."""
-    return _clean(html, "", lambda address: urljoin(base_url, address))
+def absolute(html: str, base_url: str, own_fragments: bool = False) -> str:
+    """Safe `html` with every address in it made absolute, as seen from the page at `base_url`.
+
+    With `own_fragments`, links to a place within the same HTML (footnotes) stay as they are: an
+    import moves both ends of them.
+    """
+
+    def rewrite(address: str) -> str:
+        inside = own_fragments and address.startswith("#")
+        return address if inside else urljoin(base_url, address)
+
+    return _clean(html, "", rewrite)
 
 
 def _clean(html: str, anchor: str, rewrite: Rewrite) -> str:

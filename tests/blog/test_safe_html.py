@@ -177,6 +177,14 @@ def test_absolute_covers_every_address() -> None:
     )
 
 
+def test_footnotes_survive_a_move() -> None:
+    """An import makes addresses absolute but leaves footnotes within the post."""
+    html = '<a href="#fn1">1</a><a href="/a">x</a><p id="fn1">x</p>'
+    moved = absolute(html, "https://b.example/p", own_fragments=True)
+    assert moved == '<a href="#fn1">1</a><a href="https://b.example/a">x</a><p id="fn1">x</p>'
+    assert sanitise(moved, "p7-").startswith('<a href="#p7-fn1">')
+
+
 @given(st.text(max_size=40))
 def test_absolute_never_fails(address: str) -> None:
     """Whatever stands in an href, a feed is made."""

@@ -15,7 +15,7 @@ PLACES = ["/studio/settings", "/studio/people", "/studio/account"]
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_violation(browse: Browse, log_in: Callable[[Page], Page], scheme: Scheme) -> None:
     """axe-core finds nothing wrong, and a phone needs no sideways scrolling."""
-    page = log_in(browse("/", scheme=scheme, width=390))
+    page = log_in(browse("/", scheme=scheme, width=320))
     for place in PLACES:
         page.goto(place)
         assert violations(page) == [], place

@@ -40,10 +40,13 @@ def paragraphs(text: str) -> str:
 
 
 def with_base(source: str, base: str) -> str:
-    """HTML whose relative addresses are made absolute; as it is when it has none."""
+    """HTML whose relative addresses are made absolute; as it is when it has none.
+
+    Footnotes keep leading to their places in the same text.
+    """
     if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
         return source
-    return markdown.absolute(source, base)
+    return markdown.absolute(source, base, own_fragments=True)
 
 
 def is_web_address(text: str) -> bool:
