@@ -1,0 +1,60 @@
+"""What an author types about a sound."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publisher.blog import enclosures
+from publisher.blog.drafts import Enclosure
+from publisher.errors import FieldErrors
+
+URL = "https://cdn.example/1.mp3"
+
+
+@pytest.mark.parametrize(
+    ("size", "length", "seconds"),
+    [("1", "", 0), ("1,234", "61", 61), ("1 234", "42:10", 2530), ("9", "1:02:03", 3723)],
+)
+def test_understood(size: str, length: str, seconds: int) -> None:
+    """Sizes with separators and lengths in minutes or hours are understood."""
+    count = int(size.replace(",", "").replace(" ", ""))
+    found = enclosures.typed(URL, " Audio/MPEG ", size, length)
+    assert found == Enclosure(URL, "audio/mpeg", count, seconds)
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "size", "length", "field"),
+    [
+        ("javascript:alert(1)", "audio/mpeg", "1", "", "enclosure_url"),
+        ("https://", "audio/mpeg", "1", "", "enclosure_url"),
+        (URL + "x" * 2000, "audio/mpeg", "1", "", "enclosure_url"),
+        (URL, "text/html", "1", "", "enclosure_type"),
+        (URL, "audio/mpeg\r\nX: y", "1", "", "enclosure_type"),
+        (URL, "audio/mpeg", "0", "", "enclosure_bytes"),
+        (URL, "audio/mpeg", "-1", "", "enclosure_bytes"),
+        (URL, "audio/mpeg", "9" * 14, "", "enclosure_bytes"),
+        (URL, "audio/mpeg", "1", "1:60", "enclosure_length"),
+        (URL, "audio/mpeg", "1", "9999999", "enclosure_length"),
+        (URL, "audio/mpeg", "1", "٣:٠٠", "enclosure_length"),
+    ],
+)
+def test_refused(url: str, kind: str, size: str, length: str, field: str) -> None:
+    """Each field that cannot be taken is named."""
+    with pytest.raises(FieldErrors) as caught:
+        enclosures.typed(url, kind, size, length)
+    assert list(caught.value.fields) == [field]
+
+
+def test_no_address_no_sound() -> None:
+    """Without an address the other fields do not matter."""
+    assert enclosures.typed(" ", "nonsense", "x", "y") is None
+
+
+@given(st.integers(0, 7 * 86_400))
+def test_length_goes_round(seconds: int) -> None:
+    """What the form shows is read back as the same length."""
+    found = enclosures.typed(URL, "audio/mpeg", "1", enclosures.length_text(seconds))
+    assert found is not None
+    assert found.seconds == seconds

@@ -1,0 +1,66 @@
+"""A person's browser without scripts, for the studio's tests."""
+
+from __future__ import annotations
+
+import re
+
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from publisher.blog import posts
+from publisher.site import Site
+from publisher.storage.models import Post
+from tests.conftest import SITE_URL
+from tests.factories import PASSWORD
+
+
+class Browser:
+    """A person's browser: sends a page's hidden fields along with what is typed."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self.client = client
+        self.csrf = ""
+
+    def get(self, path: str) -> str:
+        """The page at `path`; it must be there."""
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return self.seen(answer)
+
+    def post(self, path: str, accept: str = "text/html", **fields: object) -> TestResponse:
+        """Send a form."""
+        answer = self.client.post(
+            path,
+            data={"csrf_token": self.csrf, **fields},
+            headers={"Referer": SITE_URL + "/", "Accept": accept},
+            content_type="multipart/form-data",
+        )
+        self.seen(answer)
+        answer.request.environ["wsgi.input"].close()
+        return answer
+
+    def seen(self, answer: TestResponse) -> str:
+        """The answer's text; its form key is used from now on."""
+        if found := re.search(r'name="csrf_token" value="([^"]+)"', answer.text):
+            self.csrf = found[1]
+        return answer.text
+
+    def log_in(self, name: str = "ada", password: str = PASSWORD) -> TestResponse:
+        """Log in through the form."""
+        self.get("/studio/login")
+        answer = self.post("/studio/login", name=name, password=password)
+        if answer.status_code == 302:
+            self.get("/studio/")
+        return answer
+
+
+def the_post(site: Site, post_id: int = 1) -> Post:
+    with site.database.read() as db:
+        return posts.get(db, post_id)
+
+
+def number(answer: TestResponse) -> int:
+    """The post that an answer leads to."""
+    found = re.search(r"/studio/posts/(\d+)", answer.location or "")
+    assert found, answer.text
+    return int(found[1])

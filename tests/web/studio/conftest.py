@@ -1,0 +1,25 @@
+"""Ada's browser, before and after she logs in."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from publisher.site import Site
+from tests.factories import make_author
+from tests.web.studio.browser import Browser
+
+
+@pytest.fixture
+def browser(client: FlaskClient, site: Site) -> Browser:
+    """Ada's browser, before she logs in; her author is admin."""
+    make_author(site)
+    client.environ_base["HTTP_HOST"] = "blog.example"
+    return Browser(client)
+
+
+@pytest.fixture
+def ada(browser: Browser) -> Browser:
+    """Ada's browser, logged in."""
+    assert browser.log_in().status_code == 302
+    return browser

@@ -1,0 +1,134 @@
+"""Coming in: throttled, without hints, and never losing a text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from publisher.site import Site
+from publisher.storage.models import LoginSession, Post
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_post
+from tests.web.studio.browser import Browser, the_post
+
+
+def test_login_gives_no_hint(browser: Browser) -> None:
+    """An unknown name and a wrong password get the same answer."""
+    wrong = browser.log_in("ada", "not her password")
+    unknown = browser.log_in("nobody", "not her password")
+    assert wrong.status_code == unknown.status_code == 403
+    both = [re.sub(r'value="[^"]*"', "", answer.text) for answer in (wrong, unknown)]
+    assert both[0] == both[1]
+    assert "Name or password is wrong" in wrong.text
+
+
+def test_login_is_throttled_by_name_and_address(browser: Browser, clock: FakeClock) -> None:
+    """After five failures even the right password waits, from here and for this name."""
+    for _ in range(5):
+        browser.log_in("ada", "wrong wrong wrong")
+    answer = browser.log_in()
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) <= 901
+    browser.client.environ_base["REMOTE_ADDR"] = "203.0.113.7"
+    assert browser.log_in().status_code == 429  # the name
+    assert browser.log_in("bob").status_code == 403  # another name from another address
+    browser.client.environ_base["REMOTE_ADDR"] = "127.0.0.1"
+    assert browser.log_in("bob").status_code == 429  # the address
+    clock.forward(minutes=16)
+    assert browser.log_in().status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("target", "leads"),
+    [
+        ("/studio/posts?state=draft", "/studio/posts?state=draft"),
+        ("//evil.example/", "/studio/"),
+        ("/\\evil.example", "/studio/"),
+        ("https://evil.example/", "/studio/"),
+        ("/a\r\nSet-Cookie: x=1", "/studio/"),
+    ],
+)
+def test_login_leads_back_here_only(browser: Browser, target: str, leads: str) -> None:
+    """After the login one is where one wanted to be, on this site."""
+    browser.get("/studio/login")
+    answer = browser.post("/studio/login", name="ada", password=PASSWORD, next=target)
+    assert answer.location == leads
+
+
+def test_pages_need_a_login(browser: Browser) -> None:
+    """No page of the studio is shown to strangers, and each comes back after the login."""
+    for path in ("/studio/", "/studio/posts", "/studio/posts/new", "/studio/posts/1"):
+        assert "/studio/login" in (browser.client.get(path).location or "")
+
+
+def test_logging_out_ends_the_session(ada: Browser, site: Site) -> None:
+    """The cookie of a closed session is worth nothing, wherever it was copied to."""
+    ada.post("/studio/logout")
+    with site.database.read() as db:
+        assert db.query(LoginSession).count() == 0
+
+
+def test_session_cookie(browser: Browser) -> None:
+    """The cookie is out of reach for scripts, other sites and unencrypted connections."""
+    cookie = browser.log_in().headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Secure" in cookie
+
+
+def test_text_survives_an_expired_login(ada: Browser, site: Site) -> None:
+    """A form sent after the login had ended is filled in again behind the login form."""
+    with site.database.write() as db:
+        db.query(LoginSession).delete()
+    answer = ada.post("/studio/posts/new", title="A <title>", source="Line one\n\nLine “two”")
+    assert answer.status_code == 401
+    fields = dict(
+        re.findall(r'<input type="hidden" name="(held_\w+)" value="([^"]*)"', answer.text)
+    )
+    areas = dict(
+        re.findall(r'<textarea name="(held_\w+)" hidden>\n(.*?)</textarea>', answer.text, re.S)
+    )
+    assert areas["held_source"] == "Line one\n\nLine “two”"
+    fields = {
+        name: value.replace("&lt;", "<").replace("&gt;", ">") for name, value in fields.items()
+    }
+    answer = ada.post("/studio/login", name="ada", password=PASSWORD, **fields, **areas)
+    assert answer.status_code == 200
+    assert "Line one\n\nLine “two”</textarea>" in answer.text
+    assert 'value="A &lt;title&gt;"' in answer.text
+    assert "Nothing has been saved yet" in answer.text
+
+
+def test_text_survives_a_forged_form(ada: Browser, site: Site) -> None:
+    """Without the form's key nothing is saved, and nothing that was typed is lost."""
+    for key in ("", "forged"):
+        ada.csrf = key
+        answer = ada.post("/studio/posts/new", source="My own words.", place="now")
+        assert answer.status_code == 400
+        assert "My own words.</textarea>" in answer.text
+        assert "nothing was done" in answer.text
+    with site.database.read() as db:
+        assert db.query(Post).count() == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/studio/logout", "/studio/posts/1/delete", "/studio/posts/1/undo"]
+)
+def test_buttons_need_the_key(ada: Browser, site: Site, path: str) -> None:
+    """A button pressed by another site does nothing and says so."""
+    make_post(site, author_id=1)
+    ada.csrf = ""
+    answer = ada.post(path)
+    assert answer.status_code == 400
+    assert "expired or was not sent from this site" in answer.text
+    assert the_post(site).status == "published"
+
+
+def test_script_gets_a_new_key(ada: Browser) -> None:
+    """A page that was open during a new login can go on: it is told the new key."""
+    ada.csrf = "of an earlier login"
+    answer = ada.post("/studio/autosave/0", "application/json", source="x")
+    assert answer.status_code == 400
+    ada.csrf = answer.json["csrf_token"]  # type: ignore[index]
+    assert ada.post("/studio/autosave/0", "application/json", source="x").status_code == 200

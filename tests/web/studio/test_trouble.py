@@ -1,0 +1,190 @@
+"""The disk is full, the database is busy, the process is killed: what was typed is not lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import Engine, event
+
+from publisher.settings import Settings
+from publisher.site import Site
+from publisher.storage.models import Post
+from tests.factories import make_post
+from tests.web.studio.browser import Browser, number, the_post
+
+ROOT = Path(__file__).parent.parent.parent.parent
+
+
+@pytest.fixture
+def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A busy database is waited for a moment only."""
+    monkeypatch.setattr("publisher.storage.engine.BUSY_TIMEOUT_SECONDS", 0.1)
+    return settings
+
+
+@contextmanager
+def busy(site: Site) -> Iterator[None]:
+    """Another process holds the write lock."""
+    with closing(sqlite3.connect(site.settings.instance / "publisher.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.rollback()
+
+
+@contextmanager
+def full(app: Flask) -> Iterator[None]:
+    """No page can be added to the database file, as on a full disk."""
+    engine: Engine = app.extensions["publisher"].database.engine
+
+    def limit(connection: sqlite3.Connection, _record: Any) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}").close()
+
+    engine.dispose()
+    event.listen(engine, "connect", limit)
+    yield
+    event.remove(engine, "connect", limit)
+    engine.dispose()
+
+
+def count(site: Site) -> int:
+    with site.database.read() as db:
+        return db.query(Post).count()
+
+
+def test_busy_database(ada: Browser, site: Site) -> None:
+    """A save that finds the database busy says so, changes nothing, and can be repeated."""
+    with busy(site):
+        answer = ada.post("/studio/posts/new", title="T", source="Typed with care.", place="now")
+        assert answer.status_code == 503
+        assert "the database is busy" in answer.text
+        assert "Typed with care.</textarea>" in answer.text
+        note = ada.post("/studio/", source="A note.")
+        assert note.status_code == 503
+        assert "A note.</textarea>" in note.text
+        kept = ada.post("/studio/autosave/new", "application/json", source="A draft.")
+        assert "the database is busy" in (kept.json or {})["error"]
+    assert count(site) == 0
+    assert number(ada.post("/studio/posts/new", source="Typed with care.", place="draft")) == 1
+
+
+def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
+    """A save that does not fit on the disk says so and leaves the database whole."""
+    make_post(site, "As it was.", author_id=1)
+    text = "It is getting long. " * 20_000
+    with full(app):
+        answer = ada.post("/studio/posts/1", source=text, base_version="1")
+        assert answer.status_code == 503
+        assert "the disk is full" in answer.text
+        assert text in answer.text
+        assert ada.post("/studio/posts/new", source=text, place="draft").status_code == 503
+        kept = ada.post("/studio/autosave/1", "application/json", source=text, base_version="1")
+        assert "the disk is full" in (kept.json or {})["error"]
+    assert (the_post(site).source, the_post(site).version, count(site)) == ("As it was.", 1, 1)
+    with closing(sqlite3.connect(site.settings.instance / "publisher.db")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert ada.post("/studio/posts/1", source=text, base_version="1").status_code == 302
+
+
+def test_feed_that_cannot_be_built_now(
+    ada: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A post that is saved counts as saved, although the feed has to wait for the next try."""
+    from publisher.errors import StorageUnavailable
+    from publisher.web.studio import parts
+
+    def fails(*_: object) -> None:
+        raise StorageUnavailable("the disk is full")
+
+    monkeypatch.setattr(parts, "rebuild", fails)
+    assert ada.post("/studio/posts/new", source="Saved.", place="now").status_code == 302
+    assert the_post(site).status == "scheduled"
+
+
+WRITE_FOR_EVER = """
+import sys
+from publisher.web.application import create_app
+from publisher.blog import authors, preferences
+
+app = create_app()
+app.config["WTF_CSRF_ENABLED"] = False
+site = app.extensions["publisher"]
+with site.database.write() as db:
+    preferences.store(db, "undo_seconds", "0")
+    if not authors.everyone(db):
+        authors.add(db, "ada", "correct horse battery", None, site.clock())
+browser = app.test_client()
+browser.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})
+number = 0
+while True:
+    number += 1
+    text = f"{sys.argv[1]}, text {number}. " * 200
+    form = {"title": f"Post {number}", "source": text, "tags": "a, b", "place": "now"}
+    answer = browser.post("/studio/posts/new", data=form)
+    post = answer.location.partition("?")[0].rsplit("/", 1)[1]
+    print(post, 1, flush=True)
+    form |= {"source": text + "Edited.", "base_version": "1", "place": "keep"}
+    assert browser.post(f"/studio/posts/{post}", data=form).status_code == 302
+    print(post, 2, flush=True)
+"""
+
+
+def write_until_killed(instance: Path, name: str, seconds: float) -> list[str]:
+    """What a writing process had been told was saved when it was killed: post and version."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "PUBLISHER_INSTANCE": str(instance),
+    }
+    words = [sys.executable, "-c", WRITE_FOR_EVER, name]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    rest = process.stdout.read()
+    process.wait()
+    process.stdout.close()
+    return (first + rest).decode().splitlines()
+
+
+def test_killed_while_saving(tmp_path: Path) -> None:
+    """kill -9 at any moment: every save that was answered is there, whole, with its update."""
+    rng = random.Random(4)
+    told: list[tuple[int, int]] = []
+    for life in range(4):
+        lines = write_until_killed(tmp_path, f"life {life}", rng.uniform(0.0, 0.5))
+        told += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
+    with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        saved = dict(db.execute("SELECT id, version FROM posts"))
+        for post, version in told:
+            assert saved[post] >= version
+        for post, version in saved.items():
+            revisions = db.execute(
+                "SELECT version, source, title FROM revisions WHERE post_id = ? ORDER BY version",
+                [post],
+            ).fetchall()
+            assert [row[0] for row in revisions] == list(range(1, version + 1))
+            source, title, html, slug, status = db.execute(
+                "SELECT source, title, html, slug, status FROM posts WHERE id = ?", [post]
+            ).fetchone()
+            assert revisions[-1][1:] == (source, title)
+            assert source.endswith("Edited.") == (version == 2)
+            assert source[:20] in html
+            assert (status, slug.startswith("post-")) == ("published", True)
+            tags = db.execute("SELECT count(*) FROM post_tags WHERE post_id = ?", [post])
+            assert tags.fetchone() == (2,)
+            updates = db.execute("SELECT kind FROM updates WHERE post_id = ? ORDER BY id", [post])
+            assert [row[0] for row in updates] == ["publish", "edit"][:version]

@@ -1,0 +1,71 @@
+"""Pictures and sounds on their way in."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from PIL import Image
+
+from publisher.site import Site
+from tests.conftest import SITE_URL
+from tests.factories import make_mp3
+from tests.web.studio.browser import Browser
+
+
+def png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (30, 20), "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+def test_upload_by_script(ada: Browser) -> None:
+    """A picture is stored and its Markdown returned, with the description escaped."""
+    file = (io.BytesIO(png()), 'evil"><script>.png')
+    answer = ada.post("/studio/media", "application/json", file=file, alt="A [teal] \\ field")
+    assert answer.json is not None
+    assert answer.json["markdown"].startswith("![A \\[teal\\] \\\\ field](/media/")
+    with ada.client.get(answer.json["url"]) as picture:
+        assert picture.headers["Content-Type"] == "image/png"
+
+
+def test_upload_without_script(ada: Browser, site: Site) -> None:
+    """The form itself takes a picture into the text and a sound as enclosure; nothing is lost."""
+    answer = ada.post(
+        "/studio/posts/new", source="Text.", title="T", action="upload", alt="Teal",
+        file=(io.BytesIO(png()), "a.png"),
+    )  # fmt: skip
+    assert re.search(
+        r"Text\.\n\n!\[Teal\]\(/media/[0-9a-f]{20}-30x20\.png\)\n</textarea>", answer.text
+    )
+    answer = ada.post(
+        "/studio/posts/new", source="Text.", action="upload",
+        file=(io.BytesIO(make_mp3(61)), "a.mp3"),
+    )  # fmt: skip
+    assert f'value="{SITE_URL}/media/' in answer.text
+    assert 'value="audio/mpeg"' in answer.text
+    assert 'value="1:01"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "words"),
+    [
+        (b"a text called .png", 422, "not a picture"),
+        (b"<svg onload='alert(1)'/>", 422, "SVG"),
+        (b"\0" * (33 * 1024 * 1024), 413, "32 MB"),
+        (b"\0" * (50 * 1024 * 1024), 413, "32 MB"),
+    ],
+    ids=["text", "svg", "33 MB", "50 MB"],
+)
+def test_bad_uploads(ada: Browser, data: bytes, status: int, words: str) -> None:
+    """A refused file is named in words, to the script and to the form; the text stays."""
+    answer = ada.post("/studio/media", "application/json", file=(io.BytesIO(data), "a.png"))
+    assert answer.status_code == status
+    assert words in (answer.json or {})["error"]
+    answer = ada.post(
+        "/studio/posts/new", source="My text.", action="upload", file=(io.BytesIO(data), "a.png")
+    )
+    assert answer.status_code == status
+    assert words in answer.text
+    assert "My text.</textarea>" in answer.text or status == 413
