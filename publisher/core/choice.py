@@ -19,9 +19,9 @@ from publisher.core.planner import (
     CELLS,
     LOOK_AHEAD,
     PLANNED,
-    PLANNERS,
     look_ahead,
     planned,
+    planner_for,
     poll_worth,
 )
 from publisher.core.profile import (
@@ -74,12 +74,12 @@ class Past(NamedTuple):
 def settings(
     menu: Menu, planner: str, profile: str, poll_minutes: float, half_life_days: int
 ) -> Settings:
-    """The numbers behind names; ValueError (KeyError for unknown names is the caller's)."""
+    """The numbers behind known names."""
     return Settings(
         menu.values,
         menu.milestones(),
         tuple(menu.nearest(minutes) for minutes in WARM_UP_MINUTES),
-        PLANNERS[planner],
+        PLANNED if planner_for(planner, menu) == "planned" else LOOK_AHEAD,
         PROFILES[profile],
         float(poll_minutes),
         HORIZON_HOURS,

@@ -13,7 +13,7 @@ Counts = MutableSequence[float]
 
 
 class Tables(NamedTuple):
-    """All counts, decayed alike.
+    """All counts, decayed alike; moods (seen, due) twice as fast as habits.
 
     hours: 24, by local hour. weekdays: 7, Monday first. week: 168, by hour of the week. minutes:
     288, by five minutes of the local day. seen, due: by age of the silence before (`AGES`), the
@@ -47,10 +47,11 @@ AGES = (
 )
 WARM_UP_DAYS = 7
 WARM_UP_UPDATES = 20
-PRIOR_UPDATES = 1.0  # spread over the day: one more would change little, none is not certainty
-WEEKDAY_PRIOR = 4.0  # updates that each weekday is thought to have had at the average
+PRIOR_UPDATES = 0.25  # spread over the day: an hour without updates is not certainly silent
+WEEKDAY_PRIOR = 1.0  # updates that each weekday is thought to have had at the average
 CELL_WEEKS = 1.0  # weeks in which each hour of the week was what hour and weekday alone say
-SILENCE_PRIOR = 2.0  # updates in each class of silence that came just as expected
+DOUBT = 4.0  # times as many weeks for an hour of the week with hardly an update of its own
+SILENCE_PRIOR = 4.0  # updates in each class of silence that came just as expected
 LOG2_E = 1.4426950408889634  # 1 / ln 2: what a unit that halves every period adds up to
 
 
@@ -105,8 +106,8 @@ def record(
     if at > last and knows_enough(number, first, at) and not interrupted(holes, last, at):
         fading = 1.0 / weight
         days = watched_days(holes, first, at, half_life)
-        wait_out(tables, starts, offsets, last, at, fading, days, weight)
-        tables.seen[age_class(at - last)] += weight
+        wait_out(tables, starts, offsets, last, at, fading, days, weight * weight)
+        tables.seen[age_class(at - last)] += weight * weight
     local = local_second(starts, offsets, at)
     slot = week_hour(local)
     tables.hours[slot % 24] += weight
@@ -117,10 +118,13 @@ def record(
 
 
 def fade(tables: Tables, factor: float) -> None:
-    """Multiply every count by `factor`."""
+    """Multiply every count by `factor`; those of the silences, which fade twice as fast, twice."""
     for table in tables:
         for slot in range(len(table)):
             table[slot] *= factor
+    for place in range(len(tables.seen)):
+        tables.seen[place] *= factor
+        tables.due[place] *= factor
 
 
 def interrupted(holes: Sequence[int], begin: int, end: int) -> bool:
@@ -177,12 +181,15 @@ def week_rate(tables: Tables, slot: int, fading: float, days: float) -> float:
     mean = total * fading / 7.0
     weekday_factor = (tables.weekdays[slot // 24] * fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
     usual = hour_rate(tables, slot % 24, fading, days) * weekday_factor
-    return (tables.week[slot] * fading + CELL_WEEKS * usual) / (days / 7.0 + CELL_WEEKS)
+    own = tables.week[slot] * fading
+    weeks = CELL_WEEKS * (1.0 + DOUBT / (1.0 + own * own))
+    return (own + weeks * usual) / (days / 7.0 + weeks)
 
 
 def silence_factors(tables: Tables, fading: float, factors: Counts) -> None:
     """How many times as often as the hour alone says updates come, by class of the silence before,
     drawn towards 1."""
+    faded = fading * fading
     for place in range(len(factors)):
-        seen = tables.seen[place] * fading + SILENCE_PRIOR
-        factors[place] = seen / (tables.due[place] * fading + SILENCE_PRIOR)
+        seen = tables.seen[place] * faded + SILENCE_PRIOR
+        factors[place] = seen / (tables.due[place] * faded + SILENCE_PRIOR)

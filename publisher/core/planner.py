@@ -1,4 +1,4 @@
-"""Two ways to choose a ttl from the expected updates: `look-ahead` and `planned`.
+"""Two ways to choose a ttl from the expected updates, `look-ahead` and `planned`; and `auto`.
 
 A copy fetched at s and kept for a minutes costs one poll, worth `worth` minutes, and the waiting
 of the updates it hides. The document is the same for all copies fetched until the next hour, so
@@ -11,16 +11,26 @@ from collections.abc import Sequence
 from math import sqrt
 
 from publisher.core.counts import Counts, Tables, hour_rate
+from publisher.core.menu import Menu
 from publisher.core.profile import hides
 
 LOOK_AHEAD, PLANNED = 0, 1
-PLANNERS = {"look-ahead": LOOK_AHEAD, "planned": PLANNED}
+AUTO = "auto"
+PLANNERS = (AUTO, "look-ahead", "planned")
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
-PULL = 0.5  # how far, by ratio, from the author's word to where this menu works best
+PULL = 0.66  # how far, by ratio, from the author's word to where this menu works best
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
+
+
+def planner_for(name: str, menu: Menu) -> str:
+    """The planner that `name` means: `auto` plans where the menu has wide gaps, so that a long
+    skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
+    if name != AUTO:
+        return name
+    return "planned" if menu.milestones() == menu.values else "look-ahead"
 
 
 def poll_worth(

@@ -37,11 +37,11 @@ from publisher.core.civil import (
 from publisher.core.counts import decay, hour_rate, knows_enough, watched_days
 from publisher.core.histogram import Activity
 from publisher.core.menu import Menu, parse_menu
-from publisher.core.planner import PLANNERS, hidden
+from publisher.core.planner import AUTO, PLANNERS, hidden, planner_for
 from publisher.core.profile import PROFILES, number_by
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
-MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", "planned", "week+minute", 10.0
+MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class TtlRule:
         """Read settings as people type them; ValueError is one clear line."""
         return cls(
             parse_menu(menu),
-            _known("planner", planner, tuple(PLANNERS)),
+            _known("planner", planner, PLANNERS),
             _known("profile", profile, tuple(PROFILES)),
             _positive("poll_minutes", poll_minutes),
         )
@@ -277,7 +277,7 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     return replace(
         known,
         phase=PREDICTION,
-        reason_code=rule.planner,
+        reason_code=planner_for(rule.planner, rule.menu),
         poll_worth_minutes=outlook.poll_worth,
         waiting_minutes=outlook.hidden(at, end, ttl),
         refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),

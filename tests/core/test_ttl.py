@@ -152,7 +152,7 @@ def test_next_change_is_the_first_build_that_differs(winer: Activity) -> None:
         ("menu", "any:60-15", "first limit"),
         ("menu", "any:60", "any:15-1440"),
         ("menu", "15/9999999999999999", "between 1"),
-        ("planner", "oracle", "known: look-ahead"),
+        ("planner", "oracle", "known: auto, look-ahead"),
         ("profile", "moon", "known: day, week"),
         ("poll_minutes", "0", "not between 0"),
         ("poll_minutes", "soon", "not a number"),

@@ -1,0 +1,114 @@
+"""The simulator's publishers are the live decision: compiled, in plain Python and asked live."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from random import Random
+from types import FunctionType
+from zoneinfo import ZoneInfo
+
+import pytest
+
+pytest.importorskip("numpy")
+
+import numpy as np
+
+from publisher.core.civil import instant
+from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold
+from publisher.core.ttl import TtlRule, build_moment, decide
+from publisher.simulator import compiled, publishers
+from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.timelines import Timeline, from_instants
+
+START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
+SPECS = ["forward", "forward:planner=look-ahead,profile=day", "forward:menu=any,poll-minutes=20"]
+
+
+def habits(seed: int, days: int = 24, zone: str = "America/New_York") -> Timeline:
+    """Some weeks of an author who posts at his hours, over the clock change of November."""
+    rng = Random(seed)
+    instants = {
+        START + 86_400 * day + 3600 * hour + rng.randrange(3600)
+        for day in range(days)
+        for hour in (13, 14, 15, 19, 23)
+        if rng.random() < 0.7
+    }
+    return from_instants("habits", instants, zone)
+
+
+def said(documents: Documents, at: int) -> int:
+    """What the feed said at `at`."""
+    built, ttls = documents
+    return int(ttls[np.searchsorted(built, at, side="right") - 1])
+
+
+@pytest.mark.parametrize("spec", [*SPECS, "warm-up", "winer-constant"])
+def test_compiled_and_plain_python_say_the_same(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same functions with and without numba give the same documents."""
+    pytest.importorskip("numba")
+    timeline = habits(1, days=12)
+    compiled_documents = parse_publisher(spec)(timeline)
+    monkeypatch.setattr(publishers, "available", lambda: False)
+    monkeypatch.setattr(publishers, "specialise", _uncompiled)
+    plain = parse_publisher(spec)(timeline)
+    assert [part.tolist() for part in compiled_documents] == [part.tolist() for part in plain]
+
+
+def _uncompiled(kernel: compiled.Function, label: str, **rules: compiled.Function) -> object:
+    """The kernel with its rules bound, left to the interpreter."""
+    assert isinstance(kernel, FunctionType)
+    return FunctionType(kernel.__code__, kernel.__globals__ | rules)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"])
+def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
+    """At any moment the feed says what `decide` says of the log up to the document's building."""
+    timeline = habits(2, zone=zone)
+    documents = parse_publisher(spec)(timeline)
+    options = spec.partition(":")[2].replace("-minutes", "_minutes")
+    rule = TtlRule.parse(**dict(part.split("=") for part in options.split(",") if part))
+    rng = Random(spec)
+    for at in sorted(rng.randrange(timeline.start, timeline.end) for _ in range(40)):
+        known = [instant(int(t)) for t in timeline.times if t <= at]
+        activity = fold(Activity.empty(zone, HALF_LIFE_DAYS), known)
+        built = build_moment(activity.last_update, instant(at), zone)
+        assert said(documents, at) == decide(activity, built, rule).ttl_minutes
+
+
+def test_the_future_does_not_leak() -> None:
+    """What is published later changes nothing of what was said before."""
+    timeline = habits(3)
+    cut = START + 86_400 * 17 + 1234
+    first = from_instants("past", [int(t) for t in timeline.times if t <= cut], timeline.zone, cut)
+    for spec in SPECS:
+        whole, past = parse_publisher(spec)(timeline), parse_publisher(spec)(first)
+        for at in range(timeline.start, cut, 7919):
+            assert said(whole, at) == said(past, at)
+
+
+def test_winers_schedule_is_civil() -> None:
+    """15, 60, 15 and 480 begin at 7, 14, 19 and 22 h of the author's clock, in both seasons."""
+    built, ttls = parse_publisher("winer-constant")(habits(4))
+    hours = {
+        (instant(int(at)).astimezone(ZoneInfo("America/New_York")).hour, int(ttl))
+        for at, ttl in zip(built[1:], ttls[1:], strict=True)
+    }
+    assert hours == {(7, 15), (14, 60), (19, 15), (22, 480)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("forwards", "unknown publisher 'forwards'; known: forward, fixed, warm-up"),
+        ("forward:tempo=3", "known: menu, planner, profile, poll-minutes"),
+        ("forward:planner=oracle", "known: auto, look-ahead, planned"),
+        ("forward:menu=0/60", "between 1"),
+        ("forward:menu=any:x", "limits are written"),
+        ("fixed:0", "expected 1 to"),
+    ],
+)
+def test_unknown_names_list_the_known_ones(spec: str, message: str) -> None:
+    """One line says what is wrong and what there is."""
+    with pytest.raises(ValueError, match=message):
+        parse_publisher(spec)
