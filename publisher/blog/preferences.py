@@ -35,7 +35,7 @@ class Preferences:
     undo_seconds: int = 60
     etag: str = "document"
     old_feeds: str = ""
-    river_policy: str = "ttl"
+    river_policy: str = "attentive"
     river_keep_days: int = 90
     river_keep_items: int = 1000
     river_keep_visit_days: int = 90

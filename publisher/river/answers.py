@@ -10,8 +10,8 @@ PERMANENT = frozenset({301, 308})
 class Validators:
     """ETag and Last-Modified as received, always from one and the same answer.
 
-    `url` is the address that gave them: they are never shown to a third party that a
-    redirect leads to.
+    `url` is the address that gave them, and the only one they are sent to: at a redirect's
+    first address they would be made up, at a third party's a trace.
     """
 
     etag: str | None = None

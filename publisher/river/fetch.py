@@ -97,7 +97,7 @@ class Fetcher:
         visited = {url}
         here = url
         while True:
-            conditional = known if here in (url, known.url) else Validators()
+            conditional = known if here == known.url else Validators()
             secret = credentials if _origin(here) == _origin(url) else None
             status, headers, body, scheme = await self._once(here, conditional, secret, trip)
             if not 300 <= status < 400 or status == 304:

@@ -149,21 +149,30 @@ def _gaps(log: list[Logged]) -> Iterator[Finding]:
         elif told is not None and not before.failed:
             if gap < told:
                 yield Finding("max-age", entry, f"{gap:.0f} s after being told {told:.0f} s")
-        elif not before.failed and not 300 <= before.status < 304:
+        elif not before.failed and not _redirects(before):
             least = CONDITIONAL_GAP_SECONDS if entry.conditional else UNCONDITIONAL_GAP_SECONDS
             if gap < least:
                 yield Finding("gap", entry, f"{gap:.0f} s since the last request")
 
 
+def _redirects(entry: Logged) -> bool:
+    return 300 <= entry.status < 400 and entry.status != 304
+
+
 def _slows_down(log: list[Logged]) -> Iterator[Finding]:
-    """While errors go on, gaps never shrink; after a 429 without a hint they grow."""
+    """While errors go on, gaps never shrink; after a 429 without a hint they grow.
+
+    A gap that a server set by Retry-After is not measured here.
+    """
     polls = [entry for entry in log if entry.status != 401]
     for first, second, third in zip(polls, polls[1:], polls[2:], strict=False):
         earlier, later = second.at - first.at, third.at - second.at
-        if first.failed and second.failed and later + _SLACK_SECONDS < min(earlier, 86400):
+        told = (first.failed and _told(first) is not None) or _told(second) is not None
+        if not second.failed or told:
+            continue
+        if first.failed and later + _SLACK_SECONDS < min(earlier, 86400):
             yield Finding("back-off", third, f"{later:.0f} s after {earlier:.0f} s of errors")
-        grows = later > min(earlier, 86400)
-        if second.status == 429 and _told(second) is None and not first.failed and not grows:
+        elif second.status == 429 and not first.failed and later <= min(earlier, 86400):
             yield Finding("back-off", third, "no slower after 429")
 
 

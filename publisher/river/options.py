@@ -13,7 +13,7 @@ class RiverOptions:
     `quarantine_hours` must both pass before a permanent redirect is believed.
     """
 
-    policy: str = "ttl"
+    policy: str = "attentive"
     contact_url: str = "http://127.0.0.1:8000/"
     allow_private: bool = False
     host_delay_seconds: float = 2.0

@@ -1,6 +1,7 @@
 """Every poll policy by its name."""
 
 from publisher.core.polling.adaptive import ADAPTIVE
+from publisher.core.polling.attentive import ATTENTIVE
 from publisher.core.polling.cho import CHO_CHANGES, CHO_NOCHANGES
 from publisher.core.polling.delay_skip import DELAY_SKIP
 from publisher.core.polling.doubling import DOUBLING
@@ -27,6 +28,7 @@ RULES: dict[str, Rule] = {
         ADAPTIVE,
         ENTRY_FREQUENCY,
         HISTOGRAM,
+        ATTENTIVE,
     )
 }
 

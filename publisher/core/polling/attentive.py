@@ -1,0 +1,155 @@
+"""The river's default: learn the feed's day, and listen to what its publisher says.
+
+`histogram` looks ahead through the learned day. On top of it: never sooner than the feed asks (ttl,
+max-age, Expires, sy), not below an hour unless the feed itself says less, sooner when so many items
+are expected that some could leave the document unseen, and never in skipped hours or days. Hints
+are remembered across 304s; those of the headers are renewed by them (RFC 9111).
+"""
+
+from collections.abc import Sequence
+
+from publisher.core.polling.answer import (
+    NEW_ITEMS,
+    NOT_MODIFIED,
+    SKIP_DAYS,
+    SKIP_HOURS,
+    STATUS,
+    TTL,
+    UPDATE_PERIOD,
+)
+from publisher.core.polling.hints import http_freshness, next_allowed
+from publisher.core.polling.histogram import CEILING, HISTOGRAM, HOUR, SLOTS, densities
+from publisher.core.polling.histogram import decide as look_ahead
+from publisher.core.polling.histogram import remember as count_items
+from publisher.core.polling.policy import Numbers, Rule, State
+from publisher.core.polling.words import duration
+from publisher.core.specs import Option
+
+# options: those of `histogram`, then
+UNASKED = 4
+TURNOVER = 5
+
+# state: that of `histogram`, then the hints in seconds (0: none) and the items of a full document
+TTL_SECONDS = SLOTS + 24
+HTTP_SECONDS = TTL_SECONDS + 1
+PERIOD_SECONDS = TTL_SECONDS + 2
+HOURS = TTL_SECONDS + 3
+DAYS = TTL_SECONDS + 4
+DOCUMENT = TTL_SECONDS + 5
+SIZE = TTL_SECONDS + 6
+
+# reasons
+LEARNED = 1
+ASKED = 2
+UNASKED_FLOOR = 3
+WINDOW = 4
+SKIPPED = 5
+
+
+def start(state: State, options: Numbers) -> None:
+    """Nothing seen, nothing said."""
+
+
+def remember(
+    state: State,
+    options: Numbers,
+    answer: Sequence[int],
+    dates: Sequence[int],
+    first: int,
+    last: int,
+    now: int,
+) -> None:
+    """Count the new items into the day; take over what the document and the headers say."""
+    count_items(state, options, answer, dates, first, last, now)
+    state[DOCUMENT] = max(state[DOCUMENT], answer[NEW_ITEMS])
+    fresh = http_freshness(answer, now)
+    if fresh >= 0:
+        state[HTTP_SECONDS] = fresh
+    if answer[STATUS] != NOT_MODIFIED:
+        if fresh < 0:
+            state[HTTP_SECONDS] = 0
+        state[TTL_SECONDS] = max(answer[TTL], 0)
+        state[PERIOD_SECONDS] = max(answer[UPDATE_PERIOD], 0)
+        state[HOURS] = max(answer[SKIP_HOURS], 0)
+        state[DAYS] = max(answer[SKIP_DAYS], 0)
+
+
+def asked(state: State, options: Numbers) -> float:
+    """The longest of the feed's hints, up to the ceiling; 0 when it says nothing."""
+    longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
+    return min(longest, options[CEILING] * 60.0)
+
+
+def turnover(state: State, options: Numbers, now: int) -> float:
+    """Seconds until so many items are expected that the document could turn over."""
+    limit = state[DOCUMENT] * options[TURNOVER]
+    factor, prior = densities(state, options, now)
+    wait = expected = 0.0
+    at = now
+    while wait < options[CEILING] * 60.0:
+        length = float(HOUR - at % HOUR)
+        density = (state[SLOTS + at // HOUR % 24] * factor + prior) / 60.0
+        if expected + density * length >= limit:
+            return wait + (limit - expected) / density
+        expected += density * length
+        wait += length
+        at += int(length)
+    return wait
+
+
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The learned wait within its bounds; each bound has its reason."""
+    wait, holds, _ = look_ahead(state, options, now)
+    seconds = float(wait)
+    reason = LEARNED
+    if state[DOCUMENT] > 0:
+        full = turnover(state, options, now)
+        if full < seconds:
+            seconds = full
+            reason = WINDOW
+    told = asked(state, options)
+    floor = options[UNASKED] * 60.0
+    if 0 < told < floor:
+        floor = told
+    if seconds < floor:
+        seconds = floor
+        reason = ASKED if told == floor else UNASKED_FLOOR
+    if seconds < told:
+        seconds = told
+        reason = ASKED
+    allowed = next_allowed(now + int(seconds), int(state[HOURS]), int(state[DAYS]))
+    if allowed > now + int(seconds):
+        return allowed - now, holds, SKIPPED
+    return int(seconds), holds, reason
+
+
+def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    """What was learnt, what the feed says, and which of it decided."""
+    learned, _, code = look_ahead(state, options, now)
+    reasons = HISTOGRAM.explain(state, options, now, learned, code)
+    hints = ((TTL_SECONDS, "ttl"), (HTTP_SECONDS, "max-age or Expires"), (PERIOD_SECONDS, "sy"))
+    reasons += [f"{name} {duration(state[slot])}" for slot, name in hints if state[slot] > 0]
+    told = asked(state, options)
+    ends = {
+        ASKED: f"not sooner than the feed asks: {duration(told)}",
+        UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",
+        WINDOW: f"the document holds {int(state[DOCUMENT])} items: before half of them are new",
+        SKIPPED: "after the hours or days that the feed asks to skip",
+    }
+    return reasons + ([ends[reason]] if reason in ends else [])
+
+
+ATTENTIVE = Rule(
+    name="attentive",
+    summary="a learned day, the feed's own hints, and no item missed: the river's default",
+    options=(
+        *HISTOGRAM.options,
+        Option("unasked", 60, 1, 1440, "shortest wait where the feed says nothing, minutes"),
+        Option("turnover", 0.5, 0.05, 1, "of a document's items that may be new at a poll"),
+    ),
+    size=lambda options: SIZE,
+    start=start,
+    remember=remember,
+    decide=decide,
+    explain=_explain,
+)

@@ -1,0 +1,46 @@
+"""The real worker under a clock that jumps to the next due host whenever nothing is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import datetime
+
+from publisher.river import frontier
+from publisher.river.addresses import AddressBook
+from publisher.river.options import RiverOptions
+from publisher.river.rounds import Rounds
+from publisher.site import Site
+from tests.conftest import FakeClock
+
+
+class FastRounds(Rounds):
+    """A month in seconds: `go(end)` polls everything that becomes due until `end`."""
+
+    def __init__(self, site: Site, clock: FakeClock, options: RiverOptions, seed: int = 1) -> None:
+        super().__init__(site.database, clock, options, random.Random(seed))
+        self._fake = clock
+        self._end = clock()
+        self._stop = asyncio.Event()
+
+    def go(self, end: datetime, book: AddressBook | None = None) -> None:
+        """Work until the clock says `end`."""
+        self._end = end
+
+        async def work() -> None:
+            self._stop = asyncio.Event()
+            await self.run(self._stop, book)
+
+        asyncio.run(work())
+        self._fake.moment = max(self._fake(), end)
+
+    def _pause(self) -> float:
+        if self._asking or self._brought:
+            return 0.05
+        with self._database.read() as session:
+            free_at = frontier.next_moment(session)
+        if free_at is None or free_at > self._end:
+            self._stop.set()
+        else:
+            self._fake.moment = max(self._fake(), free_at)
+        return 0.0

@@ -1,0 +1,142 @@
+"""Real processes on one database: leases, kill -9, restarts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from publisher.river import feeds
+from publisher.settings import Settings
+from publisher.site import Site, open_site
+from publisher.storage.river import RiverFeed, RiverHost
+from tests.river.origin import Origin, Reply, rss
+
+FEEDS = 12
+
+
+@pytest.fixture
+def own(tmp_path: Path, origin: Origin) -> Iterator[Site]:
+    """A site on the real clock that follows slow feeds, each on a host of its own."""
+    instance = tmp_path / "instance"
+    site = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"))
+    now = site.clock()
+    with site.database.write() as db:
+        for number in range(FEEDS):
+            reply = Reply(200, rss(f"i{number}"), {"ETag": '"e"'}, wait_seconds=0.2)
+            origin.serve(f"/{number}", reply)
+            # 127.0.0.0/8 is all loopback: as many machines as are wanted.
+            feeds.subscribe(db, f"http://127.0.1.{number + 1}:{origin.port}/{number}", now, now)
+    yield site
+    site.database.close()
+
+
+@contextmanager
+def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
+    """`publisher river run` as a process of its own; ended by SIGTERM at the end."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PUBLISHER_")}
+    environment |= {
+        "PUBLISHER_INSTANCE": str(site.settings.instance),
+        "PUBLISHER_ALLOW_PRIVATE": "1",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "publisher", "river", "run"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(20)
+
+
+def wait_until(origin: Origin, requests: int, seconds: float = 40.0) -> None:
+    """Until the server has seen that many requests."""
+    end = time.monotonic() + seconds
+    while len(origin.log) < requests and time.monotonic() < end:
+        time.sleep(0.02)
+    assert len(origin.log) >= requests
+
+
+def targets(origin: Origin) -> Counter[str]:
+    return Counter(entry.target for entry in origin.log)
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    """Listens on every loopback address."""
+    server = Origin("0.0.0.0")  # noqa: S104 - only loopback addresses are asked
+    yield server
+    server.close()
+
+
+def test_two_processes_poll_each_feed_once(own: Site, origin: Origin) -> None:
+    """Two workers on one database share the feeds; none is lost, none polled twice."""
+    with worker(own), worker(own):
+        wait_until(origin, FEEDS)
+        time.sleep(1.0)
+    assert set(targets(origin).values()) == {1}
+    assert len(targets(origin)) == FEEDS
+    with own.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+        owners = db.scalars(select(RiverHost.owner)).all()
+    assert all(feed.status == 200 and feed.next_poll_at is not None for feed in rows)
+    assert set(owners) == {None}
+
+
+def test_kill_in_the_middle_of_a_round(own: Site, origin: Origin) -> None:
+    """After kill -9 a second process polls what is left: nothing twice, nothing lost.
+
+    Feeds that the dead process had taken come again after the shortest wait.
+    """
+    with worker(own) as first:
+        wait_until(origin, 3)
+        first.send_signal(signal.SIGKILL)
+        first.wait(20)
+    with own.database.read() as db:
+        taken = db.scalars(select(RiverHost.name).where(RiverHost.owner.is_not(None))).all()
+    assert taken
+    _let_leases_end(own)
+    with worker(own):
+        time.sleep(6.0)
+    now = datetime.now(UTC)
+    assert set(targets(origin).values()) == {1}
+    with own.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+    answered = [feed for feed in rows if feed.status == 200]
+    waiting = [feed for feed in rows if feed.status == 0]
+    assert len(answered) + len(waiting) == FEEDS
+    assert {feed.host for feed in waiting} <= set(taken)
+    for feed in waiting:
+        assert feed.next_poll_at is not None
+        assert timedelta(minutes=5) < feed.next_poll_at - now < timedelta(minutes=16)
+
+
+def _let_leases_end(site: Site) -> None:
+    """As if ten minutes had passed: what the dead process held becomes free."""
+    with site.database.write() as db:
+        for host in db.scalars(select(RiverHost).where(RiverHost.owner.is_not(None))):
+            host.free_at = site.clock()
+
+
+def test_a_restart_within_the_hour_asks_for_nothing(own: Site, origin: Origin) -> None:
+    """FRB 037: starting again, as cron does, makes no second request."""
+    with worker(own):
+        wait_until(origin, FEEDS)
+        time.sleep(1.0)
+    with worker(own):
+        time.sleep(3.0)
+    assert set(targets(origin).values()) == {1}
