@@ -1,8 +1,8 @@
 """A simulated week: an author who writes by the hour of the day, and readers with their habits.
 
 Each reader is a generator: it fetches, and yields the minutes until it comes again. The driver
-sets the site's clock to each poll's moment, does what the scheduler would have done until then,
-and writes down every answer: the record that the report is compared with.
+sets the site's clock to each poll's moment and does what the scheduler would have done until
+then. A layer around the application keeps the access record that the report is compared with.
 """
 
 from __future__ import annotations
@@ -10,28 +10,34 @@ from __future__ import annotations
 import heapq
 import random
 import re
-from collections.abc import Callable, Generator
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from flask import Flask
+from werkzeug.serving import WSGIRequestHandler, make_server
 
-from publisher.jobs import refresh_feeds
+from publisher.blog import activity
+from publisher.rebuild import rebuild, refresh
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
-Fetch = Callable[[dict[str, str]], tuple[int, dict[str, str], bytes]]
-Reader = Callable[[Fetch], Generator[float]]
+Reader = Callable[[str], Generator[float]]  # the feed's address -> minutes until the next poll
 
-UPDATES_AN_HOUR = {8: 2.0, 9: 3.0, 10: 2.5, 11: 1.0, 14: 0.6, 16: 0.6, 20: 0.3}
+UPDATES_AN_HOUR = {8: 2.0, 9: 3.0, 10: 2.5, 11: 1.0, 14: 0.6, 16: 0.6}
+STEP, STEP_HOURS = timedelta(minutes=15), 0.25
 
 
 @dataclass(frozen=True)
-class Record:
-    """One answer, as the server's access record has it."""
+class Access:
+    """One answer to a poll of the feed, as an access record has it."""
 
-    at: datetime
     agent: str
     status: int
     bytes: int
@@ -46,86 +52,112 @@ class Week:
     app: Flask
     clock: FakeClock
     rng: random.Random
-    records: list[Record] = field(default_factory=list)
-    _tick_at: datetime | None = None
+    log: list[Access] = field(default_factory=list)
 
-    def fetcher(self, agent: str, address: str) -> Fetch:
-        """How one reader asks for the feed: in process, and written down."""
-        client = self.app.test_client()
-
-        def fetch(headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-            answer = client.get(
-                "/rss.xml",
-                headers={"User-Agent": agent, **headers},
-                environ_base={"REMOTE_ADDR": address, "wsgi.url_scheme": "https"},
-            )
-            conditional = bool({"If-None-Match", "If-Modified-Since"} & headers.keys())
-            self.records.append(
-                Record(self.clock(), agent, answer.status_code, len(answer.data), conditional)
-            )
-            return answer.status_code, dict(answer.headers), answer.data
-
-        return fetch
-
-    def write(self, days: float) -> None:
-        """Let the author write for some days, without readers."""
-        self.run({}, days)
-
-    def run(self, readers: dict[str, Reader], days: float) -> None:
-        """Let time pass, with an author, the scheduler and readers by their agents."""
-        end = self.clock() + timedelta(days=days)
-        turns = [
-            reader(self.fetcher(agent, f"192.0.2.{number + 1}"))
-            for number, (agent, reader) in enumerate(readers.items())
+    def remember(self, days: int) -> None:
+        """Give the author a past: the updates of so many days, loaded."""
+        start = self.clock() - timedelta(days=days)
+        past = [
+            start + timedelta(days=day, hours=hour, minutes=self.rng.uniform(0, 60))
+            for day in range(days)
+            for hour, rate in UPDATES_AN_HOUR.items()
+            for _ in range(round(rate + self.rng.uniform(-0.5, 0.5)))
         ]
+        with self.site.database.write() as session:
+            activity.record_all(session, [at for at in past if at < self.clock()], "loaded")
+        make_post(self.site, "The first note.")
+        rebuild(self.site, self.clock())
+        self.app.extensions["front"].refresh()
+
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        """The application over real HTTP, behind the layer that keeps the record; its address."""
+        server = make_server(
+            "127.0.0.1", 0, self._recording, threaded=True, request_handler=_Silent
+        )
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.port}/rss.xml"
+        server.shutdown()
+        thread.join(5)
+        server.server_close()
+
+    def run(self, readers: Iterable[Reader], url: str, days: float) -> None:
+        """Let time pass, with the author, the scheduler and the readers."""
+        end = self.clock() + timedelta(days=days)
+        turns = [reader(url) for reader in readers]
         heap = [
-            (self.clock() + timedelta(minutes=self.rng.uniform(0, 15)), number)
+            (self.clock() + timedelta(minutes=self.rng.uniform(0, 60)), number)
             for number in range(len(turns))
         ]
         heapq.heapify(heap)
-        while heap and heap[0][0] < end:
+        while heap[0][0] < end:
             at, number = heapq.heappop(heap)
             self.go_to(at)
             heapq.heappush(heap, (at + timedelta(minutes=next(turns[number])), number))
         self.go_to(end)
 
     def go_to(self, moment: datetime) -> None:
-        """Bring the site to `moment`: each five minutes perhaps a post, then what is due."""
-        step = timedelta(minutes=5)
-        at = self._tick_at or self.clock()
-        while at + step <= moment:
-            at += step
-            self.clock.moment = at
-            if self.rng.random() < UPDATES_AN_HOUR.get(at.hour, 0.02) / 12:
-                make_post(self.site, f"A note of {at:%H:%M}.")
-            refresh_feeds(self.site)
-            self.app.extensions["front"].refresh()
-        self._tick_at = at
-        self.clock.moment = moment
+        """Bring the site to `moment`, step by step: perhaps a post, then what is due."""
+        while self.clock() < moment:
+            self.clock.moment = min(moment, self.clock() + STEP)
+            if self.rng.random() < UPDATES_AN_HOUR.get(self.clock().hour, 0.0) * (
+                STEP.seconds / 3600
+            ):
+                make_post(self.site, f"A note of {self.clock():%H:%M}.")
+            if refresh(self.site, self.clock()):
+                self.app.extensions["front"].refresh()
+
+    def _recording(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        seen: list[str] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            seen.append(status)
+            return start_response(status, headers, *rest)
+
+        body = b"".join(self.app.wsgi_app(environ, start))
+        if environ["PATH_INFO"] == "/rss.xml":
+            asked = "HTTP_IF_NONE_MATCH" in environ or "HTTP_IF_MODIFIED_SINCE" in environ
+            agent = environ.get("HTTP_USER_AGENT", "")
+            self.log.append(Access(agent, int(seen[0][:3]), len(body), asked))
+        return [body]
 
 
-def strict(fetch: Fetch) -> Generator[float]:
+def ask(url: str, agent: str, tag: str = "") -> tuple[int, str, bytes]:
+    """One GET by the standard library: status, ETag, body."""
+    headers = {"User-Agent": agent} | ({"If-None-Match": tag} if tag else {})
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+            return answer.status, answer.headers["ETag"], answer.read()
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.headers["ETag"] or "", answer.read()
+
+
+def strict(url: str) -> Generator[float]:
     """Comes when the ttl of its copy is over, with the ETag of that copy."""
     tag, ttl = "", 60
     while True:
-        status, headers, body = fetch({"If-None-Match": tag} if tag else {})
+        status, new_tag, body = ask(url, "Strict/1.0", tag)
         if status == 200:
-            tag = headers["ETag"]
             found = re.search(rb"<ttl>(\d+)</ttl>", body)
             assert found is not None
-            ttl = int(found[1])
+            tag, ttl = new_tag, int(found[1])
         yield ttl + 0.5
 
 
-def fixed(minutes: float, conditional: bool = True) -> Reader:
+def fixed(agent: str, minutes: float, conditional: bool = True) -> Reader:
     """Comes at an interval of its own."""
 
-    def reader(fetch: Fetch) -> Generator[float]:
+    def reader(url: str) -> Generator[float]:
         tag = ""
         while True:
-            status, headers, _ = fetch({"If-None-Match": tag} if tag and conditional else {})
-            if status == 200:
-                tag = headers["ETag"]
+            status, new_tag, _ = ask(url, agent, tag)
+            tag = new_tag if conditional and status == 200 else tag
             yield minutes
 
     return reader
+
+
+class _Silent(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's name
+        """Say nothing."""
