@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from publisher.blog import posts
+from publisher.blog import autosave, posts
 from publisher.blog.drafts import draft
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.conftest import FakeClock
@@ -43,6 +43,7 @@ def test_for_everybody(
     make_post(live.site, "Soon.", at=clock() + timedelta(seconds=50), author_id=1)
     with live.site.database.write() as db:
         posts.save(db, 1, draft(TEXT + "More.", title="A title"), 1, 1, clock())
+        autosave.keep(db, 1, 2, 1, {"source": "Later, and more."}, "", clock())
     wrong = []
     for address in PAGES:
         page.goto(address.format(token=waiting.preview_token))

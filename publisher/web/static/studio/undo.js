@@ -7,7 +7,7 @@ export function bindUndo() {
     const tick = () => {
       const left = Math.ceil((end - performance.now()) / 1000);
       if (left > 0) {
-        words.textContent = `reaches readers in ${left} s`;
+        words.textContent = `reaches readers in ${left}\u00a0s`;
         setTimeout(tick, 250);
       } else {
         words.textContent = "is out.";
