@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
@@ -18,6 +19,7 @@ from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.storage.models import HistogramSlot, HistogramState, Post, Update
 
 _ONLY_ROW = 1
+_ROWS_AT_ONCE = 10_000  # what an insert of millions of rows holds in memory at a time
 
 
 def record(session: Session, at: datetime, kind: str, post_id: int | None = None) -> None:
@@ -34,14 +36,16 @@ def record_all(
 
 def record_rows(session: Session, rows: Iterable[tuple[datetime, str, int | None]]) -> None:
     """Write any updates (instant, kind, post) at once; the checkpoint is stored once."""
-    rows = list(rows)
-    if not rows:
-        return
-    activity = load(session)
-    session.execute(
-        insert(Update), [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]
-    )
-    _store(session, fold(activity, (at for at, _, _ in rows)))
+    waiting = iter(rows)
+    before = activity = load(session)
+    while some := list(islice(waiting, _ROWS_AT_ONCE)):
+        session.execute(
+            insert(Update),
+            [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in some],
+        )
+        activity = fold(activity, (at for at, _, _ in some))
+    if activity is not before:
+        _store(session, activity)
 
 
 def load(session: Session) -> Activity:

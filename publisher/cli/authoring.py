@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, replace
+from datetime import datetime, tzinfo
 from typing import IO
 
 import click
 
 from publisher.blog import authors, posts, preferences
 from publisher.blog.drafts import draft
+from publisher.blog.importing import markdown
+from publisher.blog.importing.model import ImportedPost
+from publisher.blog.importing.sources import MAX_FILE_BYTES
 from publisher.cli.options import Instant, site
-from publisher.errors import InvalidInput
+from publisher.errors import InvalidData, InvalidInput, TooLarge
 from publisher.rebuild import rebuild
 
 
@@ -93,13 +96,46 @@ def add_post(
     at: datetime | None,
     file: IO[bytes],
 ) -> None:
-    """Publish Markdown from FILE or standard input; prints its address."""
-    here, source = site(), file.read().decode("utf-8", "replace")
-    value, now = draft(source, title, tags=tags), here.clock()
+    """Publish Markdown from FILE or standard input; prints its address.
+
+    Front matter, as `import` takes it, may say title, tags, summary, slug, date, author and kind;
+    what is given as an option wins.
+    """
+    here = site()
+    now = here.clock()
+    with here.database.read() as db:
+        zone = preferences.load(db).zone
+    found = _read(file, zone)
+    value = draft(
+        found.source,
+        title or found.title,
+        slug=found.slug,
+        summary=found.summary,
+        tags=[*tags, *found.tags],
+        kind=found.kind,
+        enclosure=found.enclosure,
+    )
+    names = [author_name] if author_name else found.by
+    moment = at or found.published_at or now
     with here.database.write() as db:
-        who = authors.named(db, author_name) if author_name else authors.oldest_admin(db)
+        who = authors.named(db, names[0]) if names else authors.oldest_admin(db)
         new = posts.create(db, value, who.id if who else None, now)
-        posts.publish(db, new, at or now, now)
+        posts.publish(db, new, moment, now)
         path = posts.path(new)
     rebuild(here, now)
     click.echo(here.site_url + path)
+
+
+def _read(file: IO[bytes], zone: tzinfo) -> ImportedPost:
+    """The text and its front matter; InvalidData for what is no text."""
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise TooLarge(f"more than {MAX_FILE_BYTES:,} bytes are no post")
+    if b"\0" in data:
+        raise InvalidData("this is no text: it contains zero bytes; nothing was published")
+    fields, body = markdown.split("the text", data)
+    found = markdown.post("the text", fields, body, zone)
+    title = (
+        found.title if fields else ""
+    )  # a heading is a heading unless the front matter says more
+    return replace(found, title=title, source=body, slug=str(fields.get("slug") or ""))

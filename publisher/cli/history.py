@@ -23,6 +23,8 @@ from publisher.errors import InvalidData, InvalidInput
 from publisher.rebuild import decision_at, document_at, rebuild
 from publisher.storage.models import Update
 
+_ROWS_AT_ONCE = 10_000
+
 
 @click.group()
 def updates() -> None:
@@ -35,14 +37,15 @@ def load_updates(file: Path) -> None:
     """Load history from a CSV with an `updated_at` column: all rows or none."""
     here = site()
     now = here.clock()
-    with file.open(encoding="utf-8", newline="") as lines:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
         instants = _instants(lines, now)
+    rows, distinct = len(instants), set(instants)
+    del instants  # millions of rows: what is not needed makes room
     with here.database.write() as db:
-        known = set(db.scalars(select(Update.at)))
-        new = sorted(set(instants) - known)
-        activity.record_all(db, new, "loaded")
+        distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
+        activity.record_all(db, sorted(distinct), "loaded")
     rebuild(here, now)
-    click.echo(f"loaded {len(new)}, skipped {len(instants) - len(new)}")
+    click.echo(f"loaded {len(distinct)}, skipped {rows - len(distinct)}")
 
 
 @updates.command("export")
@@ -50,8 +53,9 @@ def export_updates() -> None:
     """Print the update log as CSV."""
     with site().database.read() as db:
         click.echo("updated_at")
-        for at in db.scalars(select(Update.at).order_by(Update.at)):
-            click.echo(format_rfc3339(at))
+        log = db.scalars(select(Update.at).order_by(Update.at))
+        for some in log.yield_per(_ROWS_AT_ONCE).partitions():
+            click.echo("\n".join(format_rfc3339(at) for at in some))
 
 
 @click.command()

@@ -1,0 +1,117 @@
+"""`post add` and `token` as they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import select
+
+from publisher.blog import authors, tokens
+from publisher.cli import cli
+from publisher.clock import utc_now
+from publisher.errors import PublisherError
+from publisher.settings import Settings
+from publisher.site import Site, open_site
+from publisher.storage.models import Post, Update
+from tests.conftest import SITE_URL
+from tests.factories import PASSWORD
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Site]:
+    """A site with an admin, on the real clock as the command line is."""
+    folder = tmp_path / "instance"
+    opened = open_site(Settings(folder, f"sqlite:///{folder}/publisher.db", SITE_URL, "a key"))
+    with opened.database.write() as db:
+        authors.add(db, "ada", PASSWORD, None, utc_now())
+    yield opened
+    opened.database.close()
+
+
+def run(here: Site, *arguments: str, text: str | bytes = "") -> Result:
+    environment = {
+        "PUBLISHER_INSTANCE": str(here.settings.instance),
+        "PUBLISHER_SITE_URL": SITE_URL,
+    }
+    return CliRunner().invoke(cli, arguments, env=environment, input=text)
+
+
+def stored(here: Site) -> list[Post]:
+    with here.database.read() as db:
+        return list(db.scalars(select(Post).order_by(Post.id)))
+
+
+def test_standard_input_with_options(here: Site) -> None:
+    """Title, tags and author as typed; the address is all that is printed."""
+    result = run(here, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
+    assert result.output == f"{SITE_URL}/posts/hello-you\n"
+    (post,) = stored(here)
+    assert (post.title, post.source, post.status, post.author_id) == (
+        "Hello you",
+        "*Hi*",
+        "published",
+        1,
+    )
+
+
+def test_front_matter_in_a_file(here: Site, tmp_path: Path) -> None:
+    """The file says what the options do not; a heading without front matter stays one."""
+    file = tmp_path / "post.md"
+    file.write_text("---\ntitle: From the file\ndate: 2020-01-02T03:04:05Z\nslug: f\n---\nText\n")
+    assert run(here, "post", "add", str(file)).output == f"{SITE_URL}/posts/f\n"
+    assert run(here, "post", "add", "--title", "Typed", str(file)).exit_code == 0
+    run(here, "post", "add", text="# A heading\n\nText")
+    assert [post.title for post in stored(here)] == ["From the file", "Typed", ""]
+    assert stored(here)[2].source == "# A heading\n\nText"
+    with here.database.read() as db:
+        assert len({at for at in db.scalars(select(Update.at)) if at.year == 2020}) == 1
+
+
+def test_dates_on_the_command_line(here: Site) -> None:
+    """In the future it waits, in the past it counts then."""
+    run(here, "post", "add", "--at", "2190-01-01T00:00:00Z", text="Later")
+    run(here, "post", "add", "--at", "2001-01-01T00:00:00Z", text="Early")
+    assert [post.status for post in stored(here)] == ["scheduled", "published"]
+    with here.database.read() as db:
+        assert [at.year for at in db.scalars(select(Update.at))] == [2001]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "exit_code"),
+    [
+        ([], "", 2),
+        ([], "  \n", 2),
+        ([], b"\x89PNG\r\n\x1a\n\x00\x00", 1),
+        ([], b"caf\xe9", 1),
+        (["--author", "nobody"], "Hi", 1),
+        (["--title", "t" * 301], "Hi", 2),
+        ([], "---\ntitle: [\n---\nHi", 1),
+    ],
+)
+def test_what_cannot_be_published(
+    here: Site, arguments: list[str], text: str | bytes, exit_code: int
+) -> None:
+    """One line, the right exit code, nothing published."""
+    result = run(here, "post", "add", *arguments, text=text)
+    assert isinstance(result.exception, PublisherError)
+    assert result.exception.exit_code == exit_code
+    assert "\n" not in str(result.exception)
+    assert stored(here) == []
+
+
+def test_tokens_from_beginning_to_end(here: Site) -> None:
+    """`add` prints the token alone, `list` never shows it, `revoke` ends it."""
+    secret = run(here, "token", "add", "ada", "--scope", "create").output.strip()
+    with here.database.read() as db:
+        row = tokens.verify(db, secret)
+        assert row is not None
+        assert row.scope == "create"
+    listed = run(here, "token", "list").output
+    assert listed.startswith("1\tada\tcreate\t")
+    assert secret not in listed
+    assert run(here, "token", "revoke", "1").exit_code == 0
+    with here.database.read() as db:
+        assert tokens.verify(db, secret) is None
