@@ -11,20 +11,16 @@ import bench
 
 def main() -> int:
     """Run them one after the other, print their tables; 2 for a name that is no measurement."""
-    modules = {
-        found.name: importlib.import_module(f"bench.{found.name}")
-        for found in pkgutil.iter_modules(bench.__path__)
-        if not found.name.startswith("_")
-    }
-    known = {name: module for name, module in modules.items() if hasattr(module, "run")}
-    chosen = sys.argv[1:] or sorted(known)
-    if unknown := [name for name in chosen if name not in known]:
-        print(f"bench: no measurement {unknown[0]!r} (known: {', '.join(sorted(known))})")
-        return 2
-    for name in chosen:
-        print(f"\n== {name}", flush=True)
-        for table in known[name].run() or []:
-            print(table, flush=True)
+    names = sorted(found.name for found in pkgutil.iter_modules(bench.__path__))
+    for name in sys.argv[1:] or names:
+        module = importlib.import_module(f"bench.{name}") if name in names else None
+        if hasattr(module, "run"):
+            print(f"\n== {name}", flush=True)
+            for table in module.run() or []:
+                print(table, flush=True)
+        elif sys.argv[1:]:
+            print(f"bench: no measurement {name!r} (known: {', '.join(names)})", file=sys.stderr)
+            return 2
     return 0
 
 

@@ -1,6 +1,6 @@
 """In front of Flask: feeds are answered from memory, without routing and without the database.
 
-A thread of each process asks the database's change counter every 50 ms whether anything was
+A thread of each process asks the database's change counter every 25 ms whether anything was
 committed, and loads the documents that are newer than those held. A worker that has just answered
 a form looks at once.
 """
@@ -32,7 +32,7 @@ from publisher.storage.models import Snapshot
 from publisher.web.tag_feeds import TagFeeds
 from publisher.web.watch import Watch
 
-CHECK_SECONDS = 0.05
+CHECK_SECONDS = 0.025
 _RECHECK = timedelta(seconds=1)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
