@@ -25,6 +25,7 @@ ALL_CLIENTS = (
     "adaptive:sync=0.2,ceiling=300",
     "entry-frequency",
     "histogram",
+    "attentive",
     "oracle",
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publisher.simulator import compiled, engine, kernel, walk
-from publisher.simulator.clients import parse_client
+from publisher.simulator.clients import names, parse_client
 from publisher.simulator.metrics import Tally
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.scoring import scoring
@@ -46,6 +46,11 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
             for start in starts
         ]
         assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
+
+
+def test_every_policy_is_among_the_cases() -> None:
+    """A policy that is added is held against the plain walk as well."""
+    assert {parse_client(client).name for client in ALL_CLIENTS} == set(names())
 
 
 @needs_numba
