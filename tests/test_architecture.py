@@ -13,7 +13,7 @@ from tests.imports import imports_of, module_name
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "publisher").rglob("*.py"))
 
-FOUNDATION = {"clock", "dates", "errors", "net", "settings", "site", "storage", "logs"}
+FOUNDATION = {"clock", "dates", "errors", "net", "settings", "site", "storage", "logs", "plain"}
 ROOMS = {"blog", "feeds", "push", "readers", "river"}
 EDGES = {"web", "jobs", "cli", "serve", "rebuild", "backup", "doctor"}
 

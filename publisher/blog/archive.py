@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import ScalarSelect, Select, and_, func, select
 from sqlalchemy.orm import Session
 
-from publisher.blog.excerpts import first_words
 from publisher.blog.listing import older_than
 from publisher.errors import NotFound
+from publisher.plain import first_words
 from publisher.storage.models import Post
 
 PAGE = 300

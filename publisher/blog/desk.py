@@ -15,9 +15,11 @@ from sqlalchemy.orm import Session
 from publisher.blog import autosave, search
 from publisher.blog.drafts import clean
 from publisher.blog.slugs import slugify
+from publisher.plain import first_words, shorten
 from publisher.storage.models import Author, Post, PostTag, Tag, Update
 
 STATES = ("draft", "scheduled", "published", "deleted")
+LINE = 90
 PAGE = 50
 _MAX_HITS, _MAX_SORTED = 500, 2_000
 
@@ -82,10 +84,11 @@ def rows(
     for row in found:
         kept = unsaved.get(row.id)
         title = kept.fields.get("title", row.title) if kept else row.title
-        began = kept.fields.get("source", row.began) if kept else row.began
+        typed = kept.fields.get("source") if kept else None
+        began = shorten(typed, LINE) if typed is not None else first_words(row.began, LINE)
         result.append(
             Row(
-                row.id, row.status, row.kind, row.slug, title, first_words(began), row.when,
+                row.id, row.status, row.kind, row.slug, title, began, row.when,
                 row.author or "", updates.get(row.id, 0), tags.get(row.id, ()),
                 kept.saved_at if kept else None,
             )
@@ -93,16 +96,10 @@ def rows(
     return result
 
 
-def first_words(source: str, limit: int = 90) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(source[: 4 * limit].split())
-    return line if len(line) <= limit else line[:limit].rpartition(" ")[0] + "…"
-
-
 def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
     query = select(
         Post.id, Post.status, Post.kind, Post.slug, Post.title,
-        func.substr(Post.source, 1, 400).label("began"), _WHEN.label("when"),
+        func.substr(Post.html, 1, 20 * LINE).label("began"), _WHEN.label("when"),
         Author.display_name.label("author"),
     ).outerjoin(Author, Author.id == Post.author_id)  # fmt: skip
     # Nearly all posts are posts and not deleted: said as "is not", so that no index of those

@@ -1,20 +1,10 @@
-"""A post in a few words: what stands for a title that is missing, and what a page is about."""
+"""What a page is about, for those who only see its card: its picture, the length of its text."""
 
 from __future__ import annotations
 
 import re
 
-from publisher.blog.search import plain_text
-
-TITLE_LENGTH, DESCRIPTION_LENGTH = 70, 200
-
-
-def first_words(html: str, limit: int = TITLE_LENGTH) -> str:
-    """The beginning of a piece of HTML as one line of text, whole words, at most `limit` long."""
-    line = plain_text(html[: 20 * limit])
-    if len(line) <= limit:
-        return line
-    return (line[:limit].rpartition(" ")[0] or line[:limit]).rstrip(",;:.–- ") + "…"
+DESCRIPTION_LENGTH = 200
 
 
 def first_picture(html: str) -> str:

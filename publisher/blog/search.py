@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import unescape
 
-import nh3
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from publisher.plain import plain_text
 from publisher.storage.models import Post
 
 
@@ -73,12 +72,6 @@ def newest(session: Session, query: str, limit: int) -> list[int]:
         {"match": match, "limit": limit},
     )
     return list(rows)
-
-
-def plain_text(html: str) -> str:
-    """The words of a piece of HTML, without its tags."""
-    spaced = re.sub(r"<(?=/?(?:p|h\d|li|td|th|div|blockquote|br|pre)\b)", " <", html)
-    return " ".join(unescape(nh3.clean(spaced, tags=set())).split())
 
 
 def _match(query: str) -> str:

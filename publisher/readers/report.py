@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
+from publisher.plain import first_words
 from publisher.readers import spans, verdicts
 from publisher.readers.clients import NOBODY
 from publisher.readers.figures import (
@@ -259,8 +260,8 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
 def _delays(session: Session, begin: datetime) -> list[PostDelay]:
     query = (
         select(
-            PostReach.post_id, Post.title, Post.source, PostReach.published_at,
-            PostReach.readers, PostReach.delays,
+            PostReach.post_id, Post.title, func.substr(Post.html, 1, 1400).label("began"),
+            PostReach.published_at, PostReach.readers, PostReach.delays,
         )
         .join(Post, Post.id == PostReach.post_id)
         .where(PostReach.published_at >= begin)
@@ -268,17 +269,12 @@ def _delays(session: Session, begin: datetime) -> list[PostDelay]:
     )  # fmt: skip
     return [
         PostDelay(
-            row.post_id, row.title or _first_words(row.source), row.published_at, row.readers,
+            row.post_id, row.title or first_words(row.began) or "a note", row.published_at,
+            row.readers,
             Counter({int(span): count for span, count in row.delays.items()}),
         )
         for row in session.execute(query)
     ]  # fmt: skip
-
-
-def _first_words(source: str) -> str:
-    """How a note without a title is called in a list."""
-    words = source.split(None, 8)[:8]
-    return " ".join(words)[:60] or "a note"
 
 
 def _share(part: int, whole: int) -> float:

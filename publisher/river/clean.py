@@ -1,7 +1,5 @@
 """Other people's HTML, made harmless; and their images, which report who is reading."""
 
-import html
-import re
 from urllib.parse import urljoin
 
 import nh3
@@ -16,8 +14,6 @@ _ATTRIBUTES = {
 }
 _ADDRESSES = frozenset({"href", "src", "cite"})
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
-_BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
-_SPACE = re.compile(r"\s+")
 
 
 def clean_html(markup: str, base_url: str) -> str:
@@ -61,9 +57,3 @@ def without_remote_media(markup: str) -> str:
 def has_remote_media(markup: str) -> bool:
     """Whether cleaned markup would load something."""
     return any(f"<{tag} " in markup for tag in _REMOTE)
-
-
-def plain_text(markup: str) -> str:
-    """The words of some markup on one line; words of different blocks stay apart."""
-    spaced = _BLOCK.sub(r" \g<0>", markup)
-    return _SPACE.sub(" ", html.unescape(nh3.clean(spaced, tags=set()))).strip()

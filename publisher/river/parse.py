@@ -14,8 +14,8 @@ from urllib.parse import urljoin
 
 import feedparser
 
+from publisher.plain import plain_text
 from publisher.river.charset import to_text, to_utf8
-from publisher.river.clean import plain_text
 from publisher.river.discover import alternates
 from publisher.river.items import Document, Enclosure, Item, NotAFeed, assemble, digest
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
-from publisher.river.clean import clean_html, plain_text
+from publisher.plain import plain_text
+from publisher.river.clean import clean_html
 from publisher.river.items import Item, plausible
 from publisher.storage.river import RiverFeed, RiverItem, RiverVisit
 

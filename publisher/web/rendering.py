@@ -10,12 +10,13 @@ from flask import Flask, g
 from werkzeug.local import LocalProxy
 
 from publisher.blog import preferences
-from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture, first_words
+from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture
 from publisher.blog.posts import path, path_of
 from publisher.blog.preferences import Preferences
 from publisher.core.day import span
 from publisher.dates import format_rfc3339
 from publisher.errors import PublisherError
+from publisher.plain import first_words
 from publisher.storage.models import Post
 from publisher.web.assets import asset
 from publisher.web.context import author, site

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from publisher.blog import drafts, markdown, search
+from publisher.blog import drafts, markdown
 from publisher.blog.drafts import Draft, draft
 from publisher.blog.importing.model import Batch, ImportedPost
 from publisher.blog.posts import LATEST_SCHEDULE
 from publisher.blog.slugs import slugify
 from publisher.errors import FieldErrors, InvalidData
+from publisher.plain import plain_text
 
 _SLUG_WORDS = 8
 
@@ -85,7 +86,7 @@ def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
         raise InvalidData(f"{post.where}: {error}") from error
     value = replace(value, slug=slugify(post.slug))
     html = markdown.html_of(value.source, value.source_format, _anchor(post.guid))
-    yield Ready(post, value, html, search.plain_text(html))
+    yield Ready(post, value, html, plain_text(html))
 
 
 def _anchor(guid: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from publisher.blog import markdown
-from publisher.blog.search import plain_text
 from publisher.dates import parse_instant
 from publisher.errors import InvalidData, InvalidInput
+from publisher.plain import plain_text
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)

@@ -11,8 +11,9 @@ from flask import Blueprint, redirect, render_template, request, url_for
 
 from publisher.dates import format_rfc3339, parse_rfc3339
 from publisher.errors import Forbidden, InvalidInput
+from publisher.plain import plain_text
 from publisher.river import feeds, reading
-from publisher.river.clean import has_remote_media, plain_text, without_remote_media
+from publisher.river.clean import has_remote_media, without_remote_media
 from publisher.river.reading import Entry, View
 from publisher.storage.models import Author
 from publisher.storage.river import RiverFeed

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
-from publisher.blog import autosave, desk, editing, previews, revisions, roles
+from publisher.blog import autosave, editing, previews, revisions, roles
 from publisher.blog.difference import Piece, difference
 from publisher.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
 from publisher.storage.models import Post
@@ -95,7 +95,6 @@ def show(
             preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
             leaving=[found for found in parts.leaving(db, me()) if found.id == post_id],
             seconds_left=parts.seconds_left,
-            first_words=desk.first_words,
         )
 
 

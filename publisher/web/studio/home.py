@@ -71,6 +71,5 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             lists=lists,
             leaving=waiting,
             seconds_left=parts.seconds_left,
-            first_words=desk.first_words,
             today=strip(db, now()),
         )

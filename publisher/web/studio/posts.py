@@ -34,7 +34,6 @@ def page() -> str:
         first=cursor is None,
         leaving=waiting,
         seconds_left=parts.seconds_left,
-        first_words=desk.first_words,
     )
 
 

@@ -1,0 +1,31 @@
+"""HTML as plain words: for search, for lists, and for what stands in the place of a title."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import nh3
+
+TITLE_LENGTH = 70
+
+_BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
+
+
+def plain_text(markup: str) -> str:
+    """The words of some markup on one line; words of different blocks stay apart."""
+    spaced = _BLOCK.sub(r" \g<0>", markup)
+    return " ".join(unescape(nh3.clean(spaced, tags=set())).split())
+
+
+def first_words(markup: str, limit: int = TITLE_LENGTH) -> str:
+    """The beginning of some markup as one line of text: see `shorten`."""
+    return shorten(plain_text(markup[: 20 * limit]), limit)
+
+
+def shorten(text: str, limit: int = TITLE_LENGTH) -> str:
+    """`text` on one line of at most `limit` characters, in whole words."""
+    line = " ".join(text[: 20 * limit].split())
+    if len(line) <= limit:
+        return line
+    return (line[:limit].rpartition(" ")[0] or line[:limit]).rstrip(",;:.–- ") + "…"
