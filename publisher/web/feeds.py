@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Blueprint
+from flask import Blueprint, current_app, redirect, request
+from werkzeug.wrappers import Response
 
 from publisher.errors import NotFound, StorageUnavailable
+from publisher.rebuild import RSS
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -12,8 +14,11 @@ blueprint = Blueprint("feeds", __name__)
 @blueprint.get("/rss.xml")
 @blueprint.get("/atom.xml")
 @blueprint.get("/feed.json")
-def not_built() -> str:
-    """Reached only while no snapshot exists: a GET never makes one."""
+def not_held() -> Response:
+    """Before the first build, which a GET never makes; or an address with a slash too many."""
+    rule, front = request.url_rule, current_app.extensions["front"]
+    if rule is not None and front.serial(RSS):
+        return redirect(rule.rule, 301)
     raise StorageUnavailable("the feed has not been built yet; try again in a moment")
 
 

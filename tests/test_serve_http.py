@@ -1,0 +1,89 @@
+"""The feed as the real server sends it: what only shows on the wire."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.serving import Server, serving
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`publisher serve` with one post."""
+    with serving(tmp_path_factory.mktemp("served") / "instance") as running:
+        assert running.command("post", "add", "--title", "One", text="Text.").returncode == 0
+        yield running
+
+
+def raw(server: Server, request: bytes) -> bytes:
+    """All that the server answers to these bytes."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(request)
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
+
+
+def ask(server: Server, method: str, *headers: str) -> tuple[int, dict[str, list[str]], bytes]:
+    """Status, headers (each with all its values) and body, unparsed by any library."""
+    lines = [f"{method} /rss.xml HTTP/1.1", "Host: x", "Connection: close", *headers, "", ""]
+    head, _, body = raw(server, "\r\n".join(lines).encode("latin-1")).partition(b"\r\n\r\n")
+    first, *rest = head.decode("latin-1").split("\r\n")
+    named: dict[str, list[str]] = {}
+    for line in rest:
+        name, _, value = line.partition(": ")
+        named.setdefault(name.lower(), []).append(value)
+    return int(first.split()[1]), named, body
+
+
+def test_each_header_once(server: Server) -> None:
+    """200 and 304 have exactly one Date, ETag and Cache-Control; the 304 has no body."""
+    status, headers, body = ask(server, "GET")
+    assert (status, len(body)) == (200, int(headers["content-length"][0]))
+    short, again, nothing = ask(server, "GET", f"If-None-Match: {headers['etag'][0]}")
+    assert (short, nothing) == (304, b"")
+    for found in (headers, again):
+        for name in ("date", "etag", "cache-control", "vary", "last-modified", "expires"):
+            assert len(found[name]) == 1, name
+
+
+def test_h4_head_on_the_wire(server: Server) -> None:
+    """H4: HEAD has GET's headers, Content-Length included, and no body."""
+    _, got, _ = ask(server, "GET")
+    status, headers, body = ask(server, "HEAD")
+    assert (status, body) == (200, b"")
+    for name in ("content-length", "content-type", "etag", "vary"):
+        assert headers[name] == got[name]
+    status, headers, _ = ask(server, "DELETE")
+    assert (status, headers["allow"]) == (405, ["GET, HEAD"])
+
+
+END = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+FEED = b"GET /rss.xml" + END
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "statuses"),
+    [
+        (b"\x00\x01\x02\r\n\r\n", {400}),
+        (b"GET\r\n\r\n", {400}),
+        (b"GET /rss.xml HTTP/9.9\r\n\r\n", {400}),
+        (b"GET /rss.xml?%FF%00%ZZ" + END + b"\r\n", {200}),
+        (b"GET /\xff\xfe" + END + b"\r\n", {400, 404}),
+        (b"GET //rss.xml" + END + b"\r\n", {301}),
+        (b"GET /tags/%ff%fe/rss.xml" + END + b"\r\n", {404}),
+        (b"BREW /rss.xml" + END + b"\r\n", {405}),
+        (FEED + b"If-None-Match: \xff\xfe\r\n\r\n", {200, 400}),
+        (FEED + b"If-Modified-Since: never\r\nAccept-Encoding: gzip;q=x\r\n\r\n", {200}),
+        (FEED + b"X: " + b"y" * 1_000_000 + b"\r\n\r\n", {400, 431}),
+    ],
+)
+def test_h9_garbage_on_the_wire(server: Server, request_bytes: bytes, statuses: set[int]) -> None:
+    """H9: garbage in the request line, headers or query gives no 5xx; the server lives on."""
+    answer = raw(server, request_bytes)
+    assert int(answer[9:12]) in statuses, answer[:200]
+    assert server.get("/rss.xml")[0] == 200
