@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
+from itertools import islice, pairwise
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
@@ -35,16 +35,25 @@ def record_all(
 
 
 def record_rows(session: Session, rows: Iterable[tuple[datetime, str, int | None]]) -> None:
-    """Write any updates (instant, kind, post) at once; the checkpoint is stored once."""
-    waiting = iter(rows)
-    before = activity = load(session)
+    """Write any updates (instant, kind, post) at once; the checkpoint is stored once.
+
+    A single earlier update counts in its own slots; many of them also teach about the gaps between
+    updates, so then the log is folded anew.
+    """
+    waiting, number, in_order = iter(rows), 0, True
+    activity = load(session)
     while some := list(islice(waiting, _ROWS_AT_ONCE)):
         session.execute(
             insert(Update),
             [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in some],
         )
-        activity = fold(activity, (at for at, _, _ in some))
-    if activity is not before:
+        instants = [at for at, _, _ in some]
+        known = [activity.last_update] if activity.last_update else []
+        in_order = in_order and all(a <= b for a, b in pairwise([*known, *instants]))
+        number, activity = number + len(some), fold(activity, instants)
+    if number > 1 and not in_order:
+        activity = _fold_log(session, preferences.load(session))
+    if number:
         _store(session, activity)
 
 

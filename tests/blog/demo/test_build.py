@@ -79,6 +79,7 @@ def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:
         hours = Counter(at.astimezone(zone).hour for at in instants)
         assert hours[9] > 10 * (hours[2] + 1)
         assert activity.load(db).updates == len(instants)
+        assert activity.load(db) == activity.at(db, clock())
     rebuild(site, clock())
     nine = clock().replace(hour=9, minute=5)
     with site.database.read() as db:

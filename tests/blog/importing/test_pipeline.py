@@ -105,6 +105,14 @@ def test_updates_count_at_their_own_dates(site: Site, importer: Importer) -> Non
         assert activity.load(db).updates == 2
 
 
+def test_an_older_blog_teaches_as_much(site: Site, importer: Importer) -> None:
+    """What is imported after newer posts is folded as if it had been there first."""
+    importer(Batch([post(number) for number in range(1, 20)]))
+    importer(Batch([post(number) for number in range(20, 60)]))
+    with site.database.read() as db:
+        assert activity.load(db) == activity.at(db, MONDAY_MORNING)
+
+
 def test_states(site: Site, importer: Importer, clock: FakeClock) -> None:
     """No date: a draft. A date to come: scheduled, and published at that time. Pages need none."""
     tomorrow = clock() + timedelta(days=1)
