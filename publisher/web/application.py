@@ -84,6 +84,8 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=site.site_url.startswith("https:"),
+        # A slow answer to a script must not bring back the cookie of before a login or a save.
+        SESSION_REFRESH_EACH_REQUEST=False,
         WTF_CSRF_TIME_LIMIT=None,  # a login that lasts as long as the session, not an hour
         TRUSTED_HOSTS=None,
     )

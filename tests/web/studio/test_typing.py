@@ -45,6 +45,14 @@ def test_autosave_tells_of_another_tab(ada: Browser, site: Site, clock: FakeCloc
     assert answer.json["stale"] is True
 
 
+def test_scripts_leave_the_cookie_alone(ada: Browser) -> None:
+    """An answer to a script that comes late cannot undo a login or swallow a message."""
+    for address in ("autosave/0", "preview"):
+        answer = ada.post(f"/studio/{address}", "application/json", source="x")
+        assert answer.status_code == 200
+        assert "Set-Cookie" not in answer.headers
+
+
 def test_autosave_without_a_login(browser: Browser) -> None:
     """A script is told in JSON that the login has ended."""
     browser.get("/studio/login")
