@@ -50,8 +50,8 @@ WARM_UP_UPDATES = 20
 PRIOR_UPDATES = 0.25  # spread over the day: an hour without updates is not certainly silent
 WEEKDAY_PRIOR = 1.0  # updates that each weekday is thought to have had at the average
 CELL_WEEKS = 1.0  # weeks in which each hour of the week was what hour and weekday alone say
-DOUBT = 4.0  # times as many weeks for an hour of the week with hardly an update of its own
-SILENCE_PRIOR = 4.0  # updates in each class of silence that came just as expected
+DOUBT = 15.0  # times as many weeks for an hour of the week with hardly an update of its own
+SILENCE_PRIOR = 5.0  # updates in each class of silence that came just as expected
 LOG2_E = 1.4426950408889634  # 1 / ln 2: what a unit that halves every period adds up to
 
 

@@ -22,7 +22,9 @@ class Menu:
 
     def nearest(self, minutes: int) -> int:
         """The value closest to `minutes`; of two equally close ones the smaller."""
-        return min(self.values, key=lambda value: (abs(value - minutes), value))
+        place = bisect_left(self.values, minutes)
+        around = self.values[max(0, place - 1) : place + 1]
+        return min(around, key=lambda value: (abs(value - minutes), value))
 
     def at_most(self, minutes: int) -> int:
         """The largest value not above `minutes`, or the smallest value there is."""
@@ -33,9 +35,14 @@ class Menu:
         place = bisect_left(self.values, minutes + 1)
         return self.values[place] if place < len(self.values) else None
 
+    @property
+    def coarse(self) -> bool:
+        """Whether there are few values: all of them can be tried."""
+        return len(self.values) <= MILESTONES
+
     def milestones(self) -> tuple[int, ...]:
         """At most `MILESTONES` values, in about equal ratios, that stand for the whole menu."""
-        if len(self.values) <= MILESTONES:
+        if self.coarse:
             return self.values
         ratio = (self.values[-1] / self.values[0]) ** (1 / (MILESTONES - 1))
         steps = (self.values[0] * ratio**step for step in range(MILESTONES))

@@ -20,7 +20,7 @@ PLANNERS = (AUTO, "look-ahead", "planned")
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
-PULL = 0.66  # how far, by ratio, from the author's word to where this menu works best
+PULL = 0.7  # how far, by ratio, from the author's word to where this menu works best
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
 
@@ -30,7 +30,7 @@ def planner_for(name: str, menu: Menu) -> str:
     skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
     if name != AUTO:
         return name
-    return "planned" if menu.milestones() == menu.values else "look-ahead"
+    return "planned" if menu.coarse else "look-ahead"
 
 
 def poll_worth(
@@ -52,7 +52,9 @@ def poll_worth(
             ttl = best_fixed(menu, rate, worth)
             polls += 60.0 / ttl
             waiting += 60.0 * rate * ttl / 2.0
-        worth = waiting / polls
+        before, worth = worth, waiting / polls
+        if abs(worth - before) < 0.01 * before:
+            break
     return float(poll_minutes ** (1.0 - PULL) * worth**PULL)
 
 

@@ -1,0 +1,92 @@
+"""The planners against what can be worked out by hand, and habits that they must learn."""
+
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+
+import pytest
+
+from publisher.core.histogram import histogram
+from publisher.core.menu import parse_menu
+from publisher.core.planner import CELLS, hidden, look_ahead, planned, planner_for
+from publisher.core.ttl import TtlRule, build_moment, decide
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def even(per_minute: float, minutes: int = 6000) -> tuple[list[float], list[float]]:
+    """Running sums of a constant rate, as `look_forward` writes them."""
+    steps = range(minutes // 5 + 1)
+    number = [per_minute * 5.0 * step for step in steps]
+    waiting = [per_minute * (5.0 * step) ** 2 / 2.0 for step in steps]
+    return number, waiting
+
+
+@pytest.mark.parametrize(("per_day", "worth"), [(6, 10), (20, 10), (20, 40), (2, 60)])
+def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, worth: float) -> None:
+    """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
+    rate = per_day / 1440.0
+    number, waiting = even(rate)
+    menu = parse_menu("any")
+    ideal = sqrt(2.0 * worth / rate)
+    assert look_ahead(number, waiting, 0.0, 60.0, menu.values, worth) == int(ideal)
+    value = [0.0] * ((48 + 26) * CELLS)
+    found = planned(
+        number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, value
+    )  # fmt: skip
+    assert found == pytest.approx(ideal, rel=0.25)
+
+
+def test_hidden_waiting_of_a_constant_rate() -> None:
+    """rate x ttl squared / 2, wherever the copy is fetched."""
+    number, waiting = even(0.01)
+    assert hidden(number, waiting, 3.0, 47.0, 120.0) == pytest.approx(0.01 * 120**2 / 2)
+
+
+def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:
+    """A named planner stays what it is."""
+    assert planner_for("auto", parse_menu("15/60/480")) == "planned"
+    assert planner_for("auto", parse_menu("any")) == "look-ahead"
+    assert planner_for("planned", parse_menu("any")) == "planned"
+
+
+def daily(days: int = 60) -> list[datetime]:
+    """One post a day, at some time between 9 and 10 h."""
+    return [
+        NOON.replace(hour=9, minute=day * 17 % 60) - timedelta(days=day)
+        for day in range(days, 0, -1)
+    ]
+
+
+def test_after_todays_post_a_daily_author_is_left_in_peace() -> None:
+    """Before the post of the day readers come often; after it less so, and then they sleep."""
+    rule = TtlRule.parse(menu="any")
+    activity = histogram(daily(), NOON, "UTC")
+    before = decide(activity, NOON.replace(hour=9), rule)
+    posted = NOON.replace(hour=9, minute=10)
+    after = decide(histogram([*daily(), posted], posted, "UTC"), posted, rule)
+    assert before.ttl_minutes <= 30
+    assert after.ttl_minutes > before.ttl_minutes
+    later = decide(histogram([*daily(), posted], NOON, "UTC"), NOON, rule)
+    assert later.ttl_minutes >= 18 * 60
+
+
+def test_a_weekly_author_is_expected_on_the_day() -> None:
+    """With the week profile the eve of the usual weekday differs from other eves."""
+    weekly = [NOON.replace(hour=9) - timedelta(days=7 * week) for week in range(30, 0, -1)]
+    activity = histogram(weekly, NOON - timedelta(days=1), "UTC")
+    rule = TtlRule.parse(menu="any")
+    eve = NOON.replace(hour=8)
+    other = eve - timedelta(days=3)
+    activity_then = histogram(weekly, other, "UTC")
+    then, now = decide(activity_then, other, rule), decide(activity, eve, rule)
+    assert then.ttl_minutes > 4 * now.ttl_minutes
+
+
+def test_the_busy_hours_of_a_busy_author_never_sleep() -> None:
+    """Ten updates an hour: the smallest value of any menu, whatever was said of the silence."""
+    busy = [NOON - timedelta(minutes=6 * k) for k in range(24 * 10 * 14, 0, -1)]
+    for menu in ("15/60/480", "any", "5/30"):
+        rule = TtlRule.parse(menu=menu)
+        activity = histogram(busy, NOON, "UTC")
+        built = build_moment(activity.last_update, NOON, "UTC")
+        assert decide(activity, built, rule).ttl_minutes == rule.menu.smallest
