@@ -17,7 +17,7 @@ from publisher.river import frontier, stock
 from publisher.river.addresses import work_unit_of
 from publisher.river.answers import Credentials
 from publisher.river.options import RiverOptions
-from publisher.storage.river import RiverFeed, RiverHost
+from publisher.storage.river import RiverFeed, RiverHost, RiverVisit
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +212,8 @@ def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
     """Until when the server asked for silence, by Retry-After, for its host or this feed."""
     host = session.get(RiverHost, feed.host)
     moments = [host.not_before] if host is not None and host.not_before else []
-    if feed.limited and feed.next_poll_at is not None:
-        moments.append(feed.next_poll_at)
+    if feed.limited and feed.last_polled_at is not None:
+        newest = select(RiverVisit.told_seconds).where(RiverVisit.feed_id == feed.id)
+        told = session.scalar(newest.order_by(RiverVisit.at.desc()).limit(1))
+        moments.append(feed.last_polled_at + timedelta(seconds=told or 0))
     return max(moments, default=None)
