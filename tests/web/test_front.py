@@ -237,8 +237,9 @@ def _tell(writer: int, client: FlaskClient) -> NoReturn:
 
 
 def _hear(reader: int) -> bytes:
-    ready, _, _ = select.select([reader], [], [], MOMENT_SECONDS)
-    return os.read(reader, 5) if ready else b"nothing"
+    waiting = select.poll()  # unlike select.select, for any number of open files
+    waiting.register(reader, select.POLLIN)
+    return os.read(reader, 5) if waiting.poll(1000 * MOMENT_SECONDS) else b"nothing"
 
 
 @pytest.mark.parametrize(
