@@ -110,7 +110,8 @@ def _steps(versions: Sequence[DocumentVersion], begin: datetime, now: datetime) 
     changes: list[tuple[datetime, int]] = []
     for version in versions:
         if not changes or changes[-1][1] != version.ttl_minutes:
-            changes.append((max(version.built_at, begin), version.ttl_minutes))
+            at = min(max(version.built_at, begin), now)  # a clock may have been set back
+            changes.append((at, version.ttl_minutes))
     ends = [at for at, _ in changes[1:]] + [now]
     return tuple(
         Step(_x(at, begin), _x(end, begin) - _x(at, begin), _y(ttl, min(values), max(values)), ttl)
