@@ -10,7 +10,7 @@ from publisher.readers.agents import LONGEST_AGENT, LONGEST_NAME, is_hub, parse_
 
 CASES = [
     ("newsboat/2.30 (Linux x86_64)", "newsboat", "2.30", 0),
-    ("rss2email/3.13 (https://pypi.org/project/rss2email/)", "rss2email", "3.13", 0),
+    ("rss2email/3.13 (https://rss2email.example/)", "rss2email", "3.13", 0),
     ("Mozilla/5.0 (compatible; Miniflux/2.0.51; +https://miniflux.app)", "Miniflux", "2.0.51", 0),
     ("Feedly/1.0 (+http://www.feedly.com/fetcher.html; 42 subscribers; )", "Feedly", "1.0", 42),
     ("Feedbin feed-id:1373711 - 1 subscribers", "Feedbin", "", 1),
