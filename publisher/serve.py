@@ -48,7 +48,8 @@ def serve(
 def _run(host: str, port: int, workers: int) -> None:
     """The web workers in this process's care, the scheduler in a thread's, until told to stop."""
     stop = threading.Event()
-    watcher = threading.Thread(target=_keep_scheduler, args=[stop], name="keep-scheduler")
+    first = _start_scheduler()  # before any worker is forked
+    watcher = threading.Thread(target=_keep_scheduler, args=[stop, first], name="keep-scheduler")
     watcher.start()
     try:
         _web(host, port, workers).serve()
@@ -97,16 +98,26 @@ def _web(host: str, port: int, workers: int) -> MPServer:
     )
 
 
-def _keep_scheduler(stop: threading.Event) -> None:
-    """Run the scheduler process until `stop`; start a new one when it dies."""
-    command = [sys.executable, "-m", "publisher.jobs", str(os.getpid())]
-    while not stop.is_set():
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+def _keep_scheduler(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
+    """Watch the scheduler process until `stop`; start a new one when it dies."""
+    while True:
         while child.poll() is None and not stop.wait(0.2):
             pass
-        if child.poll() is None:
-            _end(child)
-        stop.wait(RESTART_PAUSE_SECONDS)
+        if stop.wait(RESTART_PAUSE_SECONDS if child.poll() is not None else 0.0):
+            break
+        child = _start_scheduler()
+    if child.poll() is None:
+        _end(child)
+
+
+def _start_scheduler() -> subprocess.Popen[bytes]:
+    """The scheduler, by posix_spawn (that is what `close_fds=False` brings about).
+
+    An ordinary Popen waits for a pipe to be closed; a worker that is forked at the same moment
+    inherits the pipe and keeps it open for ever.
+    """
+    command = [sys.executable, "-m", "publisher.jobs", str(os.getpid())]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
