@@ -99,6 +99,28 @@ def answers(server: Server) -> bool:
         return False
 
 
+def lines_until_killed(program: str, instance: Path, name: str, seconds: float) -> list[str]:
+    """What a Python `program` had printed when it was killed, `seconds` after its first line.
+
+    It works on `instance` and finds `name` in its arguments.
+    """
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+        "PUBLISHER_INSTANCE": str(instance),
+    }
+    words = [sys.executable, "-c", program, name]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    rest = process.stdout.read()
+    process.wait()
+    process.stdout.close()
+    return (first + rest).decode().splitlines()
+
+
 def wait_until(condition: object, seconds: float, what: object = "") -> None:
     """Return as soon as `condition()` is true; fail after `seconds`."""
     assert callable(condition)

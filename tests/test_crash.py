@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
-import subprocess
-import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from defusedxml import ElementTree
+
+from tests.serving import lines_until_killed
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,32 +36,15 @@ while True:
 """
 
 
-def publish_until_killed(instance: Path, name: str, seconds: float) -> list[str]:
-    """The guids that a publishing process had acknowledged when it was killed."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT),
-        "PUBLISHER_INSTANCE": str(instance),
-    }
-    words = [sys.executable, "-c", PUBLISH_FOR_EVER, name]
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    time.sleep(seconds)
-    process.kill()
-    rest = process.stdout.read()
-    process.wait()
-    process.stdout.close()
-    return (first + rest).decode().splitlines()
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
     """Every acknowledged post is there with its one update; the feed that is kept is whole."""
     rng = random.Random(seed)
     acknowledged: set[str] = set()
     for life in range(3):
-        guids = publish_until_killed(tmp_path, f"life {life}", rng.uniform(0.01, 0.4))
+        guids = lines_until_killed(
+            PUBLISH_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.01, 0.4)
+        )
         acknowledged.update(guids)
     with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -21,6 +17,7 @@ from publisher.settings import Settings
 from publisher.site import Site
 from publisher.storage.models import Post
 from tests.factories import make_post
+from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -140,31 +137,12 @@ while True:
 """
 
 
-def write_until_killed(instance: Path, name: str, seconds: float) -> list[str]:
-    """What a writing process had been told was saved when it was killed: post and version."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT),
-        "PUBLISHER_INSTANCE": str(instance),
-    }
-    words = [sys.executable, "-c", WRITE_FOR_EVER, name]
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    time.sleep(seconds)
-    process.kill()
-    rest = process.stdout.read()
-    process.wait()
-    process.stdout.close()
-    return (first + rest).decode().splitlines()
-
-
 def test_killed_while_saving(tmp_path: Path) -> None:
     """kill -9 at any moment: every save that was answered is there, whole, with its update."""
     rng = random.Random(4)
     told: list[tuple[int, int]] = []
     for life in range(4):
-        lines = write_until_killed(tmp_path, f"life {life}", rng.uniform(0.0, 0.5))
+        lines = lines_until_killed(WRITE_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.0, 0.5))
         told += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
     with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
