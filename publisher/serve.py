@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from dataclasses import replace
+from functools import partial
 
 from granian.constants import HTTPModes, Interfaces, RuntimeModes
 from granian.log import LogLevels
@@ -22,6 +25,7 @@ from publisher.site import Site, claim_clock, open_site, serving_lock, setup_pat
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 # Threads of one worker that run Python. More of them wait for the interpreter's lock and make a
 # poll dearer (docs/performance.md); with one, a slow upload would hold up all readers.
 BLOCKING_THREADS = 4
@@ -51,11 +55,25 @@ def _run(host: str, port: int, workers: int) -> None:
     first = _start_scheduler()  # before any worker is forked
     watcher = threading.Thread(target=_keep_scheduler, args=[stop, first], name="keep-scheduler")
     watcher.start()
+    os.register_at_fork(after_in_child=partial(_end_with_parent, os.getpid()))
     try:
         _web(host, port, workers).serve()
     finally:
         stop.set()
         watcher.join()
+
+
+def _end_with_parent(parent_pid: int) -> None:
+    """In a worker just forked: SIGTERM ends it at any moment, and so does the server's death.
+
+    A worker takes a while to load. Until then it would answer SIGTERM with the handler that it
+    inherited, which is to say not at all; so no orphan keeps the port, and no stop waits for it.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent_pid:
+        os._exit(1)  # the server was killed before the kernel had been told
 
 
 def _check_port(host: str, port: int) -> None:
