@@ -12,6 +12,7 @@ import yaml
 from publisher.errors import InvalidData
 
 MAX_BYTES = 100_000
+_RARE_BREAKS = re.compile("[\x85\u2028\u2029]")
 _FENCED = {
     "---": re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE),
     "+++": re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE),
@@ -21,6 +22,20 @@ _FENCED = {
 class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which every plain word stays text: `1.10`, `no` and dates as they were typed."""
 
+
+class _Exact(yaml.SafeDumper):
+    """YAML that comes back as it was: text with a rare line break is quoted, which escapes it.
+
+    Between single quotes parsers take NEL for a space.
+    """
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = '"' if _RARE_BREAKS.search(value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Exact.add_representer(str, _text)
 
 _Texts.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in rules if tag.endswith((":null", ":merge"))]
@@ -47,7 +62,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 def join(fields: dict[str, Any], body: str) -> str:
     """A file that `split` takes apart into the same fields and body."""
-    head = yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=10_000)
+    head = yaml.dump(fields, Dumper=_Exact, allow_unicode=True, sort_keys=False, width=10_000)
     return f"---\n{head}---\n\n{body}"
 
 

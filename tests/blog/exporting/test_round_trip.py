@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from sqlalchemy import select
@@ -185,6 +185,7 @@ SOURCES = st.lists(LINES, min_size=1, max_size=6).map("\n".join)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(source="0", title="", summary="0\x850\u2028\u2029", tags=[])
 @given(source=SOURCES, title=LINES, summary=SOURCES, tags=st.lists(LINES, max_size=3))
 def test_any_text_comes_through(source: str, title: str, summary: str, tags: list[str]) -> None:
     """Whatever is written, the file says it so that it is read back as the same."""
