@@ -97,10 +97,11 @@ def room(rule: Settings) -> Ahead:
     return Ahead(*([0.0] * length for length in lengths))
 
 
-def warm_up_minutes(values: Sequence[int], silence: int) -> int:
-    """Winer's rule by seconds since the last update, in the three values that stand for his."""
+def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:
+    """Winer's rule by the time since the last update, in the three values that stand for his;
+    the longest before there is any update."""
     for step in range(2):
-        if silence < WARM_UP_SECONDS[step]:
+        if past.number > 0 and now - past.last < WARM_UP_SECONDS[step]:
             return values[step]
     return values[2]
 
@@ -145,7 +146,7 @@ def choose(
 ) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then."""
     if not knows_enough(past.number, past.first, now):
-        return warm_up_minutes(rule.warm_up, now - past.last)
+        return warm_up_minutes(rule.warm_up, past, now)
     worth = forecast(tables, starts, offsets, holes, past, now, rule, ahead)
     begin = begin_of(starts, offsets, now)
     first = (now - begin) / 60.0

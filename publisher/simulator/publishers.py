@@ -66,7 +66,7 @@ def choose_warm_up(
     ahead: Ahead,
 ) -> int:
     """Winer's rule for the first days, for ever."""
-    return rule.warm_up[2] if past.number == 0 else warm_up_minutes(rule.warm_up, now - past.last)
+    return warm_up_minutes(rule.warm_up, past, now)
 
 
 def choose_winer(

@@ -176,7 +176,8 @@ def cut(
 ) -> Timeline:
     """The part from `begin` to before `end` (seconds), or its last `last_days`.
 
-    Nothing earlier is known to anybody in the replay. Raises InvalidData if no update is left.
+    Nothing earlier is known to anybody in the replay, so it begins with the first update that is
+    left: before it the feed would be empty. Raises InvalidData if no update is left.
     """
     stop = timeline.end if end is None else min(end, timeline.end)
     start = timeline.start if begin is None else max(begin, timeline.start)
@@ -185,7 +186,7 @@ def cut(
     times = timeline.times[(timeline.times >= start) & (timeline.times < stop)]
     if len(times) == 0:
         raise InvalidData(f"{timeline.name}: no updates in the time asked for")
-    return replace(timeline, times=times, start=start, end=stop)
+    return replace(timeline, times=times, start=int(times[0]), end=stop)
 
 
 def total_updates(timelines: Sequence[Timeline]) -> int:

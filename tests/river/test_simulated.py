@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ def _document(moments: Sequence[int], ttl_minutes: int) -> bytes:
 
 def _last_month(name: str) -> Timeline:
     whole = read_timeline(FOLDER / f"{name}.csv", "UTC")
-    return cut(whole, last_days=DAYS + 30)
+    last = cut(whole, last_days=DAYS + 30)
+    return replace(last, start=whole.end - (DAYS + 30) * 86400)  # watched before there was anything
 
 
 @pytest.mark.parametrize(("name", "policy"), CASES)

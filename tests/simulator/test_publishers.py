@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from types import FunctionType
@@ -63,8 +64,10 @@ def _uncompiled(kernel: compiled.Function, label: str, **rules: compiled.Functio
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"])
 def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
-    """At any moment the feed says what `decide` says of the log up to the document's building."""
+    """At any moment, before the first update too, the feed says what `decide` says of the log up
+    to the document's building."""
     timeline = habits(2, zone=zone)
+    timeline = replace(timeline, start=timeline.start - 3 * 86_400)
     documents = parse_publisher(spec)(timeline)
     options = spec.partition(":")[2].replace("-minutes", "_minutes")
     rule = TtlRule.parse(**dict(part.split("=") for part in options.split(",") if part))

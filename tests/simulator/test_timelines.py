@@ -129,12 +129,15 @@ def test_civil_days_agree_with_the_calendar() -> None:
 
 
 def test_cut_forgets_what_was_before() -> None:
-    """From, to and the last days; nothing left is an error."""
+    """From, to and the last days, from the first update in them; nothing left is an error."""
     line = from_instants("x", [NOON + day * 86400 for day in (3, 0, 1, 1, 9)])
     assert line.times.tolist() == [NOON + day * 86400 for day in (0, 1, 3, 9)]
     assert cut(line, NOON + 1, NOON + 4 * 86400).times.tolist() == [NOON + 86400, NOON + 3 * 86400]
     recent = cut(line, last_days=7)
-    assert (len(recent.times), recent.end - recent.start) == (2, 7 * 86400)
+    assert (recent.start, recent.times.tolist()) == (
+        NOON + 3 * 86400,
+        [NOON + d * 86400 for d in (3, 9)],
+    )
     with pytest.raises(InvalidData, match="no updates in the time asked for"):
         cut(line, NOON + 4 * 86400, NOON + 5 * 86400)
     with pytest.raises(InvalidData, match="there are no updates"):
