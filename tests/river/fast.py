@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from datetime import datetime
 
 from publisher.river import frontier
@@ -15,11 +16,22 @@ from tests.conftest import FakeClock
 
 
 class FastRounds(Rounds):
-    """A month in seconds: `go(end)` polls everything that becomes due until `end`."""
+    """A month in seconds: `go(end)` polls everything that becomes due until `end`.
 
-    def __init__(self, site: Site, clock: FakeClock, options: RiverOptions, seed: int = 1) -> None:
+    `live` is what the rest of the world does until a moment, before the clock shows it.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        clock: FakeClock,
+        options: RiverOptions,
+        seed: int = 1,
+        live: Callable[[datetime], None] = lambda _: None,
+    ) -> None:
         super().__init__(site.database, clock, options, random.Random(seed))
         self._fake = clock
+        self._live = live
         self._end = clock()
         self._stop = asyncio.Event()
 
@@ -41,6 +53,7 @@ class FastRounds(Rounds):
             free_at = frontier.next_moment(session)
         if free_at is None or free_at > self._end:
             self._stop.set()
-        else:
-            self._fake.moment = max(self._fake(), free_at)
+        elif free_at > self._fake():
+            self._live(free_at)
+            self._fake.moment = free_at
         return 0.0
