@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -74,22 +76,18 @@ def _alone() -> Table:
         ["what", "measured", "target"],
         notes="Best of five runs of 10,000 polls, in one thread; memory by tracemalloc.",
     )
-    counter = PollCounter(lambda _: None)
-    counting = min(_time(lambda: _count(counter, 10_000)) - _drained(counter) for _ in range(5))
-    counter = PollCounter(lambda _: None)
-    _count(counter, 10_000)
-    draining = _time(counter.drain)
-    table.add("on the request path", f"{counting / 10_000 * 1e6:.2f} us a poll", "< 2 us")
-    table.add("taking it out of the queue, in a thread", f"{draining / 10_000 * 1e6:.2f} us", "")
+    for readers in (1, READERS):
+        counter = PollCounter(lambda _: None)
+        polls = [_environ(f"Reader-{n % readers}/1.0", n % readers) for n in range(10_000)]
+        seconds = min(_time(partial(_count, counter, copy.deepcopy(polls))) for _ in range(5))
+        cost = f"{seconds / len(polls) * 1e6:.2f} us a poll"
+        table.add(f"on the request path, {readers:,} readers", cost, "< 2 us")
     site = _site()
     many = PollCounter(lambda polls: batches.store(site.database, polls, NOW))
     tracemalloc.start()
     for number in range(CLIENTS):
         environ = _environ(f"Reader-{number}/1.0 (https://example.org/reader)", number)
         many.count(_DOCUMENT, _Answer(), environ, NOW)
-        if number % 10_000 == 0:
-            many.drain()
-    many.drain()
     held = tracemalloc.get_traced_memory()[0]
     many.flush()
     peak = tracemalloc.get_traced_memory()[1]
@@ -240,16 +238,10 @@ def _open(client: FlaskClient, days: int) -> tuple[float, float]:
     return wall, work
 
 
-def _count(counter: PollCounter, number: int) -> None:
-    environ = _environ("newsboat/2.30 (Linux x86_64)", 0)
+def _count(counter: PollCounter, polls: Sequence[dict[str, Any]]) -> None:
     answer, count = _Answer(), counter.count
-    for _ in range(number):
+    for environ in polls:
         count(_DOCUMENT, answer, environ, NOW)
-
-
-def _drained(counter: PollCounter) -> float:
-    counter.drain()
-    return 0.0
 
 
 def _environ(agent: str, number: int) -> dict[str, Any]:

@@ -22,7 +22,8 @@ GROUPS_A_BATCH = 2_000
 class Answered(NamedTuple):
     """Polls of one reader that got the same answer to the same question.
 
-    `before` is the reader's number under last week's key. `modified`, `times`: seconds since 1970.
+    `before` is the reader's number under last week's key. `modified`: seconds since 1970;
+    `times_ms`: milliseconds.
     `whole` and `packed`: sizes of the document in bytes, plain and gzipped. `etag` and
     `ttl_minutes` are the answer's, `tags` and `since` the request's.
     """
@@ -42,7 +43,7 @@ class Answered(NamedTuple):
     ttl_minutes: int
     whole: int
     packed: int
-    times: list[float]
+    times_ms: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,16 @@ class Batch:
         lost, rows = json.loads(zlib.decompress(payload))
         return cls(tuple(Answered(*row) for row in rows), lost)
 
-    def until(self, moment: float) -> tuple[Batch, Batch]:
-        """Split by time: polls not later than `moment`, and the rest."""
+    def until(self, moment_ms: int) -> tuple[Batch, Batch]:
+        """Split by time: polls not later than `moment_ms` (since 1970), and the rest."""
         early, late = [], []
         for group in self.groups:
-            before = [at for at in group.times if at <= moment]
-            after = [at for at in group.times if at > moment]
+            before = [at for at in group.times_ms if at <= moment_ms]
+            after = [at for at in group.times_ms if at > moment_ms]
             if before:
-                early.append(group._replace(times=before))
+                early.append(group._replace(times_ms=before))
             if after:
-                late.append(group._replace(times=after))
+                late.append(group._replace(times_ms=after))
         return Batch(tuple(early), self.lost), Batch(tuple(late))
 
 
@@ -80,7 +81,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
     present, past = keys(database, now)
     payloads = []
-    groups, lost = iter(polls.times.items()), polls.lost
+    groups, lost = iter(polls.times_ms.items()), polls.lost
     while part := list(islice(groups, GROUPS_A_BATCH)):
         answered = (
             _answered(group, times, polls.documents[group[0]], present, past)
@@ -95,7 +96,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
 
 
 def _answered(
-    group: Group, times: list[float], document: Document, present: bytes, past: bytes
+    group: Group, times_ms: list[int], document: Document, present: bytes, past: bytes
 ) -> Answered:
     _, path, method, code, sent, peer, agent, tags, since, encoding = group
     nobody = not peer and not agent
@@ -115,5 +116,5 @@ def _answered(
         ttl_minutes=document.max_age_seconds // 60,
         whole=document.plain_bytes,
         packed=document.gzip_bytes,
-        times=[round(at, 3) for at in times],
+        times_ms=times_ms,
     )

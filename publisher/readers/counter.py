@@ -1,14 +1,15 @@
-"""Counting on the request path: one append to a queue, and nothing else.
+"""Counting on the request path: one look into a dictionary, one number appended, nothing else.
 
-A thread of each process takes the queue apart a few times a second and puts like polls together;
-what it holds is written about once a second. Both have a limit: beyond it polls of
-new readers are summed up without a name, and a queue that overflows counts what it let go.
+Like polls are put together at once: what a request brought along (its environment and the texts in
+it) can go when it is answered, and stays in the processor's cache for the next one. A thread of
+each process writes what was counted about once a second. There are limits: beyond them polls of new
+readers are summed up without a name, and while the database is away for long, only their number
+is kept.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,12 +18,9 @@ from typing import Any, Protocol
 
 import structlog
 
-from publisher.errors import PublisherError
-
-DRAIN_SECONDS = 0.2
-FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
-GROUPS_A_SECOND = 1_000
-MOST_WAITING = 20_000  # polls between two drains
+LOOK_SECONDS = 0.2
+FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 10.0  # the more there is, the longer it is gathered
+GROUPS_A_SECOND = 500
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 500_000  # polls between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
@@ -57,34 +55,44 @@ class Answer(Protocol):
 # Like polls: id of the document, path, method, status, bytes sent, peer, agent, If-None-Match,
 # If-Modified-Since, Accept-Encoding.
 Group = tuple[int, str, str, int, int, str, str, str, str, str]
-Event = tuple[datetime, Document, Answer, str, str, str, str, str, str, str]
 
 
 @dataclass
 class Polls:
-    """What was counted since the last flush: when each group's polls came, and the documents."""
+    """What was counted since the last flush: when each group's polls came, and the documents.
 
-    times: dict[Group, list[float]] = field(default_factory=dict)
+    Times are in milliseconds since 1970. `held` polls are in it; `lost` ones came when it was full.
+    """
+
+    times_ms: dict[Group, list[int]] = field(default_factory=dict)
     documents: dict[int, Document] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, event: Event) -> None:
-        """Put one poll to its like; a new reader beyond the limit becomes nobody in particular."""
+    def add(self, group: Group, document: Document, at_ms: int) -> None:
+        """Put one poll to its like."""
         if self.held >= MOST_HELD:
             self.lost += 1
             return
         self.held += 1
-        at, document, answer, path, method, peer, agent, tags, since, encoding = event
-        about = (id(document), path, method, answer.code, answer.sent_bytes)
-        times = self.times.get((*about, peer, agent, tags, since, encoding))
+        times = self.times_ms.get(group)
         if times is None:
-            self.documents[id(document)] = document
-            if len(self.times) < MOST_GROUPS:
-                times = self.times[(*about, peer, agent, tags, since, encoding)] = []
-            else:
-                times = self.times.setdefault((*about, "", "", "", "", encoding), [])
-        times.append(at.timestamp())
+            times = self._begin(group, document)
+        times.append(at_ms)
+
+    def take(self, other: Polls) -> None:
+        """Add what `other` holds, within the limits."""
+        for group, times in other.times_ms.items():
+            for at_ms in times:
+                self.add(group, other.documents[group[0]], at_ms)
+        self.lost += other.lost
+
+    def _begin(self, group: Group, document: Document) -> list[int]:
+        """A group's list; a new reader beyond the limit becomes nobody in particular."""
+        self.documents[id(document)] = document
+        if len(self.times_ms) >= MOST_GROUPS:
+            group = (*group[:5], "", "", "", "", group[9])
+        return self.times_ms.setdefault(group, [])
 
 
 class PollCounter:
@@ -92,11 +100,10 @@ class PollCounter:
 
     def __init__(self, store: Callable[[Polls], None]) -> None:
         self._store = store
-        self._queue: deque[Event] = deque()
         self._polls = Polls()
-        self._lost = 0
         self._stop = threading.Event()
-        self._busy = threading.Lock()
+        self._counting = threading.Lock()  # held for a moment by each request
+        self._flushing = threading.Lock()  # held as long as the database takes
         self._thread: threading.Thread | None = None
         self._at_exit: Finalize | None = None
 
@@ -104,30 +111,36 @@ class PollCounter:
         self, document: Document, answer: Answer, environ: dict[str, Any], now: datetime
     ) -> None:
         """Note one answered poll."""
-        if len(self._queue) >= MOST_WAITING:
-            self._lost += 1
-            return
         get = environ.get
-        self._queue.append(
-            (
-                now,
-                document,
-                answer,
-                environ["PATH_INFO"],
-                environ["REQUEST_METHOD"],
-                get("REMOTE_ADDR", ""),
-                get("HTTP_USER_AGENT", "")[:LONGEST_AGENT],
-                get("HTTP_IF_NONE_MATCH", "")[:LONGEST_VALIDATOR],
-                get("HTTP_IF_MODIFIED_SINCE", "")[:LONGEST_VALIDATOR],
-                get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
-            )
+        group = (
+            id(document),
+            environ["PATH_INFO"],
+            environ["REQUEST_METHOD"],
+            answer.code,
+            answer.sent_bytes,
+            get("REMOTE_ADDR", ""),
+            get("HTTP_USER_AGENT", "")[:LONGEST_AGENT],
+            get("HTTP_IF_NONE_MATCH", "")[:LONGEST_VALIDATOR],
+            get("HTTP_IF_MODIFIED_SINCE", "")[:LONGEST_VALIDATOR],
+            get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
         )
+        at_ms = int(now.timestamp() * 1000)
+        with self._counting:
+            polls = self._polls
+            times = polls.times_ms.get(group)
+            if times is None or polls.held >= MOST_HELD:
+                polls.add(group, document, at_ms)
+            else:  # what `add` would do, without the call: nearly every poll of a busy site
+                polls.held += 1
+                times.append(at_ms)
 
     def start(self) -> None:
-        """Begin to drain and flush, in each process at its first request; again after a fork."""
+        """Begin to flush, in each process at its first request; again after a fork."""
         if self._thread is not None and self._thread.is_alive():
             return
-        self._busy = threading.Lock()  # the one of before a fork may be held by nobody
+        if self._thread is not None:  # after a fork: what was counted before is the parent's
+            self._polls = Polls()
+        self._counting, self._flushing = threading.Lock(), threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="polls", daemon=True)
         self._thread.start()
@@ -142,36 +155,26 @@ class PollCounter:
             self._at_exit.cancel()
         self.flush()
 
-    def drain(self) -> None:
-        """Take what waits in the queue."""
-        take, add = self._queue.popleft, self._polls.add
-        for _ in range(len(self._queue)):
-            add(take())
-
     def flush(self) -> None:
         """Store what was counted; on failure it is kept for the next time."""
-        with self._busy:
-            self.drain()
-            polls, lost = self._polls, self._lost
-            if not polls.times and not lost:
+        with self._flushing:
+            with self._counting:
+                polls, self._polls = self._polls, Polls()
+            if not polls.held and not polls.lost:
                 return
-            polls.lost += lost
-            self._lost -= lost
             try:
                 self._store(polls)
-            except PublisherError as error:
+            except Exception as error:  # whatever it was, the next time may succeed
                 log.warning("polls kept for later", reason=str(error))
-            else:
-                self._polls = Polls()
+                with self._counting:
+                    polls.take(self._polls)
+                    self._polls = polls
 
     def _work(self) -> None:
         waited = 0.0
-        while not self._stop.wait(DRAIN_SECONDS):
-            waited += DRAIN_SECONDS
-            gathering = FLUSH_SECONDS + len(self._polls.times) / GROUPS_A_SECOND
+        while not self._stop.wait(LOOK_SECONDS):
+            waited += LOOK_SECONDS
+            gathering = FLUSH_SECONDS + len(self._polls.times_ms) / GROUPS_A_SECOND
             if waited >= min(gathering, LONGEST_FLUSH_SECONDS):
                 waited = 0.0
                 self.flush()
-            else:
-                with self._busy:
-                    self.drain()

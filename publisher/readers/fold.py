@@ -84,7 +84,9 @@ def _due(
     waiting: list[Answered] = []
     lost = 0
     for batch in batches:
-        due, rest = (batch, Batch(())) if until is None else batch.until(until.timestamp())
+        due, rest = (
+            (batch, Batch(())) if until is None else batch.until(int(until.timestamp() * 1000))
+        )
         ready += due.groups
         waiting += rest.groups
         lost += batch.lost
@@ -96,7 +98,7 @@ def _limited(session: Session, groups: Sequence[Answered]) -> Sequence[Answered]
     if not groups:
         return groups
     clients = {group.client for group in groups}
-    day_start = min(group.times[0] for group in groups) // DAY_SECONDS * DAY_SECONDS
+    day_start = min(group.times_ms[0] for group in groups) / 1000 // DAY_SECONDS * DAY_SECONDS
     room = NEW_READERS_A_DAY - tables.new_since(session, day_start)
     if len(clients) <= room:
         return groups
@@ -129,7 +131,9 @@ class _Folding:
         """Count every poll, each reader's in the order of time."""
         by_reader: dict[tuple[int, str], list[tuple[float, int]]] = defaultdict(list)
         for index, group in enumerate(self._groups):
-            by_reader[group.client, group.document].extend((at, index) for at in group.times)
+            by_reader[group.client, group.document].extend(
+                (at_ms / 1000, index) for at_ms in group.times_ms
+            )
         for (client, document), polls in by_reader.items():
             polls.sort()
             self.polls += len(polls)

@@ -23,7 +23,7 @@ def test_like_polls_share_a_group() -> None:
         counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.count(document, FULL, request(agent="other"), NOW)
     counter.flush()
-    assert sorted(len(times) for times in kept[0].times.values()) == [1, 3]
+    assert sorted(len(times) for times in kept[0].times_ms.values()) == [1, 3]
     counter.flush()
     assert len(kept) == 1
 
@@ -53,19 +53,29 @@ def test_a_flood_of_agents_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(100):
         counter.count(document, FULL, request(agent=f"bot-{number}"), NOW)
     counter.flush()
-    assert len(kept[0].times) == 11
-    assert sum(len(times) for times in kept[0].times.values()) == 100
+    assert len(kept[0].times_ms) == 11
+    assert sum(len(times) for times in kept[0].times_ms.values()) == 100
 
 
-def test_an_overflowing_queue_counts_what_it_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Faster than they can be told apart, polls are at least counted as lost."""
-    monkeypatch.setattr(module, "MOST_WAITING", 5)
+def test_polls_of_a_failed_flush_keep_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came while the database refused joins what it refused, and no more than fits."""
+    monkeypatch.setattr(module, "MOST_HELD", 5)
     kept: list[Polls] = []
-    counter = PollCounter(kept.append)
-    for _ in range(8):
-        counter.count(FakeDocument(), FULL, request(), NOW)
+    away = ["the database is busy"]
+
+    def store(polls: Polls) -> None:
+        if away:
+            for _ in range(4):  # while the database is busy
+                counter.count(document, FULL, request(), NOW)
+            raise StorageUnavailable(away.pop())
+        kept.append(polls)
+
+    counter, document = PollCounter(store), FakeDocument()
+    for _ in range(3):
+        counter.count(document, FULL, request(), NOW)
     counter.flush()
-    assert (kept[0].held, kept[0].lost) == (5, 3)
+    counter.flush()
+    assert (kept[0].held, kept[0].lost) == (5, 2)
 
 
 def test_an_absent_database_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +95,7 @@ def test_long_headers_are_cut_before_they_wait() -> None:
     counter = PollCounter(kept.append)
     counter.count(FakeDocument(), FULL, request(agent="x" * 10_000, if_none_match="y" * 9999), NOW)
     counter.flush()
-    (group,) = kept[0].times
+    (group,) = kept[0].times_ms
     assert max(len(part) for part in group if isinstance(part, str)) == module.LONGEST_AGENT
 
 

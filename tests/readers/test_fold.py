@@ -183,7 +183,7 @@ def test_new_readers_beyond_the_days_limit_are_nobody(
 def test_lost_polls_are_added_up(counting: Counting, site: Site) -> None:
     """The report can say how many polls were not told apart."""
     for _ in range(2):
-        counting.counter._lost = 3
+        counting.counter._polls.lost = 3
         counting.fold()
     with site.database.read() as session:
         row = session.get(Meta, "polls_lost")
