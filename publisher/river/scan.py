@@ -8,14 +8,14 @@ which have not been read before are parsed in full.
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from publisher.errors import InvalidData
 
-_SYNDICATION = "{http://purl.org/rss/1.0/modules/syndication/}"
+_SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
 _ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
@@ -54,42 +54,49 @@ class Scan:
 
 @dataclass(slots=True)
 class _Collector:
-    """Parser target. Keeps only short texts whose path matters."""
+    """Handlers for the parser. Keeps only short texts whose path matters, none inside items."""
 
+    parser: Any
     path: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     found: dict[str, list[str]] = field(default_factory=dict)
     items: list[tuple[int, int]] = field(default_factory=list)
     start_byte: int = 0
-    parser: Any = None
+    depth_in_item: int = 0
 
-    def start(self, tag: str, _attributes: dict[str, str]) -> None:
-        name = tag if tag.startswith(_SYNDICATION) else tag.rpartition("}")[2]
-        self.path.append(name)
-        self.text.clear()
-        if len(self.path) > _MAX_DEPTH:
+    def listen(self) -> None:
+        """Take over the parser's events; what its class does against entities stays in force."""
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.data
+
+    def start(self, tag: str, _attributes: list[str]) -> None:
+        if self.depth_in_item:
+            self.depth_in_item += 1
+        else:
+            self.path.append(tag if tag.startswith(_SYNDICATION) else tag.rpartition("}")[2])
+            self.text.clear()
+            if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
+                self.start_byte = self.parser.CurrentByteIndex
+                self.depth_in_item = 1
+        if len(self.path) + self.depth_in_item > _MAX_DEPTH:
             raise UnsafeDocument("elements are nested too deeply")
-        if self._is_item():
-            self.start_byte = self.parser.CurrentByteIndex
 
     def data(self, text: str) -> None:
-        if len(self.path) <= 4 and len(text) < 100:
+        if not self.depth_in_item and len(self.path) <= 4 and len(text) < 100:
             self.text.append(text)
 
     def end(self, _tag: str) -> None:
-        if self._is_item():
+        if self.depth_in_item:
+            self.depth_in_item -= 1
+            if self.depth_in_item:
+                return
             self.items.append((self.start_byte, self.parser.CurrentByteIndex))
         elif len(self.path) <= 4 and self.text:
             key = "/".join(self.path[1:])
             self.found.setdefault(key, []).append("".join(self.text).strip())
         self.text.clear()
         self.path.pop()
-
-    def close(self) -> None:
-        pass
-
-    def _is_item(self) -> bool:
-        return self.path[-1] in ("item", "entry") and len(self.path) <= 3
 
 
 def first_tag(document: bytes) -> str:
@@ -107,17 +114,15 @@ def scan(document: bytes) -> Scan:
     kind = _ROOTS.get(first_tag(document), "")
     if not kind:
         return Scan("")
-    collector = _Collector()
-    parser = DefusedXMLParser(target=collector)
-    collector.parser = parser.parser
+    collector = _Collector(DefusedXMLParser().parser)
+    collector.listen()
     broken = False
     try:
-        parser.feed(document)
-        parser.close()
-    except ParseError:
+        collector.parser.Parse(document, True)
+    except ExpatError:
         broken = True
     except DefusedXmlException as problem:
-        raise UnsafeDocument("the document declares entities, which is not allowed") from (problem)
+        raise UnsafeDocument("the document declares entities, which is not allowed") from problem
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     return Scan(kind, _hints(collector.found), spans, broken)
 

@@ -15,15 +15,19 @@ _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
 
 
-def keep(session: Session, feed: RiverFeed, items: Sequence[Item], now: datetime) -> list[Item]:
-    """Store items and return those that are new.
+def keep(
+    session: Session,
+    feed: RiverFeed,
+    items: Sequence[Item],
+    now: datetime,
+    shelf: list[RiverItem],
+) -> list[Item]:
+    """Put rows for new items on `shelf` and return those items; `put_away` stores the rows.
 
     An item is known by its key, or by what it says when its id changes at every fetch. A
     known one that says something else is brought up to date and is not new again.
     """
-    if not items:
-        return []
-    known = _known(session, feed.id, items)
+    known = _known(session, feed.id, items) if items else {}
     fresh: list[Item] = []
     for item in items:
         row = known.get(item.key) or known.get(item.fingerprint)
@@ -31,11 +35,15 @@ def keep(session: Session, feed: RiverFeed, items: Sequence[Item], now: datetime
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
             _update(session, row, item, feed, now)
-    rows = [_row(feed, item, now) for item in reversed(fresh)]  # the newest gets the highest id
-    session.add_all(rows)
-    session.flush()
-    _index(session, rows)
+    shelf += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
     return fresh
+
+
+def put_away(session: Session, shelf: Sequence[RiverItem]) -> None:
+    """Store the new items of a whole batch of visits, and make them findable."""
+    session.add_all(shelf)
+    session.flush()
+    _index(session, shelf)
 
 
 def _known(session: Session, feed_id: int, items: Sequence[Item]) -> dict[bytes, RiverItem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from publisher.river import frontier
 from publisher.river.addresses import AddressBook
@@ -18,7 +18,8 @@ from tests.conftest import FakeClock
 class FastRounds(Rounds):
     """A month in seconds: `go(end)` polls everything that becomes due until `end`.
 
-    `live` is what the rest of the world does until a moment, before the clock shows it.
+    `live` is what the rest of the world does until a moment, before the clock shows it. The clock
+    shows multiples of `step_seconds` only.
     """
 
     def __init__(
@@ -28,10 +29,12 @@ class FastRounds(Rounds):
         options: RiverOptions,
         seed: int = 1,
         live: Callable[[datetime], None] = lambda _: None,
+        step_seconds: int = 1,
     ) -> None:
         super().__init__(site.database, clock, options, random.Random(seed))
         self._fake = clock
         self._live = live
+        self._step_seconds = step_seconds
         self._end = clock()
         self._stop = asyncio.Event()
 
@@ -54,6 +57,8 @@ class FastRounds(Rounds):
         if free_at is None or free_at > self._end:
             self._stop.set()
         elif free_at > self._fake():
-            self._live(free_at)
-            self._fake.moment = free_at
+            late = -int(free_at.timestamp()) % self._step_seconds
+            moment = free_at + timedelta(seconds=late)
+            self._live(moment)
+            self._fake.moment = moment
         return 0.0

@@ -226,6 +226,15 @@ def test_a_bare_ampersand_is_survived() -> None:
     assert [item.guid for item in found.items] == ["a", "b"]
 
 
+def test_character_references_are_well_formed() -> None:
+    """References that XML itself defines break nothing, in items or outside."""
+    text = b"<title>Q &amp; A &#38; so on</title>"
+    body = b"<rss version='2.0'><channel>%b<item>%b<guid>1</guid></item></channel></rss>"
+    document = parse_document(body % (text, text), XML, URL)
+    assert not document.broken
+    assert {document.title, document.items[0].title} == {"Q & A & so on"}
+
+
 def test_only_new_items_are_parsed() -> None:
     """With the last window given back, known items are skipped and changed ones are not."""
     first = parse_document(rss("b", "a"), XML, URL)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,20 +19,26 @@ from publisher.dates import format_rfc822
 from publisher.river import feeds
 from publisher.river.answers import Credentials, Fetched, Validators
 from publisher.site import Site
-from publisher.storage.river import RiverVisit
+from publisher.storage.river import RiverFeed, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
 from tests.river.test_rounds import OPTIONS
 
 pytest.importorskip("numpy")
 
-from publisher.core.polling import parse
+import numpy as np
+
+from publisher.core.polling import PollPolicy, parse
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.timelines import Timeline, cut, read_timeline
+from publisher.simulator.timelines import Timeline, cut, no_holes, read_timeline
 from publisher.simulator.walk import walk
 
 FOLDER = Path(__file__).parents[3] / "shared" / "timelines"
+needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")
 DAYS, WINDOW = 30, 20
+HOUR, DAY = 3600, 86400
+LEARNING = 3 * DAY  # seconds that the publishers have seen before the river comes
+MARCH = datetime(2024, 3, 1, tzinfo=UTC)
 CASES = [
     ("linux-unplugged", "ttl"),
     ("natalian", "doubling"),
@@ -46,7 +54,12 @@ class Publishers:
 
     def __init__(self, clock: FakeClock) -> None:
         self._clock = clock
-        self.feeds: dict[str, tuple[Timeline, Documents]] = {}
+        self.feeds: dict[str, tuple[list[int], list[int], list[int]]] = {}
+
+    def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:
+        """Be the publisher of `timeline` at `url`."""
+        built, ttls = documents
+        self.feeds[url] = (timeline.times.tolist(), built.tolist(), ttls.tolist())
 
     @asynccontextmanager
     async def open(self, **_: Any) -> AsyncIterator[Publishers]:
@@ -56,15 +69,15 @@ class Publishers:
         self, url: str, validators: Validators, _credentials: Credentials | None
     ) -> Fetched:
         """200 with the newest items and the ttl of the moment, or 304 when neither changed."""
-        timeline, (built, ttls) = self.feeds[url]
+        times, built, ttls = self.feeds[url]
         now = int(self._clock().timestamp())
-        last = bisect_right(timeline.times.tolist(), now)
-        ttl = int(ttls[max(bisect_right(built.tolist(), now) - 1, 0)])
+        last = bisect_right(times, now)
+        ttl = ttls[max(bisect_right(built, now) - 1, 0)]
         tag = f'"{last}-{ttl}"'
         headers = {"etag": tag, "cache-control": f"max-age={ttl * 60}"}
         if validators.etag == tag:
             return Fetched(url, url, 304, headers, conditional=True)
-        newest = timeline.times[max(last - WINDOW, 0) : last].tolist()
+        newest = times[max(last - WINDOW, 0) : last]
         return Fetched(url, url, 200, headers, _document(newest, ttl))
 
 
@@ -84,8 +97,8 @@ def _last_month(name: str) -> Timeline:
     return replace(last, start=whole.end - (DAYS + 30) * 86400)  # watched before there was anything
 
 
+@needs_timelines
 @pytest.mark.parametrize(("name", "policy"), CASES)
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")
 def test_thirty_days_like_the_simulator(
     site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, name: str, policy: str
 ) -> None:
@@ -95,8 +108,8 @@ def test_thirty_days_like_the_simulator(
     timeline = _last_month(name)
     documents = parse_publisher("forward")(timeline)
     url = "http://feed.example/rss"
-    publishers.feeds[url] = (timeline, documents)
-    begin = datetime.fromtimestamp(timeline.start + 3 * 86400 + 1234, UTC)
+    publishers.publish(url, timeline, documents)
+    begin = datetime.fromtimestamp(timeline.start + LEARNING + 1234, UTC)
     end = begin + timedelta(days=DAYS)
     clock.moment = begin
     with site.database.write() as db:
@@ -108,3 +121,91 @@ def test_thirty_days_like_the_simulator(
     expected = [poll.at for poll in told if poll.at <= end.timestamp()]
     assert len(expected) >= 10
     assert [int(at.timestamp()) for at in polled] == expected
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of many publishers: a month out of a timeline, and the policy it is followed with."""
+
+    url: str
+    spec: str
+    timeline: Timeline
+    documents: Documents
+
+
+def _cases(number: int, quiet: int) -> list[Case]:
+    """Months at random out of all timelines, with some days to learn from before, all at MARCH.
+
+    The policies take turns; all but the first six publishers make at most `quiet` updates.
+    """
+    rng = random.Random(200)
+    paths = sorted(path for path in FOLDER.glob("*.csv") if path.stem not in ("index", "holes"))
+    wholes = itertools.cycle([read_timeline(path, "UTC") for path in paths])
+    publish, specs = parse_publisher("forward"), [spec for _, spec in CASES]
+    cases: list[Case] = []
+    while len(cases) < number:
+        month = _some_month(next(wholes), rng)
+        if month is not None and (len(cases) < len(specs) or len(month.times) <= quiet):
+            place = len(cases)
+            spec = specs[(place + place // len(specs)) % len(specs)]
+            cases.append(Case(f"http://h{place}.example/rss", spec, month, publish(month)))
+    return cases
+
+
+def _some_month(whole: Timeline, rng: random.Random) -> Timeline | None:
+    """A month of `whole`, moved by whole days; None when nothing happened in it."""
+    seconds = LEARNING + DAYS * DAY + HOUR
+    start = rng.randrange(whole.start, max(whole.end - seconds, whole.start + 1))
+    if not ((whole.times >= start) & (whole.times < start + seconds)).any():
+        return None
+    part = cut(whole, start, start + seconds)
+    moved = int(MARCH.timestamp()) - LEARNING - start
+    times = (part.times.astype(np.int64) + moved).astype(np.uint32)
+    end = start + seconds + moved
+    return replace(part, times=times, start=part.start + moved, end=end, holes=no_holes())
+
+
+def _ticking(spec: str) -> PollPolicy:
+    """The policy `spec` of a client whose clock shows full hours only."""
+    policy = parse(spec)
+
+    def decide(state: Sequence[float], options: Sequence[float], now: int) -> tuple[int, int, int]:
+        wait, valid_until, reason = policy.rule.decide(list(state), options, now)
+        return -(-(now + wait) // HOUR) * HOUR - now, valid_until, reason
+
+    return replace(policy, rule=replace(policy.rule, decide=decide))
+
+
+@needs_timelines
+def test_thirty_days_with_two_hundred_publishers(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One river, 200 feeds, six policies: each feed is polled at the simulator's instants.
+
+    The clock shows full hours only, to the simulator's clients as well, so that the river meets
+    many due feeds at once, as it does in life.
+    """
+    publishers = Publishers(clock)
+    monkeypatch.setattr("publisher.river.rounds.open_fetcher", publishers.open)
+    cases = _cases(200, quiet=50)
+    with site.database.write() as db:
+        for case in cases:
+            publishers.publish(case.url, case.timeline, case.documents)
+            feeds.subscribe(db, case.url, MARCH, MARCH, policy=case.spec)
+    clock.moment = MARCH
+    wide = replace(OPTIONS, in_flight=len(cases))
+    FastRounds(site, clock, wide, step_seconds=HOUR).go(MARCH + timedelta(days=DAYS))
+    polled: dict[str, list[int]] = {case.url: [] for case in cases}
+    with site.database.read() as db:
+        rows = select(RiverFeed.url, RiverVisit.at).join(
+            RiverVisit, RiverVisit.feed_id == RiverFeed.id
+        )
+        for url, at in db.execute(rows.order_by(RiverVisit.at)):
+            polled[url].append(int(at.timestamp()))
+    for case in cases:
+        told = walk(
+            case.timeline, case.documents, _ticking(case.spec), int(MARCH.timestamp()), WINDOW
+        )
+        end = (MARCH + timedelta(days=DAYS)).timestamp()
+        assert polled[case.url] == [poll.at for poll in told if poll.at <= end], case
+    assert sum(map(len, polled.values())) > 10_000

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from publisher.river import feeds
 from publisher.river.items import Item
-from publisher.river.stock import keep
+from publisher.river.stock import keep, put_away
 from publisher.settings import Settings
 from publisher.site import Site
 from publisher.storage.river import RiverFeed, RiverItem
@@ -58,7 +58,9 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
             )
             for position, name in enumerate(names)
         ]
-        keep(db, feed, made, now)
+        shelf: list[RiverItem] = []
+        keep(db, feed, made, now, shelf)
+        put_away(db, shelf)
         return feed.id
 
 
