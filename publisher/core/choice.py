@@ -19,6 +19,7 @@ from publisher.core.planner import (
     CELLS,
     LOOK_AHEAD,
     PLANNED,
+    Cells,
     look_ahead,
     planned,
     planner_for,
@@ -53,13 +54,13 @@ class Settings(NamedTuple):
 
 class Ahead(NamedTuple):
     """What `choose` works on and leaves behind: factors of the silence, pattern within the hours,
-    running sums of the expected updates and of their waiting, worth of being polled."""
+    running sums of the expected updates and of their waiting, the planned table."""
 
     factors: Counts
     within: Counts
     number: Counts
     waiting: Counts
-    value: Counts
+    cells: Cells
 
 
 class Past(NamedTuple):
@@ -87,14 +88,20 @@ def settings(
     )
 
 
-def room(rule: Settings) -> Ahead:
-    """Empty lists of the lengths that `choose` needs."""
-    hours = rule.horizon if rule.planner == PLANNED else 24
-    minutes = (hours + 2) * 60 + rule.menu[-1]
-    steps = minutes * 60 // STEP_SECONDS
-    cells = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
-    lengths = (SIZES.seen, SIZES.minutes, steps + 1, steps + 1, cells)
-    return Ahead(*([0.0] * length for length in lengths))
+def room(rule: Settings, hours: int = 24) -> Ahead:
+    """Empty lists of the lengths that `choose` needs, or longer ones: so that the running sums
+    reach `hours` further than the longest ttl."""
+    if rule.planner == PLANNED:
+        hours = rule.horizon
+    steps = ((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS + 1
+    quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
+    return Ahead(
+        factors=[0.0] * SIZES.seen,
+        within=[0.0] * SIZES.minutes,
+        number=[0.0] * steps,
+        waiting=[0.0] * steps,
+        cells=Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters),
+    )
 
 
 def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:
@@ -155,5 +162,5 @@ def choose(
         return look_ahead(ahead.number, ahead.waiting, first, last, rule.menu, worth)
     return planned(
         ahead.number, ahead.waiting, first, last, rule.menu, rule.milestones,
-        worth, rule.horizon, ahead.value,
+        worth, rule.horizon, ahead.cells,
     )  # fmt: skip

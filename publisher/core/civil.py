@@ -64,6 +64,13 @@ def period(starts: Sequence[int], at: int) -> int:
     return low
 
 
+def period_from(starts: Sequence[int], known: int, at: int) -> int:
+    """`period` of an instant of which it is known that it lies in entry `known` or soon after."""
+    while known + 1 < len(starts) and starts[known + 1] <= at:
+        known += 1
+    return known
+
+
 def hour_start(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
     """Start of the civil hour that `at` lies in."""
     now = period(starts, at)
@@ -73,7 +80,11 @@ def hour_start(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
 
 def hour_end(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
     """Start of the civil hour after the one that `at` lies in."""
-    now = period(starts, at)
+    return end_of_hour(starts, offsets, period(starts, at), at)
+
+
+def end_of_hour(starts: Sequence[int], offsets: Sequence[int], now: int, at: int) -> int:
+    """The same, where the `period` of `at` is known: `now`."""
     top = at + HOUR_SECONDS - (at + offsets[now]) % HOUR_SECONDS
     return min(top, starts[now + 1]) if now + 1 < len(starts) else top
 

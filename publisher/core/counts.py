@@ -155,11 +155,12 @@ def wait_out(
 ) -> None:
     """Count as due what was to be expected, class by class, in the silence from `last` to `now`."""
     end = min(now, last + AGES[len(AGES) - 1])
-    at, place = last, 0
+    at, place, mean = last, 0, weekday_mean(tables, fading)
     while at < end:
         until = min(end, hour_end(starts, offsets, at), last + AGES[place + 1])
         slot = week_hour(local_second(starts, offsets, at))
-        tables.due[place] += weight * week_rate(tables, slot, fading, days) * (until - at) / 3600.0
+        rate = week_rate(tables, slot, mean, fading, days)
+        tables.due[place] += weight * rate * (until - at) / 3600.0
         at = until
         if at == last + AGES[place + 1]:
             place += 1
@@ -173,12 +174,17 @@ def hour_rate(tables: Tables, hour: int, fading: float, days: float) -> float:
     return (tables.hours[hour] * fading + PRIOR_UPDATES / 24.0) / days
 
 
-def week_rate(tables: Tables, slot: int, fading: float, days: float) -> float:
-    """Updates expected in that hour of the week: its own count, drawn towards hour x weekday."""
+def weekday_mean(tables: Tables, fading: float) -> float:
+    """Count of the average weekday."""
     total = 0.0
     for weekday in range(7):
         total += tables.weekdays[weekday]
-    mean = total * fading / 7.0
+    return total * fading / 7.0
+
+
+def week_rate(tables: Tables, slot: int, mean: float, fading: float, days: float) -> float:
+    """Updates expected in that hour of the week: its own count, drawn towards hour x weekday;
+    `mean` is the `weekday_mean`."""
     weekday_factor = (tables.weekdays[slot // 24] * fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
     usual = hour_rate(tables, slot % 24, fading, days) * weekday_factor
     own = tables.week[slot] * fading

@@ -9,10 +9,11 @@ Plain functions over indexable sequences of numbers: the simulator compiles thes
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
 from publisher.core.counts import Counts, Tables, hour_rate
 from publisher.core.menu import Menu
-from publisher.core.profile import hides
+from publisher.core.profile import hides, number_by, waiting_by
 
 LOOK_AHEAD, PLANNED = 0, 1
 AUTO = "auto"
@@ -23,6 +24,15 @@ SETTLING = 8  # steps; more change nothing
 PULL = 0.7  # how far, by ratio, from the author's word to where this menu works best
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
+
+
+class Cells(NamedTuple):
+    """The planned table, by quarters of an hour after the document's last minute: updates expected
+    by the middle of each, their waiting by then, and the worth of being polled then."""
+
+    number: Counts
+    waiting: Counts
+    value: Counts
 
 
 def planner_for(name: str, menu: Menu) -> str:
@@ -61,14 +71,26 @@ def poll_worth(
 def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:
     """The value of the menu that costs least at a constant rate: cost has a single lowest point."""
     low, high = 0, len(menu) - 1
+    if high > 8:
+        # Where it stands if the menu has every minute; then the two beside it end the search.
+        near = min(max(int(sqrt(2.0 * worth / rate)) - menu[0], 0), high)
+        if near + 1 < high and rises(menu, near + 1, rate, worth):
+            high = near + 1
+        if near > 0 and not rises(menu, near - 1, rate, worth):
+            low = near
     while low < high:
         middle = (low + high) // 2
-        one, other = float(menu[middle]), float(menu[middle + 1])
-        if worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0:
+        if rises(menu, middle, rate, worth):
             high = middle
         else:
             low = middle + 1
     return float(menu[low])
+
+
+def rises(menu: Sequence[int], place: int, rate: float, worth: float) -> bool:
+    """Whether the next larger value costs as much at a constant rate, or more."""
+    one, other = float(menu[place]), float(menu[place + 1])
+    return worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0
 
 
 def hidden(
@@ -114,26 +136,28 @@ def planned(
     milestones: Sequence[int],
     worth: float,
     horizon: int,
-    value: Counts,
+    cells: Cells,
 ) -> int:
     """The ttl with which a client that obeys it, now and in the hours to come, does best.
 
-    Worked out backwards from `horizon` hours after `last`: value[i] is the cost still to come for
-    a client that polls in quarter of an hour i after `last` and obeys the best table from there.
-    `milestones` are the values tried for the hours to come; now the menu is searched around them.
+    Worked out backwards from `horizon` hours after `last`: the value of a cell is the cost still
+    to come for a client that polls then and obeys the best table from there. `milestones` are the
+    values tried for the hours to come; now the menu is searched around them.
     """
     credit = usual_cost(number, menu, worth)
-    for cell in range(len(value)):
-        value[cell] = credit * (len(value) - cell) * CELL_MINUTES
+    for cell in range(len(cells.value)):
+        cells.value[cell] = credit * (len(cells.value) - cell) * CELL_MINUTES
+        middle = last + (cell + 0.5) * CELL_MINUTES
+        cells.number[cell] = number_by(number, middle)
+        cells.waiting[cell] = waiting_by(number, waiting, middle)
     for hour in range(horizon - 1, -1, -1):
-        begin = last + hour * CELLS * CELL_MINUTES
         best, least = milestones[0], 1e300
         for ttl in milestones:
-            cost = follow(number, waiting, begin, hour, float(ttl), worth, least, last, value)
+            cost = follow(number, waiting, hour, ttl, worth, least, last, cells)
             if cost < least:
                 best, least = ttl, cost
-        follow(number, waiting, begin, hour, float(best), worth, 1e300, last, value)
-    best = search(number, waiting, first, last, menu, milestones, worth, value)
+        follow(number, waiting, hour, best, worth, 1e300, last, cells)
+    best = search(number, waiting, first, last, menu, milestones, worth, cells.value)
     return max(best, look_ahead(number, waiting, first, last, menu, FLOOR * worth))
 
 
@@ -147,21 +171,27 @@ def usual_cost(number: Sequence[float], menu: Sequence[int], worth: float) -> fl
 def follow(
     number: Sequence[float],
     waiting: Sequence[float],
-    begin: float,
     hour: int,
-    ttl: float,
+    ttl: int,
     worth: float,
     least: float,
     last: float,
-    value: Counts,
+    cells: Cells,
 ) -> float:
     """Fill the values of one hour whose document says `ttl`, and return their sum; given up as
     soon as it is above `least`."""
     total = 0.0
-    for cell in range(CELLS - 1, -1, -1):
-        at = begin + (cell + 0.5) * CELL_MINUTES
-        cost = worth + hides(number, waiting, at, ttl) + value_at(value, at + ttl - last)
-        value[hour * CELLS + cell] = cost
+    whole = ttl % int(CELL_MINUTES) == 0  # then a copy ends in the middle of a cell
+    for cell in range(hour * CELLS + CELLS - 1, hour * CELLS - 1, -1):
+        if whole:
+            end = cell + ttl // int(CELL_MINUTES)
+            waited, then = cells.waiting[end], cells.value[end]
+        else:
+            until = (cell + 0.5) * CELL_MINUTES + ttl
+            waited = waiting_by(number, waiting, last + until)
+            then = value_at(cells.value, until)
+        cost = worth + (waited - cells.waiting[cell] - ttl * cells.number[cell]) + then
+        cells.value[cell] = cost
         total += cost
         if total > least:
             break

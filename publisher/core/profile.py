@@ -6,8 +6,16 @@ Plain functions over indexable sequences of numbers: the simulator compiles thes
 from collections.abc import Sequence
 from math import exp
 
-from publisher.core.civil import hour_end, local_second, week_hour
-from publisher.core.counts import AGES, Counts, Tables, hour_rate, week_rate
+from publisher.core.civil import end_of_hour, period, period_from, week_hour
+from publisher.core.counts import (
+    AGES,
+    Counts,
+    Tables,
+    age_class,
+    hour_rate,
+    week_rate,
+    weekday_mean,
+)
 
 STEP_SECONDS = 300
 STEP_MINUTES = 5.0
@@ -64,29 +72,44 @@ def look_forward(
     silence, as long as it may last: `quiet` is the chance that nothing has come yet.
     """
     number[0] = waiting[0] = 0.0
-    quiet, place, step, at = 1.0, 0, 0, begin
-    while step < len(number) - 1:
-        local = local_second(starts, offsets, at)
-        slot = week_hour(local)
+    quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
+    mean, clock = weekday_mean(tables, fading), period(starts, begin)
+    while step < steps:
+        clock = period_from(starts, clock, at)
+        local = at + offsets[clock]
+        slot, part = week_hour(local), local // STEP_SECONDS % 288
         if profile == DAY:
             rate = hour_rate(tables, slot % 24, fading, days) / 12.0
         else:
-            rate = week_rate(tables, slot, fading, days) / 12.0
-        end = min(hour_end(starts, offsets, at), begin + (len(number) - 1) * STEP_SECONDS)
-        while at < end:
-            while place < len(factors) - 1 and at - last >= AGES[place + 1]:
-                place += 1
-            updates = rate
-            if profile == WEEK_MINUTE:
-                updates *= within[local // STEP_SECONDS % 288]
-            first = updates * factors[place]
-            updates = quiet * first + (1.0 - quiet) * updates
-            quiet *= exp(-first)
-            number[step + 1] = number[step] + updates
-            waiting[step + 1] = waiting[step] + (number[step] + updates / 2.0) * STEP_MINUTES
-            step += 1
-            at += STEP_SECONDS
-            local += STEP_SECONDS
+            rate = week_rate(tables, slot, mean, fading, days) / 12.0
+        hour = end_of_hour(starts, offsets, clock, at)
+        while at < hour and step < steps:
+            place = age_class(at - last)
+            end = min(hour, last + AGES[place + 1]) if place < len(factors) - 1 else hour
+            more = min(-((at - end) // STEP_SECONDS), steps - step)
+            for later in range(more):
+                updates = rate * within[part + later] if profile == WEEK_MINUTE else rate
+                number[step + 1 + later] = updates
+                waiting[step + 1 + later] = exp(-updates * factors[place])
+            quiet = add_up(number, waiting, step, step + more, factors[place], quiet)
+            step += more
+            part += more
+            at += more * STEP_SECONDS
+
+
+def add_up(
+    number: Counts, waiting: Counts, begin: int, end: int, factor: float, quiet: float
+) -> float:
+    """Turn usual updates (in `number`) and chances of silence (in `waiting`), step by step, into
+    running sums; the chance of silence until then, from that before."""
+    expected, waited = number[begin], waiting[begin]
+    for step in range(begin + 1, end + 1):
+        updates = quiet * (number[step] * factor) + (1.0 - quiet) * number[step]
+        quiet *= waiting[step]
+        waited += (expected + updates / 2.0) * STEP_MINUTES
+        expected += updates
+        number[step], waiting[step] = expected, waited
+    return quiet
 
 
 def number_by(number: Sequence[float], minute: float) -> float:

@@ -99,7 +99,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser) -> Publisher:
             timeline.times, timeline.start, timeline.end,
             np.array(zone.starts), np.array(zone.offsets), timeline.holes.ravel(),
             _arrays(Tables(*([0.0] * size for size in SIZES))),
-            _arrays(settings), _arrays(room(settings)),
+            _arrays(settings), _arrays(room(settings, hours=0)),
             np.zeros(most, np.uint32), np.zeros(most, np.int32),
         ]  # fmt: skip
         run = specialise(publish, label, choose=chooser)
@@ -114,8 +114,13 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser) -> Publisher:
 
 def _arrays(values: Any) -> Any:
     """The same named tuple with arrays for its lists and tuples."""
-    listed = (np.array(part) if isinstance(part, list | tuple) else part for part in values)
-    return type(values)(*listed)
+    return type(values)(*(_array(part) for part in values))
+
+
+def _array(part: Any) -> Any:
+    if hasattr(part, "_fields"):
+        return _arrays(part)
+    return np.array(part) if isinstance(part, list | tuple) else part
 
 
 def _plain(argument: Any) -> Any:

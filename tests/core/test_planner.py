@@ -7,7 +7,7 @@ import pytest
 
 from publisher.core.histogram import histogram
 from publisher.core.menu import parse_menu
-from publisher.core.planner import CELLS, hidden, look_ahead, planned, planner_for
+from publisher.core.planner import CELLS, Cells, hidden, look_ahead, planned, planner_for
 from publisher.core.ttl import TtlRule, build_moment, decide
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -29,9 +29,9 @@ def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, wor
     menu = parse_menu("any")
     ideal = sqrt(2.0 * worth / rate)
     assert look_ahead(number, waiting, 0.0, 60.0, menu.values, worth) == int(ideal)
-    value = [0.0] * ((48 + 26) * CELLS)
+    cells = Cells(*([0.0] * ((48 + 26) * CELLS) for _ in Cells._fields))
     found = planned(
-        number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, value
+        number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, cells
     )  # fmt: skip
     assert found == pytest.approx(ideal, rel=0.25)
 
