@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import random
 import time
 import tracemalloc
@@ -160,6 +161,8 @@ def _report() -> Table:
     app.config["WTF_CSRF_ENABLED"] = False
     client: FlaskClient = app.test_client()
     client.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})
+    gc.collect()
+    gc.freeze()  # as in a worker
     table = Table(
         "The readers report over ten million polls",
         ["what", "measured", "target"],

@@ -14,7 +14,7 @@ from bench.load import CONNECTIONS, load, resident_mb, scratch, tool
 from bench.table import Table
 
 Command = Callable[[int], list[str]]
-APP = "publisher.web.worker:application"
+APP = "bench.apps:counting"
 ROUNDS = 3
 
 

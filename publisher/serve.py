@@ -26,9 +26,9 @@ from publisher.site import Site, claim_clock, open_site, serving_lock, setup_pat
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10
 _PR_SET_PDEATHSIG = 1  # prctl(2)
-# Threads of one worker that run Python. More of them wait for the interpreter's lock and make a
-# poll dearer (docs/performance.md); with one, a slow upload would hold up all readers.
-BLOCKING_THREADS = 4
+# Threads of one worker that run Python: so many slow downloads, less one, hold up nobody. Polls
+# are answered by one of them (see `publisher.web.lane`). Fewer than the database's connections.
+BLOCKING_THREADS = 12
 
 
 def serve(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -60,6 +63,32 @@ def test_h4_head_on_the_wire(server: Server) -> None:
         assert headers[name] == got[name]
     status, headers, _ = ask(server, "DELETE")
     assert (status, headers["allow"]) == (405, ["GET, HEAD"])
+
+
+def test_slow_downloads_hold_up_nobody(server: Server) -> None:
+    """Ten listeners who take an episode and read nothing of it: feed and pages go on."""
+    name = f"{'e' * 20}.mp3"
+    (server.instance / "media").mkdir(exist_ok=True)
+    (server.instance / "media" / name).write_bytes(b"x" * 30_000_000)
+    with ExitStack() as listeners:
+        for _ in range(10):
+            listener = socket.create_connection(("127.0.0.1", server.port), 10)
+            listeners.enter_context(listener)
+            listener.sendall(f"GET /media/{name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert listener.recv(12) == b"HTTP/1.1 200"
+        for _ in range(20):
+            assert server.get("/rss.xml")[0] == 200
+        assert server.get("/")[0] == 200
+
+
+def test_polls_on_many_connections_and_pages_between_them(server: Server) -> None:
+    """Threads that rest after a poll are awake when a page keeps the one that went on."""
+    with ThreadPoolExecutor(8) as readers:
+        begun = time.monotonic()
+        paths = ["/rss.xml", "/rss.xml", "/rss.xml", "/"] * 60
+        found = list(readers.map(lambda path: server.get(path)[0], paths))
+    assert found == [200] * len(paths)
+    assert time.monotonic() - begun < 20
 
 
 END = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"

@@ -26,7 +26,7 @@ from publisher.readers.figures import (
     told_sum,
 )
 from publisher.readers.tables import IDS_AT_ONCE, LOST
-from publisher.readers.verdicts import Verdict, judge
+from publisher.readers.verdicts import judge
 from publisher.storage.models import Meta, Post, PostReach, ReaderClient, ReaderDay
 
 FIXED_MINUTES = (15, 60)
@@ -82,10 +82,6 @@ class Report:
     delays: list[PostDelay]
     smallest_ttl_minutes: int
 
-    def verdict(self, reader: Reader) -> Verdict:
-        """What a reader's polls say of it."""
-        return judge(reader.sums, self.smallest_ttl_minutes)
-
     def to_dict(self) -> dict[str, Any]:
         """The report as `publisher readers --json` prints it."""
         return {
@@ -99,7 +95,7 @@ class Report:
     def totals(self) -> dict[str, Any]:
         """What was sent and saved; polls avoided are those of the readers that obey."""
         everybody = [reader.sums for reader in self.readers] + [self.nobody]
-        named = [self.verdict(reader).name for reader in self.readers]
+        named = [verdicts.name_of(reader.sums) for reader in self.readers]
         obedient = [
             reader.sums
             for reader, name in zip(self.readers, named, strict=True)

@@ -32,23 +32,22 @@ class Verdict:
 
 def judge(sums: Figures, smallest_ttl_minutes: int) -> Verdict:
     """Judge one reader by its sums; `smallest_ttl_minutes` is the least the feed ever asks."""
+    name = name_of(sums)
+    return Verdict(name, _evidence(name, sums, smallest_ttl_minutes))
+
+
+def name_of(sums: Figures) -> str:
+    """The verdict alone, which costs a small part of its evidence."""
     if sums.intervals < INTERVALS_NEEDED:
-        known = _count(sums.intervals, "interval")
-        return Verdict(TOO_FEW, f"{known} known; {INTERVALS_NEEDED} are needed")
-    repeated = max(sums.requests - sums.first, 1)
-    honest = max(sums.conditional - sums.invented, 0)
-    careless = honest < CONDITIONAL_SHARE * repeated
+        return TOO_FEW
+    careless = _honest(sums) < CONDITIONAL_SHARE * _repeated(sums)
     if sums.interval_seconds < HAMMERING_SECONDS * sums.intervals or (
         careless and sums.fast >= FAST_SHARE * sums.intervals
     ):
-        return Verdict(ABUSIVE, _abusive(sums, repeated, honest, smallest_ttl_minutes))
+        return ABUSIVE
     if careless:
-        return Verdict(UNCONDITIONAL, _careless(sums, repeated, honest))
-    if _obedient(sums):
-        return Verdict(OBEDIENT, f"{_on_time(sums)}: {_followed(sums)}{_doubt(sums)}")
-    if _patient(sums):
-        return Verdict(OBEDIENT, _patience(sums))
-    return Verdict(FIXED, _fixed(sums))
+        return UNCONDITIONAL
+    return OBEDIENT if _obedient(sums) or _patient(sums) else FIXED
 
 
 def median_minutes(values: Counter[int]) -> float | None:
@@ -71,6 +70,31 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
     for (minutes, span), count in sorted(spans.items()):
         groups.setdefault(minutes, Counter())[span] += count
     return groups
+
+
+def _evidence(name: str, sums: Figures, smallest_ttl_minutes: int) -> str:
+    if name == TOO_FEW:
+        known = _count(sums.intervals, "interval")
+        return f"{known} known; {INTERVALS_NEEDED} are needed"
+    if name == ABUSIVE:
+        return _abusive(sums, _repeated(sums), _honest(sums), smallest_ttl_minutes)
+    if name == UNCONDITIONAL:
+        return _careless(sums, _repeated(sums), _honest(sums))
+    if name == FIXED:
+        return _fixed(sums)
+    if _obedient(sums):
+        return f"{_on_time(sums)}: {_followed(sums)}{_doubt(sums)}"
+    return _patience(sums)
+
+
+def _repeated(sums: Figures) -> int:
+    """The requests that could have been conditional."""
+    return max(sums.requests - sums.first, 1)
+
+
+def _honest(sums: Figures) -> int:
+    """The requests with validators that we had sent."""
+    return max(sums.conditional - sums.invented, 0)
 
 
 def _obedient(sums: Figures) -> bool:

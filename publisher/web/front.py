@@ -29,6 +29,7 @@ from publisher.rebuild import ADDRESSES, RSS
 from publisher.site import Site
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.models import Snapshot
+from publisher.web.lane import Lane
 from publisher.web.tag_feeds import TagFeeds
 from publisher.web.watch import Watch
 
@@ -46,12 +47,14 @@ log = structlog.get_logger("front")
 class FeedFront:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `polls`, where given, counts each answer on the hot path, after everything is decided.
+    `polls`, where given, counts each answer on the hot path, after everything is decided. A server
+    with threads sets `lane`, so that they do not get in each other's way.
     """
 
     def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
         self._app = app
         self._polls = polls
+        self.lane: Lane | None = None
         self._fairness: Fairness | None = None
         self._site = site
         self._documents: dict[str, Served | Moved] = {}
@@ -77,6 +80,8 @@ class FeedFront:
         path = environ["PATH_INFO"]
         document = self._documents.get(path)
         if document is None:
+            if self.lane is not None:
+                self.lane.leave()
             document = self._less_common(path, environ)
             if document is None:
                 return self._pass_on(environ, start_response)
@@ -88,7 +93,7 @@ class FeedFront:
             if self._polls is not None:
                 self._polls.count(document, answer, environ, now)
         start_response(answer.status, answer.headers[:])
-        return answer.body
+        return answer.body if self.lane is None else self.lane.answered(answer.body)
 
     @property
     def watching(self) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.readers.report import make
+from publisher.readers.verdicts import judge
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
@@ -75,7 +76,7 @@ def test_each_behaviour_gets_its_verdict(
     counting.fold()
     with counting.site.database.read() as session:
         report = make(session, last, 30, 15)
-    found = report.verdict(report.readers[0])
+    found = judge(report.readers[0].sums, report.smallest_ttl_minutes)
     assert found.name == verdict, found.evidence
     assert evidence in found.evidence
 
@@ -89,6 +90,6 @@ def test_one_ttl_alone_proves_little_and_the_evidence_says_so(counting: Counting
     counting.fold()
     with counting.site.database.read() as session:
         report = make(session, MONDAY + timedelta(days=1), 7, 15)
-    found = report.verdict(report.readers[0])
+    found = judge(report.readers[0].sums, report.smallest_ttl_minutes)
     assert found.name == "obedient"
     assert "would look the same" in found.evidence
