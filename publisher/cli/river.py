@@ -163,12 +163,12 @@ def observe_lines(estimator: str | None, visits: int | None, metadata: str | Non
         chosen = preferences.load(db)
     names = (chosen.river_metadata if metadata is None else metadata).replace(",", " ").split()
     rule = Estimator.of(estimator or chosen.river_estimator, visits or chosen.river_visits, names)
-    complaints = 0
+    complaints, encode = 0, json.JSONEncoder(ensure_ascii=False).encode
     for batch in _batches(sys.stdin.fileno()):
         with here.database.write() as db:
             result = observe(db, batch, rule)
         for answer in result.answers:
-            sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            sys.stdout.write(encode(answer) + "\n")
         sys.stdout.flush()
         for complaint in result.complaints:
             click.echo(complaint, err=True)

@@ -8,11 +8,12 @@ Tens of thousands of lines a second are meant, so this module works on rows and 
 policy's scalar functions themselves.
 """
 
-import hashlib
 import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import ClauseElement, Table, bindparam, insert, select, update
@@ -29,6 +30,8 @@ CEILING_SECONDS = 7 * 86400
 ESTIMATORS = ("changes", "nochanges")
 _LATEST = 7_258_118_400  # the year 2200
 _CHUNK = 500
+_HASHES = (str, int)
+_DECODER = json.JSONDecoder()
 
 _SAME = Answer(status=200, changed=False).columns()
 _CHANGED = Answer(status=200, new_items=1, changed=True).columns()
@@ -99,13 +102,13 @@ def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Est
 
 
 def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator[Line]:
-    for number, text in lines:
-        if not text.strip():
+    for number, raw in lines:
+        if not (text := raw.strip()):
             continue
         try:
-            fields = json.loads(text)
+            fields = _object(text)
             url, content_hash = fields["url"], fields["hash"]
-            if not isinstance(url, str) or not url or not isinstance(content_hash, str | int):
+            if type(url) is not str or not url or type(content_hash) not in _HASHES:
                 raise InvalidInput("url and hash must be texts")
             epoch = _epoch(fields["timestamp"])
         except KeyError as missing:
@@ -113,8 +116,17 @@ def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator
         except (ValueError, TypeError, RecursionError) as problem:
             complaints.append(f"line {number}: {problem}")
         else:
-            digest = hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=16).digest()
+            digest = blake2b(url.encode("utf-8", "replace"), digest_size=16).digest()
             yield digest, url, epoch, str(content_hash), fields
+
+
+def _object(line: bytes) -> Any:
+    """The value of a line, without the general reader's look for other encodings than UTF-8."""
+    text = line.decode()
+    value, end = _DECODER.raw_decode(text)
+    if end != len(text):
+        raise InvalidInput(f"more than one value (character {end + 1})")
+    return value
 
 
 def _epoch(value: Any) -> float:
@@ -210,8 +222,7 @@ def _many(
     compiled = statement.compile(dialect=connection.dialect)
     order = getattr(compiled, "positiontup", None)
     if order:
-        places = [names.index(name) for name in order]
-        values: list[Any] = [tuple(row[place] for place in places) for row in rows]
+        values: list[Any] = list(map(itemgetter(*map(names.index, order)), rows))
     else:
         values = [dict(zip(names, row, strict=True)) for row in rows]
     connection.exec_driver_sql(str(compiled), values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,8 +10,6 @@ from sqlalchemy import func, select
 from publisher.readers import fold as module
 from publisher.readers import spans
 from publisher.readers.clients import NOBODY, keys, week_of
-from publisher.readers.counter import PollCounter
-from publisher.readers.report import make
 from publisher.site import Site
 from publisher.storage.models import (
     Meta,
@@ -27,7 +23,7 @@ from publisher.storage.models import (
 )
 from tests.conftest import FakeClock
 from tests.factories import make_post
-from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument, request
+from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 QUARTER, HOUR = timedelta(minutes=15), timedelta(hours=1)
@@ -122,45 +118,6 @@ def test_a_clock_that_goes_back_counts_the_poll_and_no_interval(counting: Counti
     counting.fold()
     day = day_of(counting)
     assert (day.requests, day.intervals, day.early) == (3, 1, 0)
-
-
-def test_a_clock_set_back_by_weeks_stops_nothing(
-    counting: Counting, site: Site, clock: FakeClock
-) -> None:
-    """Keys of weeks long gone are made again, polls are counted, and the report opens."""
-    counting.poll(clock())
-    counting.fold()
-    begun = clock()
-    clock.moment = begun - timedelta(days=30)
-    for hour in range(3):
-        counting.poll(clock() + hour * HOUR)
-        counting.fold()
-    clock.moment = begun + QUARTER
-    counting.poll(clock())
-    counting.fold()
-    with site.database.read() as session:
-        report = make(session, clock(), 60, 15).to_dict()
-    assert report["totals"]["requests"] == 5
-    assert all(row["median_interval_minutes"] != 0 for row in report["readers"])
-
-
-def test_two_workers_flush_at_once(counting: Counting, site: Site) -> None:
-    """Four processes' worth of flushes at the same moment: every poll is folded once."""
-    document = FakeDocument()
-    counters = [counting.counter] + [Counting(site).counter for _ in range(3)]
-    together = threading.Barrier(len(counters))
-
-    def work(counter: PollCounter) -> None:
-        for minute in range(5):
-            counter.count(document, FULL, request(), MONDAY + timedelta(minutes=minute))
-            together.wait(10)
-            counter.flush()
-
-    with ThreadPoolExecutor(len(counters)) as workers:
-        for done in [workers.submit(work, counter) for counter in counters]:
-            done.result(30)
-    assert counting.fold() == 5 * len(counters)
-    assert day_of(counting).requests == 5 * len(counters)
 
 
 def test_a_slow_reader_is_timed_across_the_change_of_keys(

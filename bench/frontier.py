@@ -1,0 +1,100 @@
+"""The river's size: memory of a worker, and the next due host among very many subscriptions."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from bench._subscriptions import OPTIONS, follow, open_river
+from bench.load import scratch
+from bench.river import feed_server
+from bench.table import Table
+from publisher.river import frontier
+from publisher.river.addresses import AddressBook
+from publisher.river.rounds import Rounds
+from publisher.site import Site
+from tests.river.resolver import Loopback
+
+FEW, SUBSCRIPTIONS, MANY = 1_000, 100_000, 1_000_000
+SECONDS, TURNS = 20, 300
+
+
+def run() -> list[Table]:
+    """Memory of a process of its own; CPU time of one step of the queue, medians."""
+    memory = Table(
+        f"A worker that polls feeds of 20 items for {SECONDS} seconds",
+        ["subscriptions", "polls", "memory at most", "target"],
+    )
+    for number in (FEW, SUBSCRIPTIONS):
+        polls, megabytes = _memory(number)
+        target = "< 300 MB" if number == SUBSCRIPTIONS else ""
+        memory.add(f"{number:,}", f"{polls:,}", f"{megabytes:.0f} MB", target)
+    queue = Table(
+        "One step of the queue (CPU, within a transaction)",
+        ["subscriptions", "choose the next due host", "and take its longest due feed", "target"],
+    )
+    for number in (SUBSCRIPTIONS, MANY):
+        host, both = _steps(number)
+        queue.add(f"{number:,}", f"{host:.2f} ms", f"{both:.2f} ms", "host < 1 ms")
+    return [memory, queue]
+
+
+def _memory(number: int) -> tuple[int, float]:
+    """Polls and peak megabytes of a fresh process."""
+    folder = scratch()
+    site = open_river(folder)
+    with feed_server() as port:
+        follow(site, number, number // 10, port, site.clock() - timedelta(hours=1))
+        site.database.close()
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            return pool.apply(_work, [str(folder)])
+
+
+def _work(folder: str) -> tuple[int, float]:
+    site = open_river(Path(folder))
+    worker = Rounds(site.database, site.clock, OPTIONS)
+
+    async def a_while() -> None:
+        stop = asyncio.Event()
+        book = AddressBook(Loopback(), per_address=OPTIONS.per_address)
+        task = asyncio.create_task(worker.run(stop, book))
+        await asyncio.sleep(SECONDS)
+        stop.set()
+        await task
+
+    asyncio.run(a_while())
+    return worker.polls, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _steps(number: int) -> tuple[float, float]:
+    """Milliseconds for the host alone, and for the host with the job that it brings."""
+    site = open_river(scratch())
+    follow(site, number, number // 10, 9, site.clock() - timedelta(hours=1))
+    now, until = site.clock(), site.clock() + timedelta(minutes=5)
+
+    def host(db: Session) -> list[str]:
+        return frontier.claim_hosts(db, "bench", now, until, 1)
+
+    alone = _milliseconds(site, lambda db: len(host(db)))
+    both = _milliseconds(site, lambda db: len(frontier.take_jobs(db, host(db), now)))
+    site.database.close()
+    return alone, both
+
+
+def _milliseconds(site: Site, step: Callable[[Session], int]) -> float:
+    took = []
+    for _ in range(TURNS):
+        with site.database.write() as db:
+            begun = time.process_time()
+            found = step(db)
+            took.append((time.process_time() - begun) * 1000)
+            assert found == 1
+    return statistics.median(took)
