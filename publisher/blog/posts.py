@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -22,6 +22,7 @@ from publisher.errors import Conflict, InvalidInput, NotFound
 from publisher.storage.models import Post, Redirect, Revision
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
+BACKDATED = timedelta(minutes=1)  # published with a date that lies further back
 
 
 def get(session: Session, post_id: int) -> Post:
@@ -90,7 +91,7 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     if at > LATEST_SCHEDULE:
         raise InvalidInput("a schedule that far away is a mistake")
     if at <= now:
-        _enter(session, post, at, now)
+        _enter(session, post, at, now, "publish" if now - at < BACKDATED else "backdate")
     else:
         post.status, post.scheduled_at = "scheduled", at
     return post
@@ -100,7 +101,7 @@ def publish_due(session: Session, now: datetime) -> list[Post]:
     """Publish what was scheduled for `now` or earlier, each at its own time."""
     due = due_until(session, now)
     for post in due:
-        _enter(session, post, post.scheduled_at or now, now)
+        _enter(session, post, post.scheduled_at or now, now, "publish")
     return due
 
 
@@ -191,13 +192,13 @@ def path_of(kind: str, slug: str) -> str:
     return f"/{slug}" if kind == "page" else f"/posts/{slug}"
 
 
-def _enter(session: Session, post: Post, at: datetime, now: datetime) -> None:
-    """The one way into the feed: published at `at`, recorded at `at`."""
+def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: str) -> None:
+    """The one way into the feed: published at `at`, recorded at `at` as `kind`."""
     post.status, post.scheduled_at, post.published_at = "published", None, at
     post.changed_at = now
     _show(session, post, now)
     if _visible(post):
-        activity.record(session, at, "publish", post.id)
+        activity.record(session, at, kind, post.id)
 
 
 def _visible(post: Post) -> bool:

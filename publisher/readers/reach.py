@@ -1,10 +1,14 @@
-"""How soon readers have a post: the time from its entry into the feed to each one's next fetch."""
+"""How soon readers have a post: the time from its entry into the feed to each one's next fetch.
+
+Not measured: imported posts and those that were dated back, which nobody could have had in time.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select
@@ -13,7 +17,27 @@ from sqlalchemy.orm import Session
 from publisher.readers import spans
 from publisher.readers.batches import Answered
 from publisher.readers.figures import State
+from publisher.readers.verdicts import median_minutes
 from publisher.storage.models import PostReach, Update
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How many of the readers that were there before a post have it; half of them within ..."""
+
+    readers: int
+    median_minutes: float | None
+
+
+def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
+    """What is known of these posts; those that nobody has, or that are not measured, are absent."""
+    rows = session.scalars(select(PostReach).where(PostReach.post_id.in_(list(post_ids))))
+    return {row.post_id: Reached(row.readers, median_minutes(counted(row.delays))) for row in rows}
+
+
+def counted(delays: Mapping[str, int]) -> Counter[int]:
+    """The delays in rounded seconds; as JSON their names are texts."""
+    return Counter({int(span): count for span, count in delays.items()})
 
 
 class News:
@@ -56,7 +80,7 @@ class News:
                 at = datetime.fromtimestamp(published[post_id], UTC)
                 row = PostReach(post_id=post_id, published_at=at, readers=0, delays={})
                 session.add(row)
-            known = Counter({int(span): count for span, count in row.delays.items()})
+            known = counted(row.delays)
             known.update(delays)
             row.readers += delays.total()
             row.delays = {str(span): count for span, count in sorted(known.items())}

@@ -25,6 +25,7 @@ from publisher.readers.figures import (
     told_from_text,
     told_sum,
 )
+from publisher.readers.reach import counted
 from publisher.readers.tables import IDS_AT_ONCE, LOST
 from publisher.readers.verdicts import judge
 from publisher.storage.models import Meta, Post, PostReach, ReaderClient, ReaderDay
@@ -267,7 +268,7 @@ def _delays(session: Session, begin: datetime) -> list[PostDelay]:
         PostDelay(
             row.post_id, row.title or first_words(row.began) or "a note", row.published_at,
             row.readers,
-            Counter({int(span): count for span, count in row.delays.items()}),
+            counted(row.delays),
         )
         for row in session.execute(query)
     ]  # fmt: skip

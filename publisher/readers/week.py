@@ -21,7 +21,7 @@ from publisher.storage.models import DocumentVersion, PollHour, Update
 
 HOURS, HOUR_WIDTH = 7 * 24, 10
 LINE_HEIGHT, BAR_HEIGHT = 100.0, 60.0
-NEWS = ("publish", "edit", "delete", "restore", "import")  # updates that were made here
+NEWS = ("publish", "backdate", "edit", "delete", "restore", "import")  # updates that were made here
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,8 @@ class Media(Base):
 class Update(Base):
     """The update log, the truth behind the histogram: one row per update of the feed.
 
-    `kind`: publish, edit, delete, import or loaded.
+    `kind`: publish, backdate (published with an earlier date: when it entered the feed, the log
+    does not say), edit, delete, restore, import or loaded.
     """
 
     __tablename__ = "updates"

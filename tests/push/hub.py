@@ -37,7 +37,7 @@ class Hub:
 
 
 @contextmanager
-def running_hub() -> Iterator[Hub]:
+def running_hub(address: str = "127.0.0.1") -> Iterator[Hub]:
     """A hub that listens on loopback."""
     hub = Hub()
 
@@ -58,11 +58,11 @@ def running_hub() -> Iterator[Hub]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((address, 0), Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    hub.url = f"http://{address}:{server.server_address[1]}"
     yield hub
     server.shutdown()
     thread.join(5)

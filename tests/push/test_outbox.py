@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
+from publisher import net
 from publisher.blog import posts, preferences
 from publisher.blog.activity import record_all
 from publisher.feeds import doctor, rss
@@ -152,12 +153,30 @@ def test_a_hub_that_never_answers_holds_nobody_up(
 
 
 def test_private_addresses_are_refused(pushing: Site, hub: Hub) -> None:
-    """Without PUBLISHER_ALLOW_PRIVATE a hub (or its redirect) on loopback is never connected to."""
+    """Without PUBLISHER_ALLOW_PRIVATE a hub on loopback is never connected to."""
     make_post(pushing)
     rebuild(pushing, pushing.clock())
     outbox.deliver(pushing.database, pushing.clock(), outbox.sender("test", allow_private=False))
     assert hub.pings == []
     assert all("private" in row.answer for row in rows(pushing))
+
+
+def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
+    pushing: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub counts as public here, and sends us on to what does not: that is never reached."""
+    real = net.is_public
+    monkeypatch.setattr(net, "is_public", lambda at: at == "127.0.0.1" or real(at))
+    with running_hub("127.0.0.2") as inside:
+        hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
+        make_post(pushing)
+        rebuild(pushing, pushing.clock())
+        send = outbox.sender("test", allow_private=False)
+        assert outbox.deliver(pushing.database, pushing.clock(), send) > 0
+        assert hub.pings
+        assert inside.pings == []
+    assert all("private" in row.answer for row in rows(pushing))
+    assert all(row.next_at is not None for row in rows(pushing))
 
 
 def test_waiting_pings_of_two_posts_become_one(pushing: Site, hub: Hub, clock: FakeClock) -> None:

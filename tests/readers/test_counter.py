@@ -116,3 +116,47 @@ def test_stop_flushes_what_is_left() -> None:
         thread.join()
     counter.stop()
     assert sum(polls.held for polls in kept) == 2000
+
+
+def test_a_flush_during_shutdown_is_neither_lost_nor_doubled() -> None:
+    """The worker is told to stop while the database takes its time with a flush."""
+    kept: list[Polls] = []
+    storing, go_on = threading.Event(), threading.Event()
+
+    def store(polls: Polls) -> None:
+        storing.set()
+        go_on.wait(10)
+        kept.append(polls)
+
+    counter, document = PollCounter(store), FakeDocument()
+    counter.count(document, FULL, request(), NOW)
+    counter.start()
+    assert storing.wait(10)
+    stopping = threading.Thread(target=counter.stop)
+    stopping.start()
+    counter.count(document, FULL, request(agent="in the last moment"), NOW)
+    go_on.set()
+    stopping.join(10)
+    assert not stopping.is_alive()
+    assert [polls.held for polls in kept] == [1, 1]
+    counter.stop()
+    assert len(kept) == 2
+
+
+def test_a_store_that_breaks_does_not_end_the_counting() -> None:
+    """An error that nobody foresaw: the polls are kept, and stored at the end."""
+    kept: list[Polls] = []
+    broken = threading.Event()
+
+    def store(polls: Polls) -> None:
+        if not broken.is_set():
+            broken.set()
+            raise ZeroDivisionError
+        kept.append(polls)
+
+    counter = PollCounter(store)
+    counter.count(FakeDocument(), FULL, request(), NOW)
+    counter.start()
+    assert broken.wait(10)
+    counter.stop()
+    assert [polls.held for polls in kept] == [1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +12,9 @@ from sqlalchemy import func, select
 from publisher.readers import fold as module
 from publisher.readers import spans
 from publisher.readers.clients import NOBODY, keys, week_of
+from publisher.readers.counter import PollCounter
+from publisher.readers.reach import Reached, reached
+from publisher.readers.report import make
 from publisher.site import Site
 from publisher.storage.models import (
     Meta,
@@ -20,10 +25,11 @@ from publisher.storage.models import (
     ReaderDay,
     ReaderFeed,
     ReaderKey,
+    Update,
 )
 from tests.conftest import FakeClock
 from tests.factories import make_post
-from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument
+from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument, request
 
 MONDAY = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 QUARTER, HOUR = timedelta(minutes=15), timedelta(hours=1)
@@ -118,6 +124,45 @@ def test_a_clock_that_goes_back_counts_the_poll_and_no_interval(counting: Counti
     counting.fold()
     day = day_of(counting)
     assert (day.requests, day.intervals, day.early) == (3, 1, 0)
+
+
+def test_a_clock_set_back_by_weeks_stops_nothing(
+    counting: Counting, site: Site, clock: FakeClock
+) -> None:
+    """Keys of weeks long gone are made again, polls are counted, and the report opens."""
+    counting.poll(clock())
+    counting.fold()
+    begun = clock()
+    clock.moment = begun - timedelta(days=30)
+    for hour in range(3):
+        counting.poll(clock() + hour * HOUR)
+        counting.fold()
+    clock.moment = begun + QUARTER
+    counting.poll(clock())
+    counting.fold()
+    with site.database.read() as session:
+        report = make(session, clock(), 60, 15).to_dict()
+    assert report["totals"]["requests"] == 5
+    assert all(row["median_interval_minutes"] != 0 for row in report["readers"])
+
+
+def test_two_workers_flush_at_once(counting: Counting, site: Site) -> None:
+    """Four processes' worth of flushes at the same moment: every poll is folded once."""
+    document = FakeDocument()
+    counters = [counting.counter] + [Counting(site).counter for _ in range(3)]
+    together = threading.Barrier(len(counters))
+
+    def work(counter: PollCounter) -> None:
+        for minute in range(5):
+            counter.count(document, FULL, request(), MONDAY + timedelta(minutes=minute))
+            together.wait(10)
+            counter.flush()
+
+    with ThreadPoolExecutor(len(counters)) as workers:
+        for done in [workers.submit(work, counter) for counter in counters]:
+            done.result(30)
+    assert counting.fold() == 5 * len(counters)
+    assert day_of(counting).requests == 5 * len(counters)
 
 
 def test_a_slow_reader_is_timed_across_the_change_of_keys(
@@ -224,6 +269,23 @@ def test_discovery_delay_is_from_entry_to_the_next_fetch(
         row = session.get(PostReach, post.id)
         assert row is not None
         assert (row.readers, row.delays) == (1, {"1800": 1})
+
+
+def test_a_post_that_is_dated_back_is_not_measured(
+    counting: Counting, site: Site, clock: FakeClock
+) -> None:
+    """Whoever fetched after its date, but before it was there, could not have had it."""
+    for at, post_at in ((MONDAY, None), (MONDAY + HOUR, MONDAY + HOUR / 2), (MONDAY + HOUR, None)):
+        clock.moment = at
+        post = make_post(site, at=post_at)
+        counting.poll(at, document=FakeDocument(last_modified=at))
+    counting.poll(MONDAY + 2 * HOUR, document=FakeDocument(last_modified=MONDAY + HOUR))
+    counting.fold()
+    with site.database.read() as session:
+        assert session.scalars(select(Update.kind).order_by(Update.id)).all() == [
+            "publish", "backdate", "publish"
+        ]  # fmt: skip
+        assert reached(session, range(9)) == {post.id: Reached(1, 0.0)}
 
 
 def test_obedience_to_a_refusal_is_counted(counting: Counting) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -67,3 +69,35 @@ def test_two_workers_count_every_poll_to_the_last(tmp_path: Path) -> None:
     last = next(row for row in mine if row["agent"] == "Last")
     assert last["requests"] == 20
     assert {row["subscribers"] for row in mine} == {0, 12}
+
+
+HOSTILE = {
+    b"A" * 10_000: "A" * 60,
+    b"<script>alert(1)</script>/1.0 (99999999999999 subscribers)": "<script>alert",
+    "Bl\u00e4tter/2.0".encode(): "",  # not ASCII: the server may withhold it
+    bytes(range(0x80, 0x100)) + b"\t\xff": "",
+    b"": "unnamed",
+}
+
+
+def test_hostile_agents_over_the_wire(tmp_path: Path) -> None:
+    """Ten kilobytes, markup, bytes that are no text: answered, counted, harmless afterwards."""
+    with serving(tmp_path) as server:
+        server.command("post", "add", text="A note.")
+        for agent in HOSTILE:
+            for _ in range(2):
+                with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+                    head = b"GET /rss.xml HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: "
+                    connection.sendall(head + agent + b"\r\n\r\n")
+                    assert connection.recv(12) == b"HTTP/1.1 200", agent[:40]
+    counted = server.command("readers", "--json")
+    report = json.loads(counted.stdout)
+    names = [row["agent"] for row in report["readers"]]
+    table = server.command("readers").stdout
+    assert counted.returncode == 0, counted.stderr
+    for name in HOSTILE.values():
+        assert any(found.startswith(name) for found in names), names
+    assert report["totals"]["requests"] >= 2 * len(HOSTILE)
+    assert all(name.isprintable() and len(name) <= 60 for name in names)
+    assert all(line.isprintable() and len(line) < 400 for line in table.splitlines())
+    assert max(row["subscribers"] for row in report["readers"]) == 1_000_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from ipaddress import ip_network
 
 import pytest
 from flask import Flask
@@ -11,8 +13,10 @@ from sqlalchemy import func, select
 
 from publisher.readers.fold import fold
 from publisher.rebuild import rebuild
+from publisher.settings import Network, Settings
 from publisher.site import Site
 from publisher.storage.models import ReaderClient
+from publisher.web.application import create_app
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting
@@ -59,9 +63,6 @@ def test_polls_of_the_real_front_reach_the_page(
     assert "Hourly" in page
     assert "2.1" in page
     assert "unconditional" in page
-    import re
-
-    print(re.findall(r"<td colspan.*?</td>", page))
     assert "0 % of 7 repeated requests" in page
 
 
@@ -75,6 +76,24 @@ def test_agents_are_escaped_and_claims_are_marked(
     page = author.get("/readers").text
     assert "<script>alert" not in page
     assert "over 1,000,000" in page
+
+
+@pytest.mark.parametrize(("trusted", "readers"), [((), 1), ((ip_network("127.0.0.1/32"),), 3)])
+def test_forged_forwarded_addresses_make_no_readers(
+    site: Site, settings: Settings, clock: FakeClock, trusted: tuple[Network, ...], readers: int
+) -> None:
+    """One visitor who claims three addresses is one reader, unless a trusted proxy says so."""
+    rebuild(site, clock())
+    app = create_app(replace(settings, trusted_proxies=trusted), clock)
+    for number in range(3):
+        asked = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
+        assert app.test_client().get("/rss.xml", headers=asked).status_code == 200
+    app.extensions["polls"].stop()
+    app.extensions["front"].close()
+    app.extensions["publisher"].database.close()
+    fold(site.database, 15)
+    with site.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(ReaderClient)) == readers
 
 
 @pytest.mark.parametrize("days", ["0", "x", "401", "²", "-1", "9" * 5000])

@@ -8,6 +8,7 @@ from publisher.blog import authors, desk
 from publisher.blog.drafts import clean
 from publisher.dates import format_rfc3339, parse_rfc3339
 from publisher.errors import InvalidInput
+from publisher.readers.reach import reached
 from publisher.web.context import login_required, me, site
 from publisher.web.studio import parts
 
@@ -23,6 +24,7 @@ def page() -> str:
         rows = desk.rows(db, wanted, me().id, desk.PAGE + 1, cursor)
         people = authors.everyone(db) if me().role == "admin" else []
         waiting = parts.leaving(db, me())
+        reach = reached(db, [row.id for row in rows if row.status == "published"])
     more = rows[desk.PAGE - 1] if len(rows) > desk.PAGE else None
     return render_template(
         "studio/posts.html",
@@ -33,6 +35,7 @@ def page() -> str:
         after=f"{format_rfc3339(more.when)}~{more.id}" if more else "",
         first=cursor is None,
         leaving=waiting,
+        reach=reach,
         seconds_left=parts.seconds_left,
     )
 

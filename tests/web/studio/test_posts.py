@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
+from tests.readers.polls import Counting, FakeDocument
 from tests.web.studio.browser import Browser
 
 
@@ -24,3 +26,21 @@ def test_list(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert "Post number 0." in older
     assert "Post number 1." not in older
     assert "No post is like that" in ada.get("/studio/posts?q=nothing+of+it")
+
+
+def test_list_says_how_many_readers_have_each_post(
+    ada: Browser, site: Site, clock: FakeClock
+) -> None:
+    """A reader that was there before has it after twenty minutes; an older post is not measured."""
+    counting = Counting(site)
+    make_post(site, "Before anybody came.", author_id=1)
+    counting.poll(clock(), document=FakeDocument(last_modified=clock()))
+    clock.forward(minutes=30)
+    make_post(site, "News.", author_id=1)
+    fetched = clock() + timedelta(minutes=20)
+    counting.poll(fetched, document=FakeDocument(etag='"two"', last_modified=clock()))
+    counting.fold()
+    rows = re.findall(r"<tr><td>.*?</tr>", ada.get("/studio/posts"), re.DOTALL)
+    cells = [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in rows]
+    assert "1 half within 20 min" in cells[0]
+    assert cells[1].endswith("–")
