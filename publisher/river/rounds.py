@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from publisher.errors import StorageUnavailable
-from publisher.river import frontier
+from publisher.river import frontier, setback
 from publisher.river.addresses import AddressBook
 from publisher.river.fetch import Fetcher, open_fetcher
 from publisher.river.frontier import Job
@@ -50,6 +50,7 @@ class Rounds:
         self._asking: set[asyncio.Task[None]] = set()
         self._brought: list[Visit] = []
         self._arrived = asyncio.Event()
+        self._latest: datetime | None = None
         self.polls = 0
         self.new_items = 0
 
@@ -76,6 +77,7 @@ class Rounds:
                 jobs = await self._claim(free) if free else []
                 await self._start(fetcher, jobs)
                 idle = not (jobs or self._asking or self._brought)
+                started = min(started, self._clock())  # it may have gone back
                 if idle and only_due and not await self._due_by(started):
                     break
                 if not jobs:
@@ -84,7 +86,7 @@ class Rounds:
 
     async def _claim(self, limit: int) -> list[Job]:
         def work() -> list[Job]:
-            now = self._clock()
+            now = self._now()
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
                     return []
@@ -97,6 +99,17 @@ class Rounds:
         except StorageUnavailable as problem:
             log.warning("could not claim, trying again", reason=str(problem))
             return []
+
+    def _now(self) -> datetime:
+        """The clock's moment. At first, and when it has gone back, plans are put right by it."""
+        now = self._clock()
+        if self._latest is None or now < self._latest:
+            with self._database.write() as session:
+                moved = setback.repair(session, now)
+            if moved:
+                log.warning("the clock went back; plans moved with it", feeds=moved)
+        self._latest = now
+        return now
 
     async def _start(self, fetcher: Fetcher, jobs: list[Job]) -> None:
         """Begin the requests one after the other, at an uneven, bounded rate: no burst."""

@@ -6,7 +6,7 @@ The decisions are made here, in one transaction for a batch of visits; `schedule
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,6 +41,7 @@ def settle(
     rng: random.Random,
 ) -> int:
     """Store a batch of visits, plan the next ones, release the hosts; returns new items."""
+    visits = [_not_ahead(visit, now) for visit in visits]
     ids = [visit.job.feed_id for visit in visits]
     hosts = sorted({visit.job.host for visit in visits})
     feeds = {f.id: f for f in session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids)))}
@@ -56,6 +57,11 @@ def settle(
         session.execute(insert(RiverVisit), batch.records)
     frontier.release(session, owner, hosts)
     return len(batch.items)
+
+
+def _not_ahead(visit: Visit, now: datetime) -> Visit:
+    """The visit; made now, if the clock went back while it was made."""
+    return visit if visit.job.at <= now else replace(visit, job=replace(visit.job, at=now))
 
 
 def _settle_one(

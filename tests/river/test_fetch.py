@@ -6,14 +6,18 @@ the redirect cases are those that feedparser once kept under tests/http.
 
 import asyncio
 import base64
+import bz2
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+import tracemalloc
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+import brotli
 import pytest
 from aiohttp import ThreadedResolver
+from backports import zstd
 
 from publisher.river.addresses import AddressBook, work_unit
 from publisher.river.answers import Credentials, Fetched, Validators
@@ -22,6 +26,11 @@ from tests.river.origin import Origin, Reply, conditional, rss
 
 FEED = rss("one", "two")
 XML = {"Content-Type": "application/rss+xml"}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": lambda body: gzip.compress(body, mtime=0),
+    "br": lambda body: brotli.compress(body, quality=3),
+    "zstd": zstd.compress,
+}
 
 
 def poll(
@@ -85,12 +94,13 @@ def test_errors(origin: Origin, status: int) -> None:
     assert (got.ok, got.status, got.body, got.problem) == (False, status, b"the reason", "")
 
 
-def test_gzip(origin: Origin) -> None:
-    """200_gzip.xml: gzip is offered and decoded."""
-    compressed = gzip.compress(FEED, mtime=0)
-    got = poll(origin.serve("/f.xml", Reply(200, compressed, {**XML, "Content-Encoding": "gzip"})))
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_compressed_bodies(origin: Origin, encoding: str) -> None:
+    """200_gzip.xml, FRB 140, 141: gzip, br and zstd are offered and decoded."""
+    headers = {**XML, "Content-Encoding": encoding}
+    got = poll(origin.serve("/f.xml", Reply(200, PACKERS[encoding](FEED), headers)))
     assert got.body == FEED
-    assert "gzip" in origin.log[0].headers["accept-encoding"]
+    assert encoding in origin.log[0].headers["accept-encoding"]
 
 
 @pytest.mark.parametrize(
@@ -206,11 +216,17 @@ def test_endless_redirects_are_bounded(origin: Origin) -> None:
     assert len(origin.log) < 10
 
 
-def test_size_is_bounded_after_decompression(origin: Origin) -> None:
-    """A gzip bomb of 50 MB is given up at the limit."""
-    bomb = gzip.compress(b" " * 50_000_000)
-    url = origin.serve("/f", Reply(200, bomb, {"Content-Encoding": "gzip"}))
-    assert poll(url, limits=FetchLimits(max_bytes=100_000)).problem == "too-large"
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_size_is_bounded_after_decompression(origin: Origin, encoding: str) -> None:
+    """A bomb of 50 MB is given up at the limit, before much of it has been unpacked."""
+    bomb = PACKERS[encoding](b" " * 50_000_000)
+    url = origin.serve("/f", Reply(200, bomb, {"Content-Encoding": encoding}))
+    tracemalloc.start()
+    try:
+        assert poll(url, limits=FetchLimits(max_bytes=100_000)).problem == "too-large"
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_declared_size_beyond_the_limit(origin: Origin) -> None:
@@ -253,10 +269,20 @@ def test_private_addresses_are_refused(origin: Origin) -> None:
     assert origin.log == []
 
 
-def test_a_body_that_is_not_what_its_encoding_says(origin: Origin) -> None:
-    """Plain bytes labelled gzip are no document."""
-    origin.serve("/f", Reply(200, FEED, {"Content-Encoding": "gzip"}))
-    assert poll(origin.url + "/f").problem == "truncated"
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_a_body_that_is_not_what_its_encoding_says(origin: Origin, encoding: str) -> None:
+    """Plain bytes labelled as compressed are no document, and neither is a part of one."""
+    labelled = {"Content-Encoding": encoding}
+    assert poll(origin.serve("/f", Reply(200, FEED, labelled))).problem == "truncated"
+    part = PACKERS[encoding](FEED)[:-20]
+    got = poll(origin.serve("/g", Reply(200, part, labelled)))
+    assert got.body != FEED
+
+
+def test_an_encoding_that_nobody_asked_for(origin: Origin) -> None:
+    """What cannot be decoded is handed on as it is, for the parser to refuse."""
+    packed = bz2.compress(FEED)
+    assert poll(origin.serve("/f", Reply(200, packed, {"Content-Encoding": "bz2"}))).body == packed
 
 
 def test_what_is_sent(origin: Origin) -> None:
