@@ -174,7 +174,7 @@ def observe_lines(estimator: str | None, visits: int | None, metadata: str | Non
             click.echo(complaint, err=True)
         complaints += len(result.complaints)
     if complaints:
-        raise InvalidData(f"{complaints} lines were left out")
+        raise InvalidData(f"lines left out: {complaints}")
 
 
 def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
