@@ -20,7 +20,7 @@ from tests.river.test_rounds import River
 
 pytestmark = pytest.mark.readers
 
-HOURS = 60
+HOURS = 64
 MODIFIED = "Mon, 04 Mar 2024 09:00:00 GMT"
 
 
@@ -38,7 +38,7 @@ class Server:
             return Reply(429, b"slow down", {"Retry-After": "14400"})
         if 24 <= hour < 30:
             return Reply(500, b"broken")
-        if hour >= 40:
+        if hour >= 36:
             return Reply(410, b"gone")
         edition = 1 if hour < 8 else 2
         body = rss(*(f"i{number}" for number in range(edition + 3)), ttl=60)
