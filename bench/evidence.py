@@ -1,8 +1,8 @@
 """The figures and pictures of docs/evidence.md: `python -m bench.evidence [FOLDER]`.
 
 Replays every timeline of FOLDER (default: `shared/timelines` beside the checkout), at most its last
-1500 days, under each publisher with an obedient client, through the simulator; writes
-docs/evidence-tables.md, docs/evidence-frontier.svg and docs/evidence-timelines.svg.
+1500 days, under each publisher with an obedient client, and under the default one with clients of
+every kind; writes docs/evidence-tables.md and docs/pictures/evidence-*.svg.
 """
 
 import os
@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 
+from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from publisher.errors import InvalidData
-from publisher.simulator import plots, report
-from publisher.simulator.grid import Plan, run, tasks
+from publisher.simulator import report
+from publisher.simulator.grid import Plan, Result, run, tasks
 from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,9 +25,15 @@ DEFAULT, ANY = "forward", "forward:menu=any"
 COMPARED = (
     DEFAULT, f"{DEFAULT}:planner=look-ahead", f"{DEFAULT}:profile=day",
     ANY, f"{ANY},profile=week", f"{ANY},profile=day",
-    "fixed:60", "warm-up", "winer-constant",
+    "fixed:15", "fixed:60", "fixed:480", "warm-up", "winer-constant",
 )  # fmt: skip
-KNOB = (2, 50)
+KNOB = (2, 5, 20, 50)
+CLIENTS = (
+    "fixed:30", "fixed:60", "fixed:120", "fixed:480", "ttl", "miniflux", "doubling",
+    "doubling:factor=1.25", "adaptive", "weekly-average", "delay-skip", "histogram:poll-minutes=3",
+    "histogram", "histogram:poll-minutes=30",
+)  # fmt: skip
+EXAMPLE = "scripting-news-2017-2021"
 Efficiencies = dict[str, dict[str, float]]  # by publisher, then by timeline
 
 
@@ -38,11 +43,19 @@ def timelines(folder: Path) -> list[Timeline]:
     return [cut(read_timeline(path), last_days=LAST_DAYS) for path in paths]
 
 
-def measure(sources: Sequence[Timeline], publishers: Sequence[str]) -> list[report.Row]:
-    """A row per timeline and publisher."""
-    plan = Plan()
-    found = [row for batch in run(tasks(sources, publishers), plan, CORES) for row in batch]
-    return report.rows(found, plan.window)
+def replayed(
+    sources: Sequence[Timeline], publishers: Sequence[str], clients: tuple[str, ...] = ("ttl",)
+) -> list[Result]:
+    """A result per timeline, publisher and client."""
+    work = tasks(sources, publishers)
+    return [result for found in run(work, Plan(clients), CORES) for result in found]
+
+
+def measure(
+    sources: Sequence[Timeline], publishers: Sequence[str], clients: tuple[str, ...] = ("ttl",)
+) -> list[report.Row]:
+    """A row per timeline, publisher and client."""
+    return report.rows(replayed(sources, publishers, clients), Plan().window)
 
 
 def efficiencies(rows: Sequence[report.Row]) -> Efficiencies:
@@ -108,38 +121,6 @@ def write_tables(rows: Sequence[report.Row], parts: Sequence[Efficiencies]) -> N
     (DOCS / "evidence-tables.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def draw(rows: Sequence[report.Row]) -> None:
-    """The frontier, and the efficiency of each timeline."""
-    table = efficiencies(rows)
-    named = [row | {"publisher": _curve(row["publisher"])} for row in rows]
-    with rc_context(plots.STYLE):
-        figure = Figure(figsize=(6, 4.5), layout="constrained")
-        plots.frontier(figure.add_subplot(), [row for row in named if row["publisher"]])
-        figure.savefig(DOCS / "evidence-frontier.svg", metadata={"Date": None})
-        figure = Figure(figsize=(7, 8), layout="constrained")
-        axes = figure.add_subplot()
-        names = sorted(table[DEFAULT], key=lambda name: table[DEFAULT][name])
-        for place, publisher in enumerate((DEFAULT, ANY)):
-            axes.plot(
-                [table[publisher][name] for name in names], names, linestyle="none",
-                marker=plots.MARKERS[place], color=plots.COLOURS[place], label=publisher,
-            )  # fmt: skip
-        axes.axvline(1.0, color=plots.SOFT, label="any fixed interval")
-        axes.set(xscale="log", xlabel="efficiency: delay x polls a day / 720 (lower is better)")
-        axes.legend(loc="lower right")
-        figure.savefig(DOCS / "evidence-timelines.svg", metadata={"Date": None})
-
-
-def _curve(publisher: str) -> str:
-    """Specs of one curve begin alike; what is no part of the picture has no name."""
-    knob = publisher.rpartition("poll-minutes=")[2]
-    if publisher.startswith(ANY) and "profile" not in publisher:
-        return f"menu any:{knob}"
-    if publisher == DEFAULT or publisher.startswith(f"{DEFAULT}:poll"):
-        return f"menu 15/60/480:{knob}"
-    return publisher if publisher in {"warm-up", "winer-constant"} else ""
-
-
 def main() -> int:
     """Measure, write, draw."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TIMELINES
@@ -149,10 +130,12 @@ def main() -> int:
     sources = timelines(folder)
     knob = [f"{DEFAULT}:poll-minutes={minutes}" for minutes in KNOB]
     knob += [f"{ANY},poll-minutes={minutes}" for minutes in KNOB]
-    rows = measure(sources, [*COMPARED, *knob])
+    results = replayed(sources, [*COMPARED, *knob])
+    rows = report.rows(results, Plan().window)
+    policies = measure(sources, [DEFAULT], CLIENTS)
     parts = [efficiencies(measure(part, (DEFAULT, ANY))) for part in halves(sources)]
     write_tables(rows, parts)
-    draw(rows)
+    evidence_pictures.draw(sources, rows, results, policies, EXAMPLE)
     print((DOCS / "evidence-tables.md").read_text("utf-8"))
     return 0
 

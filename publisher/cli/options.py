@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import isnan
 from typing import Any
 
 import click
@@ -28,6 +29,22 @@ class Instant(click.ParamType[datetime]):
             return parse_rfc3339(str(value))
         except InvalidInput as error:
             self.fail(str(error), param, ctx)
+
+
+class Days(click.FloatRange):
+    """A number of days above 0; 50,000 are more than there are since 1970."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 50_000, min_open=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; a usage error for anything else, "nan" included."""
+        days = float(super().convert(value, param, ctx))
+        if isnan(days):
+            self.fail(f"{value!r} is not a number of days", param, ctx)
+        return days
 
 
 def site() -> Site:

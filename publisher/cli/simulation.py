@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from publisher.cli import histories
-from publisher.cli.options import Instant
+from publisher.cli.options import Days, Instant
 from publisher.errors import InvalidInput, PublisherError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Simulate(click.Command):
 @click.option("--timezone", help="of the author; else from index.csv, else UTC")
 @click.option("--from", "begin", type=Instant(), help="leave out what is earlier")
 @click.option("--to", "end", type=Instant(), help="leave out what is later")
-@click.option("--last-days", type=click.FloatRange(min=0, min_open=True), help="only the end")
+@click.option("--last-days", type=Days(), help="only the end")
 @click.option(
     "--phases",
     type=click.IntRange(1, 10_000),
@@ -81,6 +81,13 @@ class Simulate(click.Command):
     "window",
     type=click.IntRange(1, 100_000),
     help="items in the feed (default: 20, or the blog's own setting with --mine)",
+)
+@click.option(
+    "--jitter",
+    type=click.IntRange(0, 50),
+    default=0,
+    show_default=True,
+    help="per cent by which each wait of a client is longer or shorter at random",
 )
 @click.option("--format", "form", type=click.Choice(["table", "json", "csv"]), default="table")
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
@@ -101,7 +108,7 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
     window = asked["window"] or (histories.my_settings().feed_items if asked["mine"] else WINDOW)
-    plan = grid.Plan(clients, asked["phases"], window, asked["seed"])
+    plan = grid.Plan(clients, asked["phases"], window, asked["seed"], asked["jitter"])
     publishers = _publishers(asked)
     sources = histories.sources(asked)
     if trace:

@@ -85,8 +85,10 @@ def read_population(path: Path) -> Population:
     """Lines of ``share client``; shares are scaled to add up to 1, # begins a comment."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidData(f"{path}: {error}") from None
+    except OSError as error:
+        raise InvalidData(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InvalidData(f"{path}: not a text in UTF-8") from None
     shares: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()

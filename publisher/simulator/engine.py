@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from publisher.core.polling import Answer, PollPolicy
 from publisher.simulator import compiled, kernel
+from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.metrics import Tally, tally
 from publisher.simulator.publishers import Documents
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
@@ -92,6 +93,11 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
     return np.asarray(feeds.starts[:, None] + np.floor(shares * interval).astype(np.int64))
 
 
+def salts(feeds: Batch, seed: int) -> Ints:
+    """What the jitter of each feed's clients begins with."""
+    return np.asarray((scatter(feeds.ids, seed) * kernel.PRIME).astype(np.int64))
+
+
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
     """A number in [0, 1) for each id."""
     bits = mixed(ids + np.uint64(seed * GOLDEN_BITS & MASK))
@@ -104,8 +110,12 @@ def replay(
     phases: int = PHASES,
     window: int = WINDOW,
     seed: int = 0,
+    jitter: int = 0,
 ) -> Tally:
-    """What `phases` clients with `policy` at each feed see, in sum."""
+    """What `phases` clients with `policy` at each feed see, in sum.
+
+    jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
+    """
     counts = np.zeros((len(feeds.starts), kernel.COUNTS), np.int64)
     delays = np.zeros(kernel.MINUTE_BINS, np.int64)
     fresh = np.array(policy.start().state, np.float64)
@@ -120,6 +130,7 @@ def replay(
         feeds.edges, feeds.clock, feeds.edge_offsets, feeds.last_scored,
         first_polls(feeds, policy, phases, seed), feeds.ends, window,
         fresh, fresh.copy(), np.array(policy.options, np.float64),
+        0 if policy.rule is ORACLE_RULE else jitter, salts(feeds, seed),
     ]  # fmt: skip
     if not compiled.available():
         return _replay_plainly(run, arguments, counts, delays, feeds, phases)

@@ -36,12 +36,14 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """How to replay: clients per timeline, items in the document, seed of the first polls."""
+    """How to replay: clients per timeline, items in the document, seed of the first polls and of
+    the jitter, per cent of jitter in each wait."""
 
     clients: tuple[str, ...] = ("ttl",)
     phases: int = PHASES
     window: int = WINDOW
     seed: int = 0
+    jitter: int = 0
 
 
 class Task(NamedTuple):
@@ -84,7 +86,7 @@ def run_task(task: Task, plan: Plan) -> list[Result]:
             task.feeds.name,
             task.publisher,
             client,
-            replay(feeds, parse_client(client), plan.phases, plan.window, plan.seed),
+            replay(feeds, parse_client(client), plan.phases, plan.window, plan.seed, plan.jitter),
         )
         for client in plan.clients
     ]

@@ -23,6 +23,8 @@ REAL = 10  # polls that were carried out one by one, anywhere
 STEPS = 11  # all polls, anywhere
 COUNTS = 12
 
+PHASE_SALT = 1_000_003  # so that the clients of one feed do not move alike
+PRIME = 2_147_483_647  # its square fits into 64 bits
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
 
 
@@ -72,6 +74,8 @@ def poll_feed(
     window: int,
     state: MutableSequence[float],
     options: Sequence[float],
+    jitter: int,
+    salt: int,
     counts: MutableSequence[int],
     delays: MutableSequence[int],
 ) -> None:
@@ -80,7 +84,8 @@ def poll_feed(
     times: instants of the updates. built, ttls: from ``built[i]`` on the document says ``ttls[i]``
     minutes. edges: 0, then the instants where scoring starts, stops, starts ... and an instant that
     never comes; clock: scored seconds up to each of them. last_scored: later items do not count.
-    window: items in the document. delays: items by minutes of delay, begun minutes counting whole.
+    window: items in the document. jitter, salt: see `jittered`; 0 is none, any other forbids the
+    jump. delays: items by minutes of delay, begun minutes counting whole.
     """
     now, seen, document, told = start, 0, 0, ABSENT
     edge, item_edge, newest = 1, 1, ABSENT
@@ -118,6 +123,8 @@ def poll_feed(
             until = min(until, int(times[seen]))
         if document + 1 < len(built):
             until = min(until, int(built[document + 1]))
+        if jitter > 0:
+            wait, until = jittered(wait, jitter, salt, now), now
         # The polls before `until` bring nothing: this one and they differ in their time only.
         quiet = (until - 1 - now) // wait if now + wait < until else 0
         polls += scored * (1 + quiet)
@@ -126,6 +133,14 @@ def poll_feed(
         now += (1 + quiet) * wait
     add(counts, polls, hits, full, items, delay, longest, stale, real, steps)
     leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
+
+
+def jittered(wait: int, jitter: int, salt: int, now: int) -> int:
+    """`wait` moved by up to `jitter` per cent either way, evenly; by `salt` and `now` alone."""
+    number = (now + salt) % PRIME
+    for _ in range(3):
+        number = (number * number + 48_271 * number + 1) % PRIME
+    return max(wait + int((2.0 * number / PRIME - 1.0) * wait * jitter / 100.0), 1)
 
 
 def receive(
@@ -255,6 +270,8 @@ def poll_feeds(
     fresh_state: Sequence[float],
     state: MutableSequence[float],
     options: Sequence[float],
+    jitter: int,
+    salts: Sequence[int],
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
     first: int,
@@ -280,6 +297,8 @@ def poll_feeds(
                 window,
                 state,
                 options,
+                jitter,
+                salts[feed] + phase * PHASE_SALT,
                 counts[feed],
                 delays,
             )

@@ -164,7 +164,7 @@ def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Docu
     )
     for line, values in enumerate(table):
         for hour, value in enumerate(values):
-            shade = "white" if value > 200 else "black"
+            shade = "white" if value > 100 else "black"
             top.text(hour, line, str(value), ha="center", va="center", fontsize=6, color=shade)
     top.set_yticks(range(len(documents)), [_short(name) for name in documents])
     top.tick_params(bottom=False, labelbottom=False, left=False)

@@ -7,7 +7,7 @@ from typing import Any
 from publisher.core.polling.words import duration
 from publisher.dates import format_rfc3339
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import first_polls, one_feed
+from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import Plan
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.timelines import Timeline
@@ -18,8 +18,10 @@ def trace(timeline: Timeline, publisher: str, plan: Plan) -> Iterator[Poll]:
     """Every poll of the first of the clients that `plan` has for `timeline`."""
     documents = parse_publisher(publisher)(timeline)
     policy = parse_client(plan.clients[0])
-    start = first_polls(one_feed(timeline, documents), policy, plan.phases, plan.seed)[0, 0]
-    yield from walk(timeline, documents, policy, int(start), plan.window, explain=True)
+    feed = one_feed(timeline, documents)
+    start = int(first_polls(feed, policy, plan.phases, plan.seed)[0, 0])
+    salt = int(salts(feed, plan.seed)[0])
+    yield from walk(timeline, documents, policy, start, plan.window, True, plan.jitter, salt)
 
 
 def as_row(poll: Poll) -> dict[str, Any]:

@@ -43,8 +43,10 @@ def walk(
     start: int,
     window: int = WINDOW,
     explain: bool = False,
+    jitter: int = 0,
+    salt: int = 0,
 ) -> Iterator[Poll]:
-    """Every poll from `start` to the end of `timeline`."""
+    """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
     built, ttls = [int(at) for at in documents[0]], [int(ttl) for ttl in documents[1]]
     memory, now, seen, told = policy.start(), start, 0, -1
@@ -68,6 +70,10 @@ def walk(
             # Looks beyond the items that it was given, so there is nothing to ask it here.
             wait = max((times[last] if last < len(times) else timeline.end) - now, 1)
             reasons = [f"{ORACLE} knows the next update", "next poll then"]
+        elif jitter > 0:
+            moved = kernel.jittered(wait, jitter, salt, now)
+            reasons = [*reasons[:-1], f"jitter {moved - wait:+d} s", *reasons[-1:]]
+            wait = moved
         yield Poll(now, seen, kept, last, ttl, answer, wait, reasons)
         seen, told, now = last, ttl, now + wait
 

@@ -61,7 +61,8 @@ def test_trace_gives_each_poll_with_its_reason(timeline: Path) -> None:
     """Instants go up by the waits; JSON lines say the same as the text."""
     args = (timeline, "--publisher", "fixed:90", "--last-days", 3, "--trace")
     polls = [json.loads(line) for line in simulate(*args, "--format", "json").stdout.splitlines()]
-    assert len(polls) == pytest.approx(3 * 16, abs=1)
+    # Of the three days, 54 hours are left from the first update on.
+    assert len(polls) == pytest.approx(54 / 1.5, abs=1)
     assert {poll["wait_seconds"] for poll in polls} == {5400}
     assert polls[5]["reasons"][0].startswith("ttl 1 h 30 min")
     assert sum(poll["new_items"] for poll in polls) >= 7
@@ -119,6 +120,13 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
         (["none.csv"], 1, "none.csv"),
         (["FILE", "--from", "2030-01-01T00:00:00Z"], 1, "no updates in the time asked for"),
         (["FILE", "--last-days", "0.5"], 1, "nothing to score"),
+        (["FILE", "--last-days", "nan"], 2, "'nan' is not a number of days"),
+        (["FILE", "--last-days", "inf"], 2, "inf is not in the range"),
+        (["FILE", "--publisher", "forward:menu=0"], 2, "0 is not between 1 and 10080 minutes"),
+        (["FILE", "--publisher", "forward:menu=15/x"], 2, "'x' is not a whole number of minutes"),
+        (["FILE", "--publisher", "forward:speed=2"], 2, "unknown option of forward 'speed'; known"),
+        (["FILE", "--publisher", "forward:poll-minutes=nan"], 2, "nan is not between"),
+        (["FILE", "--population", "."], 1, ".: Is a directory"),
         (["FILE", "--phases", "0"], 2, "not in the range"),
         (["compare", "FILE", "FILE"], 1, "FILE"),
     ],

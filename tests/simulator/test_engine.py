@@ -48,6 +48,40 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
         assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
 
 
+@pytest.mark.parametrize("client", ["ttl", "histogram", "oracle"])
+def test_jitter_is_the_same_in_both_engines(client: str) -> None:
+    """Each wait moves by the same seconds in kernel and walk; that of the oracle does not."""
+    policy = parse_client(client)
+    rng = np.random.default_rng(3)
+    line = random_timeline(rng)
+    documents = random_documents(rng, line)
+    feeds = engine.one_feed(line, documents)
+    salt = int(engine.salts(feeds, 7)[0])
+    starts = engine.first_polls(feeds, policy, 2, 7)[0]
+    slow = [
+        walk.count(
+            walk.walk(line, documents, policy, int(start), jitter=20,
+                      salt=salt + phase * kernel.PHASE_SALT),
+            line,
+        )
+        for phase, start in enumerate(starts)
+    ]  # fmt: skip
+    moved, still = (engine.replay(feeds, policy, 2, seed=7, jitter=jitter) for jitter in (20, 0))
+    assert same(moved, slow[0] + slow[1])
+    assert same(moved, still) == (client == "oracle")
+    if client != "oracle":
+        assert moved.counts[kernel.REAL] == moved.counts[kernel.STEPS]
+
+
+def test_jitter_is_even_and_symmetrical() -> None:
+    """Up to 20 per cent either way, each tenth of the span as often, nothing in the mean."""
+    waits = np.array([kernel.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
+    assert waits.min() >= 2880
+    assert waits.max() <= 4320
+    assert abs(waits.mean() - 3600) < 20
+    assert (np.histogram(waits, 10, (2880, 4320))[0] > 420).all()
+
+
 def test_every_policy_is_among_the_cases() -> None:
     """A policy that is added is held against the plain walk as well."""
     assert {parse_client(client).name for client in ALL_CLIENTS} == set(names())

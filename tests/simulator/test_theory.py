@@ -1,7 +1,9 @@
 """The simulator against closed forms and known results."""
 
+import os
 from math import exp
 
+import joblib
 import pytest
 
 from publisher.simulator import grid, synthetic
@@ -90,6 +92,28 @@ def test_jobs_change_nothing() -> None:
         ]
 
     assert run(1, 30) == run(2, 30) == run(2, 7)
+
+
+def test_processes_come_to_the_same_as_threads() -> None:
+    """joblib's setting sends the tasks to other processes, and the integers are the same."""
+    kind = parse_synthetic("poisson:rate=2")
+    work = grid.tasks([shards(kind, 8, 40, "UTC", 5, 4)], ["warm-up"])
+    plan = grid.Plan(("ttl", "doubling"), phases=2)
+
+    def run() -> list[tuple[object, ...]]:
+        return [
+            (part.client, part.tally.counts.tolist(), part.tally.delays.tolist())
+            for parts in grid.run(work, plan, 2)
+            for part in parts
+        ]
+
+    threads = run()
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        where = joblib.Parallel(n_jobs=2, prefer="threads")(
+            joblib.delayed(os.getpid)() for _ in "ab"
+        )
+        assert run() == threads
+    assert os.getpid() not in where
 
 
 def test_winers_day_by_the_hour() -> None:
