@@ -171,12 +171,21 @@ def _on_time(sums: Figures) -> str:
 
 
 def _followed(sums: Figures) -> str:
-    parts = [
-        f"told {minutes} min it waits {_length(quantile(group, 0.5) or 0)}"
-        for minutes, group in told(sums.spans).items()
-        if group.total() >= CLASS_INTERVALS
-    ]
+    """How long it waits after each ttl, those with the same wait together."""
+    waits: dict[str, list[str]] = {}
+    for minutes, group in told(sums.spans).items():
+        if group.total() >= CLASS_INTERVALS:
+            waits.setdefault(_length(quantile(group, 0.5) or 0), []).append(str(minutes))
+    parts = [f"told {_either(after)} min it waits {wait}" for wait, after in waits.items()]
     return "; ".join(parts[:5])
+
+
+def _either(values: list[str]) -> str:
+    """15; 15 or 60; 15, 60 or 480; the range where there are many."""
+    if len(values) > 4:
+        return f"{values[0]} to {values[-1]}"
+    *rest, last = values
+    return f"{', '.join(rest)} or {last}" if rest else last
 
 
 def _length(seconds: float) -> str:

@@ -136,7 +136,8 @@ def minutes(count: float | None) -> str:
         return "–"
     if count < 120:
         return f"{count:.0f} min"
-    return f"{count / 60:.3g} h" if count < 2880 else f"{count / 1440:.3g} d"
+    hours = count / 60 if count < 2880 else count / 1440
+    return f"{hours:.1f}".removesuffix(".0") + (" h" if count < 2880 else " d")
 
 
 def agent(header: str) -> str:
