@@ -1,4 +1,4 @@
-"""A week of real readers: newsboat, rss2email, feedparser and clients of ours, over real HTTP.
+"""A week of real readers: newsboat, rss2email, lemon24/reader, feedparser, our river.
 
 Each comes at its own simulated times; the verdicts must fit, and every figure must equal what an
 access record, kept outside the program, says.
@@ -12,6 +12,8 @@ import shutil
 import subprocess
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,11 @@ from flask import Flask
 
 from publisher.readers.fold import fold
 from publisher.readers.report import make
-from publisher.site import Site
+from publisher.settings import Settings
+from publisher.site import Site, open_site
 from tests.conftest import FakeClock
 from tests.readers.simulated import Reader, Week, ask, fixed, strict
+from tests.river.test_rounds import River
 
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 DAYS = 7
@@ -66,6 +70,36 @@ def rss2email(home: Path) -> Reader:
     return reader
 
 
+def lemon(home: Path) -> Reader:
+    """lemon24/reader, a library with a store of its own, updated every two hours."""
+
+    def reader(url: str) -> Generator[float]:
+        library = import_module("reader")
+        store = library.make_reader(str(home / "reader.sqlite"))
+        store.add_feed(url)
+        while True:
+            store.update_feed(url)
+            yield 120.0
+
+    return reader
+
+
+def river(home: Path, clock: FakeClock) -> Reader:
+    """The river of another installation of ours, with the policy `ttl`."""
+
+    def reader(url: str) -> Generator[float]:
+        settings = Settings(home, f"sqlite:///{home}/publisher.db", "https://other.example", "key")
+        following = River(open_site(settings, clock), clock)
+        following.add(url, "ttl")
+        while True:
+            following.poll()
+            due = following.feed(url).next_poll_at
+            assert due is not None
+            yield (due - clock()).total_seconds() / 60.0
+
+    return reader
+
+
 def parser(agent: str, minutes: float, conditional: bool) -> Reader:
     """A script with feedparser's own fetcher, as people write them."""
 
@@ -88,6 +122,7 @@ def once(url: str) -> Generator[float]:
 
 EXPECTED = {
     "Strict": "obedient",
+    "Publisher-River": "obedient",
     "Hourly": "fixed",
     "Hurried": "abusive",
     "Careless": "unconditional",
@@ -125,6 +160,10 @@ def _programs(tmp_path: Path) -> dict[str, tuple[str, Reader]]:
             home = tmp_path / command
             home.mkdir()
             found[agent] = (verdict, reader(home))
+    if find_spec("reader") and find_spec("sgmllib"):
+        home = tmp_path / "lemon"
+        home.mkdir()
+        found["python-reader"] = ("fixed", lemon(home))
     return found
 
 
@@ -135,7 +174,10 @@ def test_a_week_of_real_readers(week: Week, tmp_path: Path) -> None:
         pytest.skip("neither newsboat nor rss2email is installed")
     expected = EXPECTED | {agent: verdict for agent, (verdict, _) in programs.items()}
     with week.served() as url:
-        week.run([*OURS, *(reader for _, reader in programs.values())], url, DAYS)
+        home = tmp_path / "river"
+        home.mkdir()
+        others = [river(home, week.clock), *(reader for _, reader in programs.values())]
+        week.run([*OURS, *others], url, DAYS)
     week.app.extensions["polls"].stop()
     fold(week.site.database, 15)
     with week.site.database.read() as session:
