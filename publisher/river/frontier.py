@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.answers import Credentials, Validators
@@ -36,43 +36,64 @@ class Job:
     on_demand: bool = False
 
 
+# Statements are made once: putting them together would cost more than running them.
+_FREE = (
+    select(RiverHost.name)
+    .where(RiverHost.free_at <= bindparam("now"))
+    .order_by(RiverHost.free_at)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+_CLAIM = (
+    update(RiverHost)
+    .where(RiverHost.name.in_(_FREE.scalar_subquery()))
+    .values(owner=bindparam("who"), free_at=bindparam("until"))
+    .returning(RiverHost.name)
+    .execution_options(synchronize_session=False)
+)
+_LONGEST_DUE = (
+    select(RiverFeed.id)
+    .where(
+        RiverFeed.host == RiverHost.name,
+        RiverFeed.state == "active",
+        RiverFeed.next_poll_at <= bindparam("now"),
+    )
+    .order_by(RiverFeed.next_poll_at)
+    .limit(1)
+    .correlate(RiverHost)
+    .scalar_subquery()
+)
+_DUE = select(RiverFeed).where(
+    RiverFeed.id.in_(
+        select(_LONGEST_DUE).where(RiverHost.name.in_(bindparam("hosts", expanding=True)))
+    )
+)
+_HELD = (
+    select(RiverHost)
+    .where(
+        RiverHost.name.in_(bindparam("hosts", expanding=True)), RiverHost.owner == bindparam("who")
+    )
+    .with_for_update()
+)
+_NEXT_DUE = (
+    select(RiverFeed.host, func.min(RiverFeed.next_poll_at))
+    .where(RiverFeed.host.in_(bindparam("hosts", expanding=True)), RiverFeed.state == "active")
+    .group_by(RiverFeed.host)
+)
+_NEXT = select(func.min(RiverHost.free_at))
+
+
 def claim_hosts(
     session: Session, owner: str, now: datetime, until: datetime, limit: int
 ) -> list[str]:
     """Take up to `limit` free hosts, longest waiting first, until `until`: one statement."""
-    free = (
-        select(RiverHost.name)
-        .where(RiverHost.free_at <= now)
-        .order_by(RiverHost.free_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    taken = (
-        update(RiverHost)
-        .where(RiverHost.name.in_(free.scalar_subquery()))
-        .values(owner=owner, free_at=until)
-        .returning(RiverHost.name)
-        .execution_options(synchronize_session=False)
-    )
-    return list(session.scalars(taken))
+    values = {"who": owner, "now": now, "until": until, "most": limit}
+    return list(session.scalars(_CLAIM, values))
 
 
 def take_jobs(session: Session, hosts: Sequence[str], now: datetime) -> list[Job]:
     """The longest due feed of each claimed host, its next poll moved ahead in case we die."""
-    first = (
-        select(RiverFeed.id)
-        .where(
-            RiverFeed.host == RiverHost.name,
-            RiverFeed.state == "active",
-            RiverFeed.next_poll_at <= now,
-        )
-        .order_by(RiverFeed.next_poll_at)
-        .limit(1)
-        .correlate(RiverHost)
-        .scalar_subquery()
-    )
-    ids = select(first).where(RiverHost.name.in_(hosts))
-    due = session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids)))
+    due = session.scalars(_DUE, {"hosts": hosts, "now": now})
     return [take_job(feed, now) for feed in due]
 
 
@@ -114,9 +135,8 @@ def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
     if not names:
         return
     session.flush()
-    due = dict(_next_due(session, names))
-    mine = select(RiverHost).where(RiverHost.name.in_(names), RiverHost.owner == owner)
-    for host in session.scalars(mine.with_for_update()):
+    due = {name: moment for name, moment in session.execute(_NEXT_DUE, {"hosts": names}) if moment}
+    for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
         host.owner = None
         host.free_at = _turn(host, due.get(host.name))
 
@@ -126,15 +146,6 @@ def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
     if wanted is None:
         return None
     return max(moment for moment in (wanted, host.rested_at, host.not_before) if moment)
-
-
-def _next_due(session: Session, hosts: Sequence[str]) -> Iterable[tuple[str, datetime]]:
-    rows = session.execute(
-        select(RiverFeed.host, func.min(RiverFeed.next_poll_at))
-        .where(RiverFeed.host.in_(hosts), RiverFeed.state == "active")
-        .group_by(RiverFeed.host)
-    )
-    return ((name, moment) for name, moment in rows if moment is not None)
 
 
 def enqueue(session: Session, host: str, at: datetime) -> None:
@@ -153,7 +164,7 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
 
 def next_moment(session: Session) -> datetime | None:
     """When the next host becomes free, leases included; None when nothing waits."""
-    return session.scalar(select(func.min(RiverHost.free_at)))
+    return session.scalar(_NEXT)
 
 
 def anything_due(session: Session, moment: datetime) -> bool:

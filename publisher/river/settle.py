@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.river import frontier, moves, stock
@@ -22,6 +22,9 @@ from publisher.storage.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 
 _WHOLE_DAY = timedelta(days=1)
 _MOST_PAUSE_SECONDS = 7 * 86400
+
+_FEEDS = select(RiverFeed).where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
+_HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding=True)))
 
 
 @dataclass(slots=True)
@@ -44,8 +47,8 @@ def settle(
     visits = [_not_ahead(visit, now) for visit in visits]
     ids = [visit.job.feed_id for visit in visits]
     hosts = sorted({visit.job.host for visit in visits})
-    feeds = {f.id: f for f in session.scalars(select(RiverFeed).where(RiverFeed.id.in_(ids)))}
-    units = {h.name: h for h in session.scalars(select(RiverHost).where(RiverHost.name.in_(hosts)))}
+    feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
+    units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
     batch = _Batch()
     with session.no_autoflush:  # one flush for all feeds, not one before each query
         for visit in visits:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
 from publisher.plain import plain_text
@@ -13,6 +13,11 @@ from publisher.storage.river import RiverFeed, RiverItem, RiverVisit
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
+_SAME = select(RiverItem).where(
+    RiverItem.feed_id == bindparam("feed"),
+    RiverItem.key.in_(bindparam("keys", expanding=True))
+    | RiverItem.fingerprint.in_(bindparam("prints", expanding=True)),
+)
 
 
 def keep(
@@ -49,8 +54,7 @@ def put_away(session: Session, shelf: Sequence[RiverItem]) -> None:
 def _known(session: Session, feed_id: int, items: Sequence[Item]) -> dict[bytes, RiverItem]:
     keys = [item.key for item in items]
     prints = [item.fingerprint for item in items]
-    same = RiverItem.key.in_(keys) | RiverItem.fingerprint.in_(prints)
-    rows = session.scalars(select(RiverItem).where(RiverItem.feed_id == feed_id, same)).all()
+    rows = session.scalars(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
     return {row.fingerprint: row for row in rows} | {row.key: row for row in rows}
 
 

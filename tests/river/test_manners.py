@@ -142,7 +142,7 @@ def _moody(origin: Origin, clock: FakeClock, seed: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("policy", ["ttl:default=240", "attentive:unasked=240"])
+@pytest.mark.parametrize("policy", ["ttl:default=480", "attentive:unasked=480"])
 def test_thirty_days_of_our_own(site: Site, clock: FakeClock, origin: Origin, policy: str) -> None:
     """A month with moody servers: the judge at the server finds nothing, nor does our own score."""
     origin.clock = lambda: clock().timestamp()

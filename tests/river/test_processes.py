@@ -71,6 +71,21 @@ def wait_until(origin: Origin, requests: int, seconds: float = 40.0) -> None:
     assert len(origin.log) >= requests
 
 
+def wait_until_asked(origin: Origin, target: str, seconds: float = 40.0) -> None:
+    """Until somebody has asked for `target`: the worker is at work."""
+    end = time.monotonic() + seconds
+    while target not in targets(origin) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert target in targets(origin)
+
+
+def follow_a_new_one(site: Site, origin: Origin) -> None:
+    """One more feed, /new, which is due now."""
+    url = origin.serve("/new", Reply(200, rss("new"))).replace("127.0.0.1", "127.0.2.1")
+    with site.database.write() as db:
+        feeds.subscribe(db, url, site.clock(), site.clock())
+
+
 def targets(origin: Origin) -> Counter[str]:
     return Counter(entry.target for entry in origin.log)
 
@@ -98,7 +113,7 @@ def test_two_processes_poll_each_feed_once(own: Site, origin: Origin) -> None:
 
 
 def test_kill_in_the_middle_of_a_round(own: Site, origin: Origin) -> None:
-    """After kill -9 a second process polls what is left: nothing twice, nothing lost.
+    """After kill -9 a second process goes on: nothing is asked twice, nothing lost.
 
     Feeds that the dead process had taken come again after the shortest wait.
     """
@@ -110,15 +125,17 @@ def test_kill_in_the_middle_of_a_round(own: Site, origin: Origin) -> None:
         taken = db.scalars(select(RiverHost.name).where(RiverHost.owner.is_not(None))).all()
     assert taken
     _let_leases_end(own)
+    follow_a_new_one(own, origin)
     with worker(own):
-        time.sleep(6.0)
+        wait_until_asked(origin, "/new")
+        time.sleep(0.5)
     now = datetime.now(UTC)
     assert set(targets(origin).values()) == {1}
     with own.database.read() as db:
         rows = db.scalars(select(RiverFeed)).all()
     answered = [feed for feed in rows if feed.status == 200]
     waiting = [feed for feed in rows if feed.status == 0]
-    assert len(answered) + len(waiting) == FEEDS
+    assert len(answered) + len(waiting) == FEEDS + 1
     assert {feed.host for feed in waiting} <= set(taken)
     for feed in waiting:
         assert feed.next_poll_at is not None
@@ -133,10 +150,12 @@ def _let_leases_end(site: Site) -> None:
 
 
 def test_a_restart_within_the_hour_asks_for_nothing(own: Site, origin: Origin) -> None:
-    """FRB 037: starting again, as cron does, makes no second request."""
+    """FRB 037: starting again, as cron does, makes no second request; a new feed has its first."""
     with worker(own):
         wait_until(origin, FEEDS)
-        time.sleep(1.0)
+        time.sleep(0.5)
+    follow_a_new_one(own, origin)
     with worker(own):
-        time.sleep(3.0)
+        wait_until_asked(origin, "/new")
+        time.sleep(0.5)
     assert set(targets(origin).values()) == {1}
