@@ -143,8 +143,7 @@ def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) 
         session.add(feed)
         turns.setdefault(feed.host, first_poll_at)
     session.flush()
-    for host, moment in turns.items():
-        frontier.enqueue(session, host, moment)
+    frontier.enqueue_all(session, turns)
     return len(new)
 
 

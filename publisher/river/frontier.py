@@ -7,7 +7,7 @@ when a feed is taken its next poll is moved ahead first, so it is neither lost n
 twice within its interval.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -160,6 +160,17 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
     elif row.owner is None:
         turn = _turn(row, at) or at
         row.free_at = min(row.free_at, turn) if row.free_at else turn
+
+
+def enqueue_all(session: Session, turns: Mapping[str, datetime]) -> None:
+    """`enqueue` for many hosts at once, each by its moment."""
+    known = set(session.scalars(select(RiverHost.name)))
+    for host, at in turns.items():
+        if host in known:
+            enqueue(session, host, at)
+        else:
+            session.add(RiverHost(name=host, free_at=at))
+    session.flush()
 
 
 def next_moment(session: Session) -> datetime | None:

@@ -260,6 +260,7 @@ def test_observe_refuses(typed: Typed, words: list[str], complaint: str) -> None
     refused(typed("observe", *words, stdin=visits("a")), 2, complaint)
 
 
-def test_an_unknown_command(typed: Typed) -> None:
-    """There is no such command."""
-    refused(typed("drink"), 2, "drink")
+@pytest.mark.parametrize("words", [["drink"], ["run", "x"], ["export", "x"], ["list", "--yaml"]])
+def test_what_there_is_not(typed: Typed, words: list[str]) -> None:
+    """Unknown commands, options and further words are wrong arguments."""
+    refused(typed(*words), 2, words[-1])

@@ -153,7 +153,7 @@ def _cases(number: int, quiet: int) -> list[Case]:
 
 
 def _some_month(whole: Timeline, rng: random.Random) -> Timeline | None:
-    """A month of `whole`, moved by whole days; None when nothing happened in it."""
+    """A month of `whole`, moved to MARCH; None when nothing happened in it."""
     seconds = LEARNING + DAYS * DAY + HOUR
     start = rng.randrange(whole.start, max(whole.end - seconds, whole.start + 1))
     if not ((whole.times >= start) & (whole.times < start + seconds)).any():
