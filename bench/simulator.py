@@ -135,7 +135,7 @@ def with_simpy(rate: float) -> tuple[float, int]:
     def replay() -> None:
         done[0] = 0
         clock = simpy.Environment()
-        for line, (built, ttls) in zip(lines, documents, strict=True):
+        for line, (built, ttls, _) in zip(lines, documents, strict=True):
             clock.process(client(clock, line, built.tolist(), ttls.tolist()))
         clock.run(until=lines[0].end - lines[0].start)
 

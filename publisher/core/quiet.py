@@ -4,10 +4,11 @@ The element means "do not read in these hours", so an hour is named only on soli
 never where the clock change, a scheduled post or a slightly late author could make it wrong.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds, zone_table
+from publisher.core.counts import decay
 from publisher.core.histogram import Activity
 from publisher.core.ttl import warming_up
 
@@ -29,32 +30,50 @@ def quiet_hours(
         return ()
     if seconds(now) - activity.first < WATCHED_DAYS * DAY_SECONDS:
         return ()
-    active = _active_hours(activity, now)
-    if not active:
-        return ()
-    active |= {seconds(post) % DAY_SECONDS // HOUR_SECONDS for post in scheduled}
-    distance = {hour: min(_apart(hour, other) for other in active) for hour in range(24)}
-    quiet = [hour for hour in range(24) if distance[hour] > 1]
-    farthest = sorted(quiet, key=lambda hour: (-distance[hour], hour))[:MOST_HOURS]
-    return tuple(sorted(farthest))
-
-
-def _active_hours(activity: Activity, now: datetime) -> set[int]:
-    """GMT hours that touch an active local hour, under every offset that a copy may live to see."""
     zone, at = zone_table(activity.zone), seconds(now)
-    in_force = range(period(zone.starts, at), period(zone.starts, at + COPY_SECONDS) + 1)
-    active = set()
-    for local_hour, weight in enumerate(activity.decayed(now)):
-        if weight < NO_WEIGHT:
-            continue
-        for offset in (zone.offsets[entry] for entry in in_force):
-            begin = local_hour * HOUR_SECONDS - offset
-            for second in (begin, begin + HOUR_SECONDS - 1):
-                active.add(second % DAY_SECONDS // HOUR_SECONDS)
+    fading = decay(at - activity.as_of, activity.half_life_days * DAY_SECONDS)
+    active = active_bits(activity.hours, fading, zone.starts, zone.offsets, at)
+    if active == 0:
+        return ()
+    for post in scheduled:
+        active |= 1 << seconds(post) % DAY_SECONDS // HOUR_SECONDS
+    quiet = quiet_bits(active)
+    return tuple(hour for hour in range(24) if quiet >> hour & 1)
+
+
+def active_bits(
+    hours: Sequence[float], fading: float, starts: Sequence[int], offsets: Sequence[int], now: int
+) -> int:
+    """GMT hours (bit 0 = 00 h) that touch an active local hour, under every offset that a copy may
+    live to see. `hours` are counts, which `fading` brings to the moment `now`."""
+    first, last = period(starts, now), period(starts, now + COPY_SECONDS)
+    active = 0
+    for local_hour in range(24):
+        if hours[local_hour] * fading >= NO_WEIGHT:
+            for entry in range(first, last + 1):
+                begin = local_hour * HOUR_SECONDS - offsets[entry]
+                active |= 1 << begin % DAY_SECONDS // HOUR_SECONDS
+                active |= 1 << (begin + HOUR_SECONDS - 1) % DAY_SECONDS // HOUR_SECONDS
     return active
 
 
-def _apart(hour: int, other: int) -> int:
-    """Hours between two hours of the day, the shorter way round."""
-    around = abs(hour - other)
-    return min(around, 24 - around)
+def quiet_bits(active: int) -> int:
+    """Of the hours not next to an active one the farthest from any, 16 at most; 0 for no `active`.
+
+    Plain numbers, as the simulator compiles this very function.
+    """
+    quiet = named = 0
+    for distance in range(12, 1, -1):
+        for hour in range(24):
+            if named < MOST_HOURS and apart(active, hour) == distance:
+                quiet |= 1 << hour
+                named += 1
+    return quiet
+
+
+def apart(active: int, hour: int) -> int:
+    """Hours to the nearest active one, either way round; 13 where there is none."""
+    for distance in range(13):
+        if active >> (hour + distance) % 24 & 1 or active >> (hour - distance) % 24 & 1:
+            return distance
+    return 13

@@ -17,7 +17,7 @@ Function = Callable[..., Any]
 # Rules and kernels write into arrays that they are given and make none, so numba's counting of
 # references, which takes two thirds of the time in such small functions, has nothing to count.
 # Divisors are never 0, so no code is spent on that either.
-SETTINGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+SETTINGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.polling import Answer, PollPolicy
-from publisher.simulator import compiled, kernel
+from publisher.simulator import compiled, kernel, visits
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.metrics import Tally, tally
 from publisher.simulator.publishers import Documents
@@ -32,13 +32,14 @@ Ints = NDArray[np.int64]
 @dataclass(frozen=True)
 class Batch:
     """Feeds end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, likewise its documents
-    (built, ttls) and its scoring (edges, clock)."""
+    (built, ttls, skips) and its scoring (edges, clock)."""
 
     ids: NDArray[np.uint64]
     times: NDArray[np.uint32]
     offsets: Ints
     built: NDArray[np.uint32]
     ttls: NDArray[np.int32]
+    skips: NDArray[np.int32]
     documents: Ints
     edges: Ints
     clock: Ints
@@ -57,9 +58,10 @@ def batch(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
         times=np.concatenate([timeline.times for timeline in timelines]),
         offsets=_offsets([len(timeline.times) for timeline in timelines]),
-        built=np.concatenate([built for built, _ in documents]),
-        ttls=np.concatenate([ttls for _, ttls in documents]),
-        documents=_offsets([len(built) for built, _ in documents]),
+        built=np.concatenate([part.built for part in documents]),
+        ttls=np.concatenate([part.ttls for part in documents]),
+        skips=np.concatenate([part.skips for part in documents]),
+        documents=_offsets([len(part.built) for part in documents]),
         edges=np.concatenate([plan.edges for plan in plans]),
         clock=np.concatenate([plan.clock for plan in plans]),
         edge_offsets=_offsets([len(plan.edges) for plan in plans]),
@@ -95,7 +97,7 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
 
 def salts(feeds: Batch, seed: int) -> Ints:
     """What the jitter of each feed's clients begins with."""
-    return np.asarray((scatter(feeds.ids, seed) * kernel.PRIME).astype(np.int64))
+    return np.asarray((scatter(feeds.ids, seed) * visits.PRIME).astype(np.int64))
 
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
@@ -126,7 +128,7 @@ def replay(
         decide=policy.rule.decide,
     )
     arguments = [
-        feeds.times, feeds.offsets, feeds.built, feeds.ttls, feeds.documents,
+        feeds.times, feeds.offsets, feeds.built, feeds.ttls, feeds.skips, feeds.documents,
         feeds.edges, feeds.clock, feeds.edge_offsets, feeds.last_scored,
         first_polls(feeds, policy, phases, seed), feeds.ends, window,
         fresh, fresh.copy(), np.array(policy.options, np.float64),

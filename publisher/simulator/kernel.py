@@ -6,7 +6,8 @@ with each policy's own two functions in their place, compiled. All instants are 
 
 from collections.abc import MutableSequence, Sequence
 
-from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
+from publisher.core.polling.answer import ABSENT
+from publisher.simulator.visits import PHASE_SALT, answered, jittered
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time
@@ -23,8 +24,6 @@ REAL = 10  # polls that were carried out one by one, anywhere
 STEPS = 11  # all polls, anywhere
 COUNTS = 12
 
-PHASE_SALT = 1_000_003  # so that the clients of one feed do not move alike
-PRIME = 2_147_483_647  # its square fits into 64 bits
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
 
 
@@ -66,6 +65,7 @@ def poll_feed(
     times: Sequence[int],
     built: Sequence[int],
     ttls: Sequence[int],
+    skips: Sequence[int],
     edges: Sequence[int],
     clock: Sequence[int],
     last_scored: int,
@@ -81,13 +81,14 @@ def poll_feed(
 ) -> None:
     """Add to `counts` and `delays` what one client sees of one feed from `start` to before `end`.
 
-    times: instants of the updates. built, ttls: from ``built[i]`` on the document says ``ttls[i]``
-    minutes. edges: 0, then the instants where scoring starts, stops, starts ... and an instant that
-    never comes; clock: scored seconds up to each of them. last_scored: later items do not count.
-    window: items in the document. jitter, salt: see `jittered`; 0 is none, any other forbids the
-    jump. delays: items by minutes of delay, begun minutes counting whole.
+    times: instants of the updates. built, ttls, skips: from ``built[i]`` on the document says
+    ``ttls[i]`` minutes and asks to skip ``skips[i]`` (24 bits of hours, then days). edges: 0, then
+    the instants where scoring starts, stops, starts ... and an instant that never comes; clock:
+    scored seconds up to each of them. last_scored: later items do not count. window: items in the
+    document. jitter, salt: see `jittered`; no jitter is 0, any other forbids the jump. delays:
+    items by minutes of delay, begun minutes counting whole.
     """
-    now, seen, document, told = start, 0, 0, ABSENT
+    now, seen, document, told, told_skip = start, 0, 0, ABSENT, 0
     edge, item_edge, newest = 1, 1, ABSENT
     polls, hits, full, items, delay, stale, real, steps = 0, 0, 0, 0, 0, 0, 0, 0
     longest = counts[LONGEST]
@@ -96,7 +97,7 @@ def poll_feed(
         scored = 1 - (edge & 1)
         while document + 1 < len(built) and built[document + 1] <= now:
             document += 1
-        ttl = int(ttls[document]) * 60
+        ttl, skip = int(ttls[document]) * 60, int(skips[document])
         fresh, kept = seen, seen
         if seen < len(times) and times[seen] <= now:
             item_edge = past(edges, item_edge, int(times[seen]))
@@ -111,10 +112,10 @@ def poll_feed(
             delay += waited
             newest = int(times[fresh - 1])
             hits += scored
-        document_sent = fresh > seen or ttl != told
+        document_sent = fresh > seen or ttl != told or skip != told_skip
         full += scored if document_sent else 0
-        told = ttl
-        answer = answered(document_sent, fresh - kept, ttl, newest)
+        told, told_skip = ttl, skip
+        answer = answered(document_sent, fresh - kept, ttl, skip, newest)
         remember(state, options, answer, times, kept, fresh, now)
         wait, until, _ = decide(state, options, now)
         seen = fresh
@@ -133,14 +134,6 @@ def poll_feed(
         now += (1 + quiet) * wait
     add(counts, polls, hits, full, items, delay, longest, stale, real, steps)
     leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
-
-
-def jittered(wait: int, jitter: int, salt: int, now: int) -> int:
-    """`wait` moved by up to `jitter` per cent either way, evenly; by `salt` and `now` alone."""
-    number = (now + salt) % PRIME
-    for _ in range(3):
-        number = (number * number + 48_271 * number + 1) % PRIME
-    return max(wait + int((2.0 * number / PRIME - 1.0) * wait * jitter / 100.0), 1)
 
 
 def receive(
@@ -220,17 +213,6 @@ def add(
     counts[STEPS] += steps
 
 
-def answered(document_sent: bool, new_items: int, ttl: int, newest: int) -> tuple[int, ...]:
-    """What the server sends: the document, or a 304 that repeats only the headers."""
-    status = 200 if document_sent else NOT_MODIFIED
-    changed = 1 if new_items > 0 else 0
-    said = ttl if document_sent else ABSENT
-    # The columns of `publisher.core.polling.answer`, in their order.
-    return (
-        status, new_items, changed, said, ttl, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 1, newest, 0,
-    )  # fmt: skip
-
-
 def leave_unseen(
     times: Sequence[int],
     seen: int,
@@ -259,6 +241,7 @@ def poll_feeds(
     offsets: Sequence[int],
     built: Sequence[int],
     ttls: Sequence[int],
+    skips: Sequence[int],
     documents: Sequence[int],
     edges: Sequence[int],
     clock: Sequence[int],
@@ -289,6 +272,7 @@ def poll_feeds(
                 times[offsets[feed] : offsets[feed + 1]],
                 built[documents[feed] : documents[feed + 1]],
                 ttls[documents[feed] : documents[feed + 1]],
+                skips[documents[feed] : documents[feed + 1]],
                 edges[edge_offsets[feed] : edge_offsets[feed + 1]],
                 clock[edge_offsets[feed] : edge_offsets[feed + 1]],
                 last_scored[feed],

@@ -156,7 +156,7 @@ def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Docu
     middles = np.arange(timeline.start + 450, timeline.end, 900)
     clock = local_hours(timeline, middles)
     table = [
-        [_usual(_at(*documents[name], middles[clock == hour])) for hour in range(24)]
+        [_usual(_at(documents[name], middles[clock == hour])) for hour in range(24)]
         for name in documents
     ]
     top.imshow(
@@ -182,11 +182,10 @@ def _usual(ttls: NDArray[np.int32]) -> int:
     return int(np.quantile(ttls, 0.5, method="nearest")) if len(ttls) else 0
 
 
-def _at(
-    built: NDArray[np.uint32], ttls: NDArray[np.int32], instants: NDArray[np.int64]
-) -> NDArray[np.int32]:
+def _at(documents: Documents, instants: NDArray[np.int64]) -> NDArray[np.int32]:
     """The ttl that was served at each of `instants`."""
-    return ttls[np.maximum(np.searchsorted(built, instants, side="right") - 1, 0)]
+    places = np.searchsorted(documents.built, instants, side="right") - 1
+    return documents.ttls[np.maximum(places, 0)]
 
 
 def raster(axes: Axes, timeline: Timeline, documents: dict[str, Documents], plan: Plan) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from publisher.core.polling import Answer, PollPolicy
-from publisher.simulator import kernel
+from publisher.simulator import kernel, visits
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
 from publisher.simulator.engine import WINDOW
 from publisher.simulator.metrics import Tally, tally
@@ -48,19 +48,22 @@ def walk(
 ) -> Iterator[Poll]:
     """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
-    built, ttls = [int(at) for at in documents[0]], [int(ttl) for ttl in documents[1]]
-    memory, now, seen, told = policy.start(), start, 0, -1
+    built, ttls, skips = (part.tolist() for part in documents)
+    memory, now, seen, told = policy.start(), start, 0, (-1, 0)
     while now < timeline.end:
         last = bisect_right(times, now)
         kept = max(seen, last - window)
-        ttl = ttls[max(bisect_right(built, now) - 1, 0)]
-        full = last > seen or ttl != told
+        document = max(bisect_right(built, now) - 1, 0)
+        ttl, skip = ttls[document], skips[document]
+        full = last > seen or (ttl, skip) != told
         answer = Answer(
             status=200 if full else 304,
             new_items=last - kept,
             item_dates=tuple(times[kept:last]),
             ttl_minutes=ttl if full else None,
             max_age_seconds=ttl * 60,
+            skip_hours=_positions(skip & visits.ALL_HOURS if full else 0),
+            skip_days=_positions(skip >> 24 if full else 0),
             last_modified_at=times[last - 1] if last else None,
         )
         memory = policy.remember(memory, answer, now)
@@ -71,11 +74,15 @@ def walk(
             wait = max((times[last] if last < len(times) else timeline.end) - now, 1)
             reasons = [f"{ORACLE} knows the next update", "next poll then"]
         elif jitter > 0:
-            moved = kernel.jittered(wait, jitter, salt, now)
+            moved = visits.jittered(wait, jitter, salt, now)
             reasons = [*reasons[:-1], f"jitter {moved - wait:+d} s", *reasons[-1:]]
             wait = moved
         yield Poll(now, seen, kept, last, ttl, answer, wait, reasons)
-        seen, told, now = last, ttl, now + wait
+        seen, told, now = last, (ttl, skip), now + wait
+
+
+def _positions(bits: int) -> frozenset[int]:
+    return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
 def count(polls: Iterator[Poll], timeline: Timeline) -> Tally:

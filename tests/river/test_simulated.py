@@ -58,7 +58,7 @@ class Publishers:
 
     def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:
         """Be the publisher of `timeline` at `url`."""
-        built, ttls = documents
+        built, ttls, _ = documents
         self.feeds[url] = (timeline.times.tolist(), built.tolist(), ttls.tolist())
 
     @asynccontextmanager

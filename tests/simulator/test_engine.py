@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publisher.simulator import compiled, engine, kernel, walk
+from publisher.simulator import compiled, engine, kernel, visits, walk
 from publisher.simulator.clients import names, parse_client
 from publisher.simulator.metrics import Tally
-from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.publishers import parse_publisher, unskipped
 from publisher.simulator.scoring import scoring
 from tests.simulator.cases import (
     ALL_CLIENTS,
@@ -61,7 +61,7 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
     slow = [
         walk.count(
             walk.walk(line, documents, policy, int(start), jitter=20,
-                      salt=salt + phase * kernel.PHASE_SALT),
+                      salt=salt + phase * visits.PHASE_SALT),
             line,
         )
         for phase, start in enumerate(starts)
@@ -75,7 +75,7 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
 
 def test_jitter_is_even_and_symmetrical() -> None:
     """Up to 20 per cent either way, each tenth of the span as often, nothing in the mean."""
-    waits = np.array([kernel.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
+    waits = np.array([visits.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
     assert waits.min() >= 2880
     assert waits.max() <= 4320
     assert abs(waits.mean() - 3600) < 20
@@ -185,7 +185,7 @@ def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_va
     """Whole seconds, no lattice: 4,000 phases of an 8 h ttl look uniform modulo 15, 60 and 480."""
     line = timeline([DAY, 2 * DAY], 6)
     built = np.array([EPOCH, EPOCH + DAY], np.uint32)
-    feeds = engine.one_feed(line, (built, np.array([15, 480], np.int32)))
+    feeds = engine.one_feed(line, unskipped(built, np.array([15, 480], np.int32)))
     starts = engine.first_polls(feeds, parse_client("ttl"), 4000, 3)[0] - EPOCH
     assert starts.min() >= 0
     assert starts.max() < 480 * 60

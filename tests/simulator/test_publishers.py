@@ -16,10 +16,13 @@ import numpy as np
 
 from publisher.core.civil import instant
 from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold
+from publisher.core.quiet import quiet_hours
 from publisher.core.ttl import TtlRule, build_moment, decide
 from publisher.simulator import compiled, publishers
+from publisher.simulator.clients import parse_client
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline, from_instants
+from publisher.simulator.walk import walk
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
 SPECS = ["forward", "forward:planner=look-ahead,profile=day", "forward:menu=any,poll-minutes=20"]
@@ -39,8 +42,7 @@ def habits(seed: int, days: int = 24, zone: str = "America/New_York") -> Timelin
 
 def said(documents: Documents, at: int) -> int:
     """What the feed said at `at`."""
-    built, ttls = documents
-    return int(ttls[np.searchsorted(built, at, side="right") - 1])
+    return int(documents.ttls[np.searchsorted(documents.built, at, side="right") - 1])
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "warm-up", "winer-constant"])
@@ -79,6 +81,39 @@ def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
         assert said(documents, at) == decide(activity, built, rule).ttl_minutes
 
 
+@pytest.mark.parametrize("zone", ["America/New_York", "Australia/Lord_Howe"])
+def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
+    """At any moment the document names the hours that `quiet_hours` names of the log up to then."""
+    timeline = habits(5, zone=zone, days=60)
+    documents = parse_publisher("forward:skip-hours=learned")(timeline)
+    rng = Random(zone)
+    named = set()
+    for at in sorted(rng.randrange(timeline.start, timeline.end) for _ in range(60)):
+        known = [instant(int(t)) for t in timeline.times if t <= at]
+        activity = fold(Activity.empty(zone, HALF_LIFE_DAYS), known)
+        built = build_moment(activity.last_update, instant(at), zone)
+        place = np.searchsorted(documents.built, at, side="right") - 1
+        hours = tuple(hour for hour in range(24) if documents.skips[place] >> hour & 1)
+        assert hours == quiet_hours(activity, built)
+        named.add(hours)
+    assert () in named
+    assert len(named) > 1
+
+
+def test_an_obedient_client_polls_in_no_skipped_hour() -> None:
+    """`ttl` keeps out of the hours that the document it holds asks to skip; `miniflux` comes."""
+    timeline = habits(6, days=60)
+    documents = parse_publisher("forward:skip-hours=learned")(timeline)
+    at_night = dict.fromkeys(("ttl", "miniflux"), 0)
+    for client in at_night:
+        skip = 0
+        for poll in walk(timeline, documents, parse_client(client), timeline.start):
+            at_night[client] += skip >> poll.at // 3600 % 24 & 1
+            skip = int(documents.skips[np.searchsorted(documents.built, poll.at, "right") - 1])
+    assert at_night["ttl"] == 0
+    assert at_night["miniflux"] > 10
+
+
 def test_the_future_does_not_leak() -> None:
     """What is published later changes nothing of what was said before."""
     timeline = habits(3)
@@ -92,7 +127,7 @@ def test_the_future_does_not_leak() -> None:
 
 def test_winers_schedule_is_civil() -> None:
     """15, 60, 15 and 480 begin at 7, 14, 19 and 22 h of the author's clock, in both seasons."""
-    built, ttls = parse_publisher("winer-constant")(habits(4))
+    built, ttls, _ = parse_publisher("winer-constant")(habits(4))
     hours = {
         (instant(int(at)).astimezone(ZoneInfo("America/New_York")).hour, int(ttl))
         for at, ttl in zip(built[1:], ttls[1:], strict=True)
@@ -104,7 +139,8 @@ def test_winers_schedule_is_civil() -> None:
     ("spec", "message"),
     [
         ("forwards", "unknown publisher 'forwards'; known: forward, fixed, warm-up"),
-        ("forward:tempo=3", "known: menu, planner, profile, poll-minutes"),
+        ("forward:tempo=3", "known: menu, planner, profile, poll-minutes, skip-hours"),
+        ("forward:skip-hours=night", "known: none, learned"),
         ("forward:planner=oracle", "known: auto, look-ahead, planned"),
         ("forward:menu=0/60", "between 1"),
         ("forward:menu=any:x", "limits are written"),
