@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import structlog
 
 LOOK_SECONDS = 0.2
-FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 10.0  # the more there is, the longer it is gathered
-GROUPS_A_SECOND = 500
+FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
+GROUPS_A_SECOND = 1_000
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 500_000  # polls between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
