@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,11 +156,8 @@ def compare(first: Path, second: Path, form: str, seed: int) -> None:
 
 def require_numbers() -> None:
     """Refuse in one line where the numeric libraries are not installed."""
-    try:
-        import joblib  # noqa: F401
-        import numpy  # noqa: F401
-    except ImportError:
-        raise PublisherError("simulate needs more: pip install 'publisher[sim]'") from None
+    if not (find_spec("joblib") and find_spec("numpy")):
+        raise PublisherError("simulate needs more: pip install 'publisher[sim]'")
 
 
 def _clients(specs: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from joblib import Parallel, delayed
-
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import PHASES, WINDOW, Batch, batch, one_feed, replay
 from publisher.simulator.metrics import Tally
@@ -73,6 +71,9 @@ def run(work: Sequence[Task], plan: Plan, jobs: int = 1) -> Iterator[list[Result
     if jobs == 1 or len(work) == 1:
         yield from (run_task(task, plan) for task in work)
         return
+    # Half of the simulator's start, and a single task does without.
+    from joblib import Parallel, delayed
+
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
     yield from parallel(delayed(partial(run_task, plan=plan))(task) for task in work)
 
