@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from sqlalchemy import select
 
 from publisher.errors import InvalidData
 from publisher.river import feeds
 from publisher.river.opml import read_opml, write_opml
 from publisher.site import Site
+from publisher.storage.river import RiverHost
 from tests.conftest import FakeClock
 
 LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -58,3 +62,15 @@ def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> No
     assert {(o.url, o.title, o.folder) for o in again} == {
         (o.url, o.title, o.folder) for o in outlines
     }
+
+
+def test_a_list_on_hosts_that_are_known_and_new(site: Site, clock: FakeClock) -> None:
+    """A host that rests until evening has its turn at once for its new feed; a new one too."""
+    now, evening = clock(), clock() + timedelta(hours=9)
+    with site.database.write() as db:
+        feeds.subscribe(db, "http://a.example/1", now, evening)
+        outlines = [feeds.Outline("http://a.example/2"), feeds.Outline("http://b.example/1")]
+        assert feeds.subscribe_all(db, outlines, now) == 2
+    with site.database.read() as db:
+        hosts = {host.name: host.free_at for host in db.scalars(select(RiverHost))}
+    assert hosts == {"a.example": now, "b.example": now + timedelta(seconds=1)}
