@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
@@ -88,5 +89,7 @@ def children(pid: int) -> list[int]:
 
 
 def scratch() -> Path:
-    """A new empty folder."""
-    return Path(tempfile.mkdtemp(prefix="publisher-bench-"))
+    """A new empty folder, removed when the measurement is over."""
+    folder = Path(tempfile.mkdtemp(prefix="publisher-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
