@@ -16,14 +16,12 @@ from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from publisher.core.civil import zone_table
-from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import first_polls, one_feed
 from publisher.simulator.grid import Plan, Result, Source
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.report import WHOLE, Row
 from publisher.simulator.scoring import scoring
 from publisher.simulator.timelines import DAY, Timeline
-from publisher.simulator.walk import walk
+from publisher.simulator.trace import first_client
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -214,9 +212,7 @@ def _polls(
     timeline: Timeline, documents: Documents, client: str, plan: Plan, begin: int, end: int
 ) -> NDArray[np.int64]:
     """Instants of the polls of one client between `begin` and `end`."""
-    policy = parse_client(client)
-    start = first_polls(one_feed(timeline, documents), policy, plan.phases, plan.seed)[0, 0]
-    polls = (poll.at for poll in walk(timeline, documents, policy, int(start), plan.window))
+    polls = (poll.at for poll in first_client(timeline, documents, client, plan))
     return np.array([at for at in polls if begin <= at < end], np.int64)
 
 

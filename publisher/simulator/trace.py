@@ -9,7 +9,7 @@ from publisher.dates import format_rfc3339
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import Plan
-from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline
 from publisher.simulator.walk import Poll, walk
 
@@ -17,11 +17,17 @@ from publisher.simulator.walk import Poll, walk
 def trace(timeline: Timeline, publisher: str, plan: Plan) -> Iterator[Poll]:
     """Every poll of the first of the clients that `plan` has for `timeline`."""
     documents = parse_publisher(publisher)(timeline)
-    policy = parse_client(plan.clients[0])
-    feed = one_feed(timeline, documents)
+    yield from first_client(timeline, documents, plan.clients[0], plan, explain=True)
+
+
+def first_client(
+    timeline: Timeline, documents: Documents, client: str, plan: Plan, explain: bool = False
+) -> Iterator[Poll]:
+    """Every poll of the first of the clients named `client`."""
+    feed, policy = one_feed(timeline, documents), parse_client(client)
     start = int(first_polls(feed, policy, plan.phases, plan.seed)[0, 0])
     salt = int(salts(feed, plan.seed)[0])
-    yield from walk(timeline, documents, policy, start, plan.window, True, plan.jitter, salt)
+    return walk(timeline, documents, policy, start, plan.window, explain, plan.jitter, salt)
 
 
 def as_row(poll: Poll) -> dict[str, Any]:

@@ -70,6 +70,17 @@ def test_trace_gives_each_poll_with_its_reason(timeline: Path) -> None:
     assert text[0].startswith(polls[0]["at"])
 
 
+def test_jitter_moves_the_waits_and_says_so(timeline: Path) -> None:
+    """Waits spread around 90 minutes by up to a tenth; each reason names the seconds."""
+    args = (timeline, "--publisher", "fixed:90", "--jitter", 10, "--trace", "--format", "json")
+    polls = [json.loads(line) for line in simulate(*args).stdout.splitlines()]
+    waits = [poll["wait_seconds"] for poll in polls]
+    assert len(set(waits)) > len(waits) / 2
+    assert 4860 <= min(waits) < 5300
+    assert 5500 < max(waits) <= 5940
+    assert f"jitter {waits[3] - 5400:+d} s" in polls[3]["reasons"]
+
+
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_plot_is_written(timeline: Path, tmp_path: Path, suffix: str) -> None:
     """A picture of some kilobytes, of the kind that the name asks for."""
@@ -128,6 +139,8 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
         (["FILE", "--publisher", "forward:poll-minutes=nan"], 2, "nan is not between"),
         (["FILE", "--population", "."], 1, ".: Is a directory"),
         (["FILE", "--phases", "0"], 2, "not in the range"),
+        (["FILE", "--jitter", "51"], 2, "51 is not in the range 0<=x<=50"),
+        (["FILE", "--publisher", "forward:skip-hours=all"], 2, "known: none, learned"),
         (["compare", "FILE", "FILE"], 1, "FILE"),
     ],
 )
