@@ -113,11 +113,12 @@ def test_two_million_rows_are_read_fast(tmp_path: Path) -> None:
     """Two million rows take seconds, not minutes."""
     stamps = np.datetime_as_string(np.arange(2_000_000).astype("datetime64[s]"), unit="s")
     path = tmp_path / "many.csv"
-    path.write_bytes(b"updated_at\n" + "Z\n".join([*stamps.tolist(), ""]).encode())
+    path.write_bytes(b"updated_at\n" + np.char.add(stamps.astype("S19"), b"Z\n").tobytes())
     begin = perf_counter()
     line = read_timeline(path)
     assert perf_counter() - begin < 15
-    assert line.times.tolist()[:: 10**5] == list(range(0, 2_000_000, 10**5))
+    assert len(line.times) == 2_000_000
+    assert line.times[:: 10**5].tolist() == list(range(0, 2_000_000, 10**5))
 
 
 def test_civil_days_agree_with_the_calendar() -> None:
