@@ -7,7 +7,18 @@ import pytest
 
 from publisher.core.histogram import histogram
 from publisher.core.menu import parse_menu
-from publisher.core.planner import CELLS, Cells, hidden, look_ahead, planned, planner_for
+from publisher.core.planner import (
+    CELL_MINUTES,
+    CELLS,
+    Cells,
+    best_fixed,
+    follow,
+    hidden,
+    look_ahead,
+    planned,
+    planner_for,
+)
+from publisher.core.profile import hides
 from publisher.core.ttl import TtlRule, build_moment, decide
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -34,6 +45,40 @@ def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, wor
         number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, cells
     )  # fmt: skip
     assert found == pytest.approx(ideal, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    "text", ["any", "any:1-10080", "15/60/480", "5/10/20/30/45/60/90/240/480/1000"]
+)
+def test_the_best_fixed_value_is_the_cheapest_of_the_menu(text: str) -> None:
+    """The search beside the square root finds what trying every value finds."""
+    values = parse_menu(text).values
+    for per_day in (0.01, 0.3, 1.7, 9.0, 80.0, 2000.0):
+        for worth in (0.5, 10.0, 333.0):
+            rate = per_day / 1440.0
+            cost = [worth / value + rate * value / 2.0 for value in values]
+            assert best_fixed(values, rate, worth) == values[cost.index(min(cost))]
+
+
+def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> None:
+    """The table's own sums at its cells give, to the bit, what `hides` gives at those minutes."""
+    number, waiting = [0.0], [0.0]
+    for step in range(400):
+        waiting.append(waiting[-1] + number[-1] * 5.0 + (step % 7) * 0.01)
+        number.append(number[-1] + (step % 11) * 0.003)
+    menu = parse_menu("15/60/480")
+    size = (30 + 8 + 2) * CELLS
+    cells = Cells(*([0.0] * size for _ in Cells._fields))
+    planned(number, waiting, 0.0, 35.0, menu.values, menu.values, 12.0, 30, cells)
+    value = list(cells.value)
+    for hour in (29, 14, 0):
+        for ttl in menu.values:
+            follow(number, waiting, hour, ttl, 12.0, 1e300, 35.0, cells)
+            for cell in range(hour * CELLS, hour * CELLS + CELLS):
+                at = 35.0 + (cell + 0.5) * CELL_MINUTES
+                then = cells.value[cell + ttl // 15]
+                assert cells.value[cell] == 12.0 + hides(number, waiting, at, float(ttl)) + then
+            cells.value[:] = value
 
 
 def test_hidden_waiting_of_a_constant_rate() -> None:
