@@ -21,7 +21,7 @@ PLANNERS = (AUTO, "look-ahead", "planned")
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
-PULL = 0.7  # how far, by ratio, from the author's word to where this menu works best
+PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
 
@@ -51,7 +51,7 @@ def poll_worth(
     A menu with wide gaps alternates between two values where the blog's rate lies between them,
     which costs more polls and more waiting together than staying with either. The best product of
     polls and waiting lies where one poll is worth the waiting per poll; so the author's
-    `poll_minutes` are moved half of the way (by ratio) to the nearest such place. With a menu
+    `poll_minutes` are moved most of the way (by ratio) to the nearest such place. With a menu
     without gaps every place is such a place.
     """
     worth = poll_minutes

@@ -22,6 +22,7 @@ STEP_MINUTES = 5.0
 DAY, WEEK, WEEK_MINUTE = 0, 1, 2
 PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
 MINUTE_PRIOR = 4.0  # updates that each five minutes of the hour are thought to have had, evenly
+TINY = 1e-9  # updates; below, a quotient of two such numbers says nothing
 HOUR_MINUTE_PRIOR = 1.0  # likewise within one hour of the day, as in all hours together
 
 
@@ -101,10 +102,18 @@ def add_up(
     number: Counts, waiting: Counts, begin: int, end: int, factor: float, quiet: float
 ) -> float:
     """Turn usual updates (in `number`) and chances of silence (in `waiting`), step by step, into
-    running sums; the chance of silence until then, from that before."""
+    running sums; the chance of silence until then, from that before.
+
+    The factor holds until the first update only: where it makes ten of the one that comes every
+    night, one is expected all the same. `once`: the chance that a silence ends in the step, over
+    the updates that would come if the factor held.
+    """
     expected, waited = number[begin], waiting[begin]
     for step in range(begin + 1, end + 1):
-        updates = quiet * (number[step] * factor) + (1.0 - quiet) * number[step]
+        usual, first = number[step], number[step] * factor
+        once = (1.0 - waiting[step]) / first if first > TINY else 1.0
+        ending = once * first + usual * (1.0 - once)
+        updates = quiet * ending + (1.0 - quiet) * usual
         quiet *= waiting[step]
         waited += (expected + updates / 2.0) * STEP_MINUTES
         expected += updates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -264,6 +265,7 @@ def test_file_that_is_no_picture(ada: Page) -> None:
     paste_file(ada, "fake.png", b"I am a text", "image/png")
     expect(ada.locator(STATE)).to_contain_text("fake.png was not added: this file is not a picture")
     expect(ada.locator(SOURCE)).to_have_value("Text.")
+    expect(ada.locator(STATE)).to_have_text(re.compile("fake.png was not added.* Saved 09:30"))
 
 
 def test_keys(ada: Page) -> None:

@@ -16,6 +16,7 @@ export class Autosave {
     this.timer = 0;
     this.busy = false;
     this.stopped = false;
+    this.notice = "";
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden" && this.changedAt) this.run();
     });
@@ -72,7 +73,8 @@ export class Autosave {
     if (told.stale) {
       this.say("This post was saved elsewhere meanwhile. When you save, you will see both texts.", true);
     } else {
-      this.say(`Saved ${told.saved}`);
+      this.say(`${this.notice}Saved ${told.saved}`, Boolean(this.notice));
+      this.notice = "";
     }
     if (!this.changedAt) this.recovery.forget();
   }
@@ -82,6 +84,12 @@ export class Autosave {
     const kept = this.recovery.keep();
     this.say(kept ? words : `${words} This browser cannot keep it: copy the text.`, true);
     if (!this.stopped) this.timer = setTimeout(() => this.run(), RETRY);
+  }
+
+  // What went wrong beside the saving: the next "Saved" does not wipe it away unread.
+  tell(words, wrong = false) {
+    this.notice = wrong ? `${words} ` : "";
+    this.say(words, wrong);
   }
 
   say(words, wrong = false) {

@@ -28,7 +28,7 @@ const autosave = new Autosave(form, address, state, recovery, (told) => {
   history.replaceState(history.state, "", told.address);
 });
 const preview = new Preview(form, pane);
-const pictures = new Pictures(form, area, (words, wrong) => autosave.say(words, wrong));
+const pictures = new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 
 // The preview: beside the text where there is room, in its place where there is not.
 function showPreview(shown) {
