@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import socket
@@ -56,6 +57,8 @@ def _run(host: str, port: int, workers: int) -> None:
     watcher = threading.Thread(target=_keep_scheduler, args=[stop, first], name="keep-scheduler")
     watcher.start()
     os.register_at_fork(after_in_child=partial(_end_with_parent, os.getpid()))
+    # The threads are meant as they are (see BLOCKING_THREADS); nobody who starts a blog need know.
+    logging.getLogger("_granian").addFilter(lambda told: "Python threads" not in told.getMessage())
     try:
         _web(host, port, workers).serve()
     finally:

@@ -33,6 +33,7 @@ def test_sigterm_ends_everything(tmp_path: Path) -> None:
         assert server.process.wait(15) == 0
         wait_until(lambda: not any(map(alive, family)), 5)
         assert "Traceback" not in server.output()
+        assert "WARNING" not in server.output()
 
 
 def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
