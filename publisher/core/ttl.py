@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from publisher.core.choice import (
-    WARM_UP_MINUTES,
     Ahead,
     Past,
     Settings,
@@ -253,12 +252,12 @@ def numbers(rule: TtlRule, half_life_days: int) -> Settings:
 def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     """The decision without a queue; kept, as a page asks for the same 24 hours again and again."""
     outlook = Outlook(activity, at, rule)
-    end = next_build(at, activity.zone)
+    ttl, end = outlook.ttl_minutes(), next_build(at, activity.zone)
     known = Decision(
         zone=activity.zone,
         decided_at=at,
         valid_until=end,
-        ttl_minutes=rule.menu.nearest(WARM_UP_MINUTES[-1]),
+        ttl_minutes=ttl,
         phase=WARM_UP,
         reason_code="empty",
         rule=rule,
@@ -268,9 +267,8 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     )
     if activity.last is None:
         return known
-    ttl = outlook.ttl_minutes()
     expected = outlook.expected(at, at + timedelta(minutes=ttl))
-    known = replace(known, reason_code=WARM_UP, ttl_minutes=ttl, expected_updates=expected)
+    known = replace(known, reason_code=WARM_UP, expected_updates=expected)
     if warming_up(activity, at):
         return known
     larger = rule.menu.next_above(ttl)
