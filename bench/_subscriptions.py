@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from publisher.river import feeds
+from publisher.base.environment import Environment
+from publisher.river import subscriptions
 from publisher.river.options import RiverOptions
-from publisher.settings import Settings
 from publisher.site import Site, open_site
-from publisher.storage.river import RiverFeed, RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost
 
 OPTIONS = RiverOptions(
     policy="fixed:60",
@@ -24,7 +24,7 @@ _NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE
 
 def open_river(folder: Path) -> Site:
     """A site on the real clock in `folder`."""
-    return open_site(Settings(folder, f"sqlite:///{folder}/publisher.db", allow_private=True))
+    return open_site(Environment(folder, f"sqlite:///{folder}/publisher.db", allow_private=True))
 
 
 def follow(site: Site, number: int, hosts: int, port: int, due: datetime) -> None:
@@ -33,7 +33,7 @@ def follow(site: Site, number: int, hosts: int, port: int, due: datetime) -> Non
     One is subscribed to as everybody does it; the others are copies of its rows.
     """
     with site.database.write() as db:
-        feeds.subscribe(db, f"http://feed.h0.bench:{port}/0", due, due)
+        subscriptions.subscribe(db, f"http://feed.h0.bench:{port}/0", due, due)
         host = f"'h' || (i % {hosts}) || '.bench'"
         made = {"url": f"'http://feed.' || {host} || ':{port}/' || i", "host": host}
         connection = db.connection()

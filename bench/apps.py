@@ -5,19 +5,19 @@ from __future__ import annotations
 from flask import Flask, Response
 from sqlalchemy import select
 
-from publisher.clock import utc_now
+from publisher.base.clock import utc_now
+from publisher.base.environment import read_environment
+from publisher.delivery.front import FeedFront
 from publisher.feeds import rss
-from publisher.rebuild import RSS, document_at
-from publisher.settings import from_environment
+from publisher.publishing.rebuild import RSS, document_at
 from publisher.site import open_site
-from publisher.storage.models import Snapshot
+from publisher.storage.tables.blog import Snapshot
 from publisher.web.application import create_app
-from publisher.web.front import FeedFront
 
 
 def naive() -> Flask:
     """What one writes first: each request reads the posts and renders them with feedgen."""
-    site = open_site(from_environment())
+    site = open_site(read_environment())
     app = Flask("naive")
 
     @app.get("/rss.xml")
@@ -31,7 +31,7 @@ def naive() -> Flask:
 
 def ready_bytes() -> Flask:
     """A plain Flask view that answers with bytes it holds: the cost of routing and responses."""
-    site = open_site(from_environment())
+    site = open_site(read_environment())
     with site.database.read() as session:
         body = session.scalars(select(Snapshot.body).where(Snapshot.name == RSS)).one()
     app = Flask("ready")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sqlalchemy import insert
 
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
 from publisher.blog import activity, posts
 from publisher.blog.drafts import draft
-from publisher.clock import utc_now
-from publisher.rebuild import rebuild
-from publisher.settings import Settings
+from publisher.publishing.rebuild import rebuild
 from publisher.site import Site, open_site
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 
 PARAGRAPH = (
     "A paragraph of the length that people write, with *some* emphasis, a [link](https://web.example/"
@@ -25,8 +25,8 @@ TEXT = "\n\n".join([PARAGRAPH] * 4)
 
 def make_blog(instance: Path, number: int, site_url: str = "https://blog.example") -> Site:
     """A blog of `number` posts, one every 20 minutes until now; feeds are built."""
-    settings = Settings(instance, f"sqlite:///{instance}/publisher.db", site_url, "bench")
-    site = open_site(settings)
+    environment = Environment(instance, f"sqlite:///{instance}/publisher.db", site_url, "bench")
+    site = open_site(environment)
     now = utc_now()
     bulk = max(0, number - 30)
     if bulk:

@@ -14,8 +14,8 @@ import numpy as np
 
 from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
-from publisher.errors import InvalidData
-from publisher.simulator import report
+from publisher.base.errors import InvalidData
+from publisher.simulator import results as report
 from publisher.simulator.grid import Plan, Result, run, tasks
 from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from publisher.simulator import plots
 from publisher.simulator.grid import Plan, Result
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.report import Row
+from publisher.simulator.results import Row
 from publisher.simulator.timelines import Timeline
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

@@ -18,8 +18,8 @@ from bench.load import scratch
 from bench.river import feed_server
 from bench.table import Table
 from publisher.river import frontier
-from publisher.river.addresses import AddressBook
-from publisher.river.rounds import Rounds
+from publisher.river.hosts import AddressBook
+from publisher.river.worker import Rounds
 from publisher.site import Site
 from tests.river.resolver import Loopback
 

@@ -24,16 +24,16 @@ from bench import servers
 from bench.blog import make_blog
 from bench.load import Load, load, scratch, tool
 from bench.table import Table
+from publisher.base.environment import Environment
 from publisher.blog import authors
-from publisher.readers import batches, tables
+from publisher.readers import poll_batches, store
 from publisher.readers.agents import parse_agent
-from publisher.readers.clients import client_id
 from publisher.readers.counter import PollCounter
-from publisher.readers.figures import DAY_SECONDS, Figures, Told
 from publisher.readers.fold import fold
-from publisher.settings import Settings
+from publisher.readers.identity import client_id
+from publisher.readers.sums import DAY_SECONDS, Figures, Told
 from publisher.site import Site, open_site
-from publisher.storage.models import ReaderDay
+from publisher.storage.tables.blog import ReaderDay
 from publisher.web.application import create_app
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -86,7 +86,7 @@ def _alone() -> Table:
             f"on the request path, from {readers:,} reader{'s' * (readers > 1)}", cost, "< 2 us"
         )
     site = _site()
-    many = PollCounter(lambda polls: batches.store(site.database, polls, NOW))
+    many = PollCounter(lambda polls: poll_batches.store(site.database, polls, NOW))
     tracemalloc.start()
     for number in range(CLIENTS):
         environ = _environ(f"Reader-{number}/1.0 (https://example.org/reader)", number)
@@ -155,7 +155,7 @@ def _report() -> Table:
     _fill(site)
     with site.database.write() as session:
         authors.add(session, "ada", "correct horse battery", None, NOW)
-    app = create_app(site.settings, lambda: NOW)
+    app = create_app(site.environment, lambda: NOW)
     app.config["WTF_CSRF_ENABLED"] = False
     client: FlaskClient = app.test_client()
     client.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})
@@ -176,7 +176,7 @@ def _report() -> Table:
             f"{median(walls) * 1000:.0f} ms, of CPU {median(works) * 1000:.0f} ms",
             "< 300 ms",
         )
-    size = (site.settings.instance / "publisher.db").stat().st_size
+    size = (site.environment.instance / "publisher.db").stat().st_size
     table.add("size of the database", f"{size / 1e6:.0f} MB", "")
     site.database.close()
     app.extensions["polls"].stop()
@@ -191,10 +191,10 @@ def _fill(site: Site) -> None:
     agents = {client: parse_agent(f"Reader-{number}/1.0") for number, client in enumerate(clients)}
     seen = {client: (first * DAY_SECONDS, NOW.timestamp()) for client in clients}
     with site.database.write() as session:
-        tables.save_clients(session, agents, seen)
+        store.save_clients(session, agents, seen)
     for day in range(first, first + DAYS):
         with site.database.write() as session:
-            tables.save_days(session, {(client, day): _day(rng) for client in clients})
+            store.save_days(session, {(client, day): _day(rng) for client in clients})
     with site.database.read() as session:
         newest = session.scalars(
             select(ReaderDay.requests).where(ReaderDay.day == first + DAYS - 1)
@@ -220,13 +220,13 @@ def _day(rng: random.Random) -> Figures:
 
 def _site() -> Site:
     instance = scratch()
-    settings = Settings(
+    environment = Environment(
         instance=instance,
         database_url=f"sqlite:///{instance}/publisher.db",
         site_url="http://localhost",
         secret_key="for measuring only",
     )
-    return open_site(settings, lambda: NOW)
+    return open_site(environment, lambda: NOW)
 
 
 def _open(client: FlaskClient, days: int) -> tuple[float, float]:

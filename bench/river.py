@@ -21,9 +21,9 @@ from sqlalchemy import update
 from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.table import Table
-from publisher.river.addresses import AddressBook
-from publisher.river.rounds import Rounds
-from publisher.storage.river import RiverFeed, RiverHost
+from publisher.river.hosts import AddressBook
+from publisher.river.worker import Rounds
+from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.resolver import Loopback
 
 # RIVER_FEEDS=1000 for machines in a hurry. The rivals get a part of the feeds: they are slower,

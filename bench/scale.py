@@ -13,11 +13,11 @@ from bench import servers
 from bench.blog import make_blog
 from bench.load import scratch
 from bench.table import Table
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
 from publisher.blog import posts
 from publisher.blog.drafts import draft
-from publisher.clock import utc_now
-from publisher.rebuild import rebuild
-from publisher.settings import Settings
+from publisher.publishing.rebuild import rebuild
 from publisher.site import Site, open_site
 from publisher.web.application import create_app
 
@@ -58,7 +58,7 @@ def _rebuilding(site: Site) -> Callable[[], object]:
 
 
 def _home(site: Site) -> Callable[[], object]:
-    client = create_app(site.settings).test_client()
+    client = create_app(site.environment).test_client()
 
     def get() -> None:
         answer = client.get("/", base_url=site.site_url)
@@ -79,8 +79,8 @@ def _saving(instance: Path) -> Table:
         notes="From the begin of the save (undo window 0) until every one of 8 connections, "
         "spread over the workers, gets the new feed.",
     )
-    settings = Settings(instance, f"sqlite:///{instance}/publisher.db", None, "bench")
-    site = open_site(settings)
+    environment = Environment(instance, f"sqlite:///{instance}/publisher.db", None, "bench")
+    site = open_site(environment)
     command = [sys.executable, "-m", "publisher", "serve", "--workers", str(WORKERS)]
     with servers.running(lambda port: [*command, "--port", str(port)], instance) as server:
         connections = [http.client.HTTPConnection("127.0.0.1", server.port) for _ in range(8)]

@@ -83,7 +83,7 @@ def _answers(port: int) -> bool:
 
 
 def _is_scheduler(pid: int) -> bool:
-    return b"publisher.jobs" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"publisher.operations.scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]:

@@ -19,7 +19,7 @@ import simpy
 
 from publisher.simulator import compiled, engine, grid, kernel, synthetic
 from publisher.simulator.clients import parse_client
-from publisher.simulator.metrics import Tally
+from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 

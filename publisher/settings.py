@@ -1,126 +1,201 @@
-"""What the environment decides: where things are, how the site is reached, whom it trusts.
-
-What the author decides (title, time zone, menu, ...) lives in the database: `blog/preferences.py`.
-"""
+"""What the author decides about the site: names, defaults, checks; kept in the database."""
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
-import os
-import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from publisher.clock import ShiftedClock, clock_from_text
-from publisher.errors import InvalidInput, StorageUnavailable
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-# Every name we know, with what it means: shown in the docs, and what is not here stops the start.
-KNOWN = {
-    "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
-    "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
-    "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: stored at first start)",
-    "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
-    "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
-    "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
-    "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
-}
+from publisher.base.dates import parse_zone
+from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.core.polling import parse as parse_policy
+from publisher.core.ttl.decision import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.storage.tables.blog import Preference
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The environment, read and checked once."""
+    """All settings of the site, typed; the field names are the names people use."""
 
-    instance: Path
-    database_url: str
-    site_url: str | None = None
-    secret_key: str | None = None
-    trusted_proxies: tuple[Network, ...] = ()
-    allow_private: bool = False
-    clock: ShiftedClock | None = None
+    title: str = "Untitled blog"
+    description: str = "Notes, as they come."
+    language: str = "en"
+    timezone: str = "UTC"
+    menu: str = MENU
+    planner: str = PLANNER
+    profile: str = PROFILE
+    poll_minutes: float = POLL_MINUTES
+    feed_items: int = 20
+    home_items: int = 10
+    undo_seconds: int = 60
+    etag: str = "document"
+    old_feeds: str = ""
+    river_policy: str = "attentive"
+    river_keep_days: int = 90
+    river_keep_items: int = 1000
+    river_keep_visit_days: int = 90
+    river_host_delay_seconds: int = 2
+    river_on_demand_minutes: int = 60
+    river_estimator: str = "changes"
+    river_visits: int = 5
+    river_metadata: str = ""
+    hubs: str = ""
+    cloud: str = ""
+    readers_days: int = 30
+    fairness: str = "off"
 
     @property
-    def media(self) -> Path:
-        """The folder of uploaded pictures and sounds."""
-        return self.instance / "media"
+    def zone(self) -> ZoneInfo:
+        """The author's civil time."""
+        return parse_zone(self.timezone)
+
+    @property
+    def rule(self) -> TtlRule:
+        """The ttl decision's rule that these settings ask for."""
+        return TtlRule.parse(
+            menu=self.menu,
+            planner=self.planner,
+            profile=self.profile,
+            poll_minutes=self.poll_minutes,
+        )
 
 
-def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from `PUBLISHER_*` variables.
+def load_settings(session: Session) -> Settings:
+    """The site's settings; what was never set has its default."""
+    stored = session.execute(select(Preference.name, Preference.value)).all()
+    values: dict[str, Any] = {n: CHECKS[n](text) for n, text in stored if n in CHECKS}
+    return Settings(**values)
 
-    Raises InvalidInput, naming the variable, for an unknown name or a bad value.
+
+def store_setting(session: Session, name: str, text: str) -> Settings:
+    """Set one setting from its text and return them all; InvalidInput names what is wrong."""
+    if name not in CHECKS:
+        raise InvalidInput(f"no setting is called {name[:60]!r} (known: {', '.join(CHECKS)})")
+    try:
+        return store_settings(session, {name: text})
+    except FieldErrors as error:
+        raise InvalidInput(f"{name}: {error.fields[name]}") from error
+
+
+def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
+    """Set several settings from their texts, all or none, and return them all.
+
+    Raises FieldErrors, which names each setting that cannot be taken.
     """
-    unknown = sorted(n for n in environ if n.startswith("PUBLISHER_") and n not in KNOWN)
-    if unknown:
-        raise InvalidInput(f"unknown setting {unknown[0]} (known: {', '.join(KNOWN)})")
-    instance = Path(environ.get("PUBLISHER_INSTANCE") or "instance").absolute()
-    clock = environ.get("PUBLISHER_CLOCK")
-    return Settings(
-        instance=instance,
-        database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
-        site_url=_site_url(environ.get("PUBLISHER_SITE_URL")),
-        secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
-        trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
-        allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
-        clock=clock_from_text(clock) if clock else None,
-    )
+    values: dict[str, object] = {}
+    problems: dict[str, str] = {}
+    for name, text in texts.items():
+        try:
+            values[name] = CHECKS[name](text)
+        except ValueError as error:
+            problems[name] = str(error)
+    if problems:
+        raise FieldErrors(problems)
+    for name, value in values.items():
+        session.merge(Preference(name=name, value=str(value)))
+    session.flush()
+    settings = load_settings(session)
+    _ = settings.rule  # a menu, planner and profile must fit each other
+    return settings
 
 
-def prepare_instance(settings: Settings) -> None:
-    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written."""
-    try:
-        settings.media.mkdir(parents=True, exist_ok=True)
-        probe = settings.instance / f".probe-{secrets.token_hex(4)}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise StorageUnavailable(
-            f"the instance folder {settings.instance} cannot be written: {error.strerror}"
-        ) from error
+def _line(minimum: int, maximum: int) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        line = " ".join(text.split())
+        if not minimum <= len(line) <= maximum or not line.isprintable():
+            raise InvalidInput(f"{minimum} to {maximum} printable characters are needed")
+        return line
+
+    return check
 
 
-def secret_key(settings: Settings) -> str:
-    """The key that signs cookies: from the environment, else made once and kept with mode 600."""
-    if settings.secret_key:
-        return settings.secret_key
-    path = settings.instance / "secret_key"
-    if not path.exists():
-        _create_once(path, secrets.token_urlsafe(48))
-    return path.read_text("ascii").strip()
+def _whole(minimum: int, maximum: int) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text.strip()) or not minimum <= int(text) <= maximum:
+            raise InvalidInput(f"a whole number from {minimum} to {maximum} is needed")
+        return int(text)
+
+    return check
 
 
-def _create_once(path: Path, text: str) -> None:
-    """Write `path` whole or not at all; of two processes that try at once, the first one wins."""
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    with contextlib.suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+def _choice(*known: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in known:
+            raise InvalidInput(f"not {text[:40]!r}; one of {', '.join(known)}")
+        return text
+
+    return check
 
 
-def _site_url(value: str | None) -> str | None:
-    if not value:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise InvalidInput(f"PUBLISHER_SITE_URL must be a http(s) address: {value!r}")
-    return value.rstrip("/")
+def _language(text: str) -> str:
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text.strip()):
+        raise InvalidInput("a language code such as en or pt-BR is needed")
+    return text.strip()
 
 
-def _networks(value: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
-    except ValueError as error:
-        raise InvalidInput(f"PUBLISHER_TRUSTED_PROXIES: {error}") from error
+def _names(text: str) -> str:
+    names = text.replace(",", " ").split()
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", name):
+            raise InvalidInput(f"names of fields are needed, not {name[:60]!r}")
+    return " ".join(names)
 
 
-def _flag(name: str, value: str) -> bool:
-    if value not in ("", "0", "1"):
-        raise InvalidInput(f"{name} is 0 or 1, not {value!r}")
-    return value == "1"
+def _paths(text: str) -> str:
+    paths = text.split()
+    for path in paths:
+        if not re.fullmatch(r"/[\x21-\x7e]{1,200}", path) or path.startswith("//"):
+            raise InvalidInput(f"an old feed address is a path such as /feed/, not {path[:60]!r}")
+    return " ".join(paths)
+
+
+def _addresses(most: int) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        # Here, because it brings an HTTP client: a good part of the time that serve takes to start.
+        from publisher.base.net import check_url
+
+        addresses = text.split()
+        if len(addresses) > most:
+            raise InvalidInput(f"at most {most} can be set")
+        return " ".join(check_url(address) for address in addresses)
+
+    return check
+
+
+# One row a setting: its name and what reads and checks its text.
+CHECKS: dict[str, Callable[[str], object]] = {
+    "title": _line(1, 200),
+    "description": _line(1, 500),
+    "language": _language,
+    "timezone": lambda text: parse_zone(text.strip()).key,
+    "menu": lambda text: TtlRule.parse(menu=text.strip()).menu.text,
+    "planner": lambda text: TtlRule.parse(planner=text.strip()).planner,
+    "profile": lambda text: TtlRule.parse(profile=text.strip()).profile,
+    "poll_minutes": lambda text: TtlRule.parse(poll_minutes=text).poll_minutes,
+    "feed_items": _whole(1, 200),
+    "home_items": _whole(1, 100),
+    "undo_seconds": _whole(0, 3600),
+    "etag": _choice("document", "quiet"),
+    "old_feeds": _paths,
+    "river_policy": lambda text: parse_policy(text.strip()).spec,
+    "river_keep_days": _whole(1, 36500),
+    "river_keep_items": _whole(20, 1_000_000),
+    "river_keep_visit_days": _whole(1, 36500),
+    "river_host_delay_seconds": _whole(0, 3600),
+    "river_on_demand_minutes": _whole(1, 10_080),
+    "river_estimator": _choice("changes", "nochanges"),
+    "river_visits": _whole(2, 1000),
+    "river_metadata": _names,
+    "hubs": _addresses(5),
+    "cloud": _addresses(1),
+    "readers_days": _whole(1, 400),
+    "fairness": _choice("off", "on"),
+}
+
+if set(CHECKS) != {field.name for field in fields(Settings)}:
+    raise TypeError("every setting needs its check")

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.clock import Clock, clock_from_text, utc_now
-from publisher.errors import Conflict, InvalidInput
-from publisher.settings import Settings, prepare_instance
-from publisher.storage.engine import Database
-from publisher.storage.models import Author, Meta
+from publisher.base.clock import Clock, clock_from_text, utc_now
+from publisher.base.environment import Environment, prepare_instance
+from publisher.base.errors import Conflict, InvalidInput
+from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
+from publisher.storage.tables.blog import Author, Meta
 
 DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 
@@ -26,26 +26,26 @@ DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 class Site:
     """What every entry (web, jobs, command line) needs; `site_url` has no slash at its end."""
 
-    settings: Settings
+    environment: Environment
     clock: Clock
     database: Database
     site_url: str
 
 
 def open_site(
-    settings: Settings, clock: Clock | None = None, first_url: str = DEFAULT_SITE_URL
+    environment: Environment, clock: Clock | None = None, first_url: str = DEFAULT_SITE_URL
 ) -> Site:
     """Open the installation, making or migrating its database where needed.
 
     `first_url` becomes the site's address when none is set and none is stored. Raises
     StorageUnavailable and InvalidData in words that a person can act on.
     """
-    prepare_instance(settings)
-    database = Database(settings.database_url)
+    prepare_instance(environment)
+    database = Database(environment.database_url)
     upgrade(database)
-    site_url = settings.site_url or _stored_url(database, first_url)
-    chosen = clock or settings.clock or _served_clock(settings, database) or utc_now
-    return Site(settings, chosen, database, site_url)
+    site_url = environment.site_url or _stored_url(database, first_url)
+    chosen = clock or environment.clock or _served_clock(environment, database) or utc_now
+    return Site(environment, chosen, database, site_url)
 
 
 def recall(session: Session, name: str) -> str | None:
@@ -64,7 +64,7 @@ def claim_clock(site: Site) -> None:
 
     Raises InvalidInput when the database has been served on the real clock.
     """
-    kind = "shifted" if site.settings.clock else "real"
+    kind = "shifted" if site.environment.clock else "real"
     with site.database.write() as session:
         before = recall(session, "served_on")
         if kind == "shifted" and before == "real":
@@ -73,22 +73,24 @@ def claim_clock(site: Site) -> None:
                 "need one of their own (set PUBLISHER_INSTANCE to an empty folder)"
             )
         remember(session, "served_on", kind)
-        remember(session, "clock", site.settings.clock.to_text() if site.settings.clock else "")
+        remember(
+            session, "clock", site.environment.clock.to_text() if site.environment.clock else ""
+        )
 
 
 @contextmanager
-def serving_lock(settings: Settings, exclusive: bool = False) -> Iterator[None]:
+def serving_lock(environment: Environment, exclusive: bool = False) -> Iterator[None]:
     """Held shared by every server of an instance, exclusive by whatever replaces its database.
 
     The kernel lets go of it when the process ends, however it ends.
     """
-    with (settings.instance / "serving.lock").open("w") as file:
+    with (environment.instance / "serving.lock").open("w") as file:
         kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError as error:
             doing = "being served; stop it first" if exclusive else "being restored; wait for it"
-            raise Conflict(f"the site in {settings.instance} is {doing}") from error
+            raise Conflict(f"the site in {environment.instance} is {doing}") from error
         yield
 
 
@@ -122,14 +124,14 @@ def hash_token(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _served_clock(settings: Settings, database: Database) -> Clock | None:
+def _served_clock(environment: Environment, database: Database) -> Clock | None:
     """The shifted clock that a running server keeps: commands must tell the same time."""
     with database.read() as session:
         text = recall(session, "clock")
     if not text:
         return None
     try:
-        with serving_lock(settings, exclusive=True):
+        with serving_lock(environment, exclusive=True):
             return None
     except Conflict:
         return clock_from_text(text)

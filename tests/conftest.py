@@ -13,8 +13,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
 
+from publisher.base.environment import Environment
 from publisher.blog import authors
-from publisher.settings import Settings
 from publisher.site import Site, open_site
 from publisher.web.application import create_app
 
@@ -66,10 +66,10 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def environment(tmp_path: Path) -> Environment:
     """An instance folder of its own, on SQLite."""
     instance = tmp_path / "instance"
-    return Settings(
+    return Environment(
         instance=instance,
         database_url=f"sqlite:///{instance}/publisher.db",
         site_url=SITE_URL,
@@ -78,17 +78,17 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def site(settings: Settings, clock: FakeClock) -> Iterator[Site]:
+def site(environment: Environment, clock: FakeClock) -> Iterator[Site]:
     """An open, empty site."""
-    opened = open_site(settings, clock)
+    opened = open_site(environment, clock)
     yield opened
     opened.database.close()
 
 
 @pytest.fixture
-def app(site: Site, settings: Settings, clock: FakeClock) -> Iterator[Flask]:
+def app(site: Site, environment: Environment, clock: FakeClock) -> Iterator[Flask]:
     """The real application on the same database as `site`."""
-    application = create_app(settings, clock)
+    application = create_app(environment, clock)
     yield application
     application.extensions["polls"].stop()
     application.extensions["front"].close()

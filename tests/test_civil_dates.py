@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from publisher.dates import format_rfc3339, parse_civil
-from publisher.errors import InvalidInput
+from publisher.base.dates import format_rfc3339, parse_civil
+from publisher.base.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import activity, preferences
-from publisher.rebuild import rebuild, refresh
+from publisher.blog import activity
+from publisher.publishing.rebuild import rebuild, refresh
+from publisher.settings import store_setting
 from publisher.site import Site
 from tests.conftest import FakeClock
-from tests.core.test_ttl import MONDAY, NEW_YORK, winers_updates
+from tests.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
 from tests.factories import make_post
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -31,7 +32,7 @@ def history(site: Site, clock: FakeClock) -> None:
     """21 days of updates in New York; it is Monday, midnight there."""
     clock.moment = MONDAY.astimezone(UTC)
     with site.database.write() as db:
-        preferences.store(db, "timezone", NEW_YORK)
+        store_setting(db, "timezone", NEW_YORK)
         activity.record_all(db, winers_updates(), "loaded")
     rebuild(site, clock())
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 import pytest
 
-from publisher.blog.preferences import CHECKS
+from publisher.base.environment import KNOWN
 from publisher.cli import cli
-from publisher.core.planner import PLANNERS
 from publisher.core.polling.registry import names as policies
-from publisher.core.profile import PROFILES
-from publisher.settings import KNOWN
+from publisher.core.ttl.forecast import PROFILES
+from publisher.core.ttl.planner import PLANNERS
+from publisher.settings import CHECKS
 
 ROOT = Path(__file__).parent.parent
 TEXT = "\n".join(

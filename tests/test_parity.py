@@ -15,19 +15,20 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from publisher.blog import activity, preferences
+from publisher.blog import activity
 from publisher.core.polling import Answer, parse
-from publisher.rebuild import rebuild
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import store_setting
 from publisher.site import Site
-from publisher.storage.models import Update
+from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
 pytest.importorskip("numpy")
 
+from publisher.simulator.plain_replay import walk
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.timelines import from_instants
-from publisher.simulator.walk import walk
 
 ZONE = ZoneInfo("America/New_York")
 MONDAY = datetime(2024, 3, 4, tzinfo=ZONE)
@@ -111,7 +112,7 @@ def test_48_hours_live_and_simulated_are_the_same(
     """The same ttl at every poll and the same minutes of polling."""
     clock.moment = MONDAY.astimezone(UTC)
     with site.database.write() as db:
-        preferences.store(db, "timezone", "America/New_York")
+        store_setting(db, "timezone", "America/New_York")
         activity.record_all(db, history(), "loaded")
     reader = live(site, app, client, clock)
 

@@ -14,9 +14,9 @@ from itertools import islice, pairwise
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.blog import preferences
-from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold, histogram
-from publisher.storage.models import HistogramSlot, HistogramState, Post, Update
+from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 10_000  # what an insert of millions of rows holds in memory at a time
@@ -52,27 +52,27 @@ def record_rows(session: Session, rows: Iterable[tuple[datetime, str, int | None
         in_order = in_order and all(a <= b for a, b in pairwise([*known, *instants]))
         number, activity = number + len(some), fold(activity, instants)
     if number > 1 and not in_order:
-        activity = _fold_log(session, preferences.load(session))
+        activity = _fold_log(session, load_settings(session))
     if number:
         _store(session, activity)
 
 
 def load(session: Session) -> Activity:
     """The histogram as it stands; folded from the log when there is no usable checkpoint."""
-    site = preferences.load(session)
+    site = load_settings(session)
     return _checkpoint(session, site) or _fold_log(session, site)
 
 
 def settle(session: Session) -> None:
     """Keep a new checkpoint where there is no usable one: another time zone, another half-life."""
-    site = preferences.load(session)
+    site = load_settings(session)
     if _checkpoint(session, site) is None:
         _store(session, _fold_log(session, site))
 
 
 def at(session: Session, moment: datetime) -> Activity:
     """What was known at `moment`: folded from the updates of the log that are not later."""
-    site = preferences.load(session)
+    site = load_settings(session)
     instants = session.scalars(select(Update.at).where(Update.at <= moment).order_by(Update.at))
     return histogram(instants, moment, site.timezone)
 
@@ -94,7 +94,7 @@ def scheduled(session: Session, after: datetime) -> list[datetime]:
     )
 
 
-def _checkpoint(session: Session, site: preferences.Preferences) -> Activity | None:
+def _checkpoint(session: Session, site: Settings) -> Activity | None:
     """What was stored, if it was made for the present time zone and half-life."""
     state = session.get(HistogramState, _ONLY_ROW)
     if state is None:
@@ -112,7 +112,7 @@ def _checkpoint(session: Session, site: preferences.Preferences) -> Activity | N
     return activity if fits else None
 
 
-def _fold_log(session: Session, site: preferences.Preferences) -> Activity:
+def _fold_log(session: Session, site: Settings) -> Activity:
     instants = session.scalars(select(Update.at).order_by(Update.at))
     return fold(Activity.empty(site.timezone, HALF_LIFE_DAYS), instants)
 

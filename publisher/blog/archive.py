@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import ScalarSelect, Select, and_, func, select
 from sqlalchemy.orm import Session
 
-from publisher.blog.listing import older_than
-from publisher.errors import NotFound
-from publisher.plain import first_words
-from publisher.storage.models import Post
+from publisher.base.errors import NotFound
+from publisher.base.text import first_words
+from publisher.blog.published import older_than
+from publisher.storage.tables.blog import Post
 
 PAGE = 300
 _AT_ONCE = 60  # months in one question

@@ -15,9 +15,9 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from publisher.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
+from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
 from publisher.site import hash_token
-from publisher.storage.models import Author, LoginFailure, LoginSession
+from publisher.storage.tables.blog import Author, LoginFailure, LoginSession
 
 ROLES = ("admin", "author")
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000

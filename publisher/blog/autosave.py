@@ -11,10 +11,10 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import Conflict, TooLarge
 from publisher.blog.drafts import MAX_SOURCE, clean
-from publisher.dates import format_rfc3339
-from publisher.errors import Conflict, TooLarge
-from publisher.storage.models import Autosave
+from publisher.storage.tables.blog import Autosave
 
 BOX = 0  # the box on the studio's first page stands for a post that does not exist yet
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from publisher.base.errors import FieldErrors
 from publisher.blog.slugs import slugify
-from publisher.errors import FieldErrors
 
 MAX_TITLE, MAX_SUMMARY, MAX_SOURCE, MAX_TAGS, MAX_TAG = 300, 2_000, 1_000_000, 50, 60
 

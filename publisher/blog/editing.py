@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from publisher.blog import autosave, posts, roles
+from publisher.base.errors import FieldErrors
+from publisher.blog import autosave, permissions, posts
 from publisher.blog.drafts import Draft
-from publisher.errors import FieldErrors
-from publisher.storage.models import Author, Post
+from publisher.storage.tables.blog import Author, Post
 
 PLACES = ("keep", "draft", "now", "later")
 
@@ -43,7 +43,7 @@ def submit(
     if post_id == 0:
         post = posts.create(session, draft, author.id, now)
     else:
-        roles.editable(session, author, post_id)
+        permissions.editable(session, author, post_id)
         post = posts.save(session, post_id, draft, base_version, author.id, now, intent.minor)
     _place(session, post, intent, now, undo_seconds)
     autosave.forget(session, author.id, post_id)

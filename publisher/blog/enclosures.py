@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from publisher.base.errors import FieldErrors
 from publisher.blog.drafts import Enclosure
-from publisher.errors import FieldErrors
 
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
 

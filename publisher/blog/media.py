@@ -19,10 +19,10 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.blog import pictures, sounds
 from publisher.blog.drafts import clean
-from publisher.errors import InvalidData, StorageUnavailable, TooLarge
-from publisher.storage.models import Media
+from publisher.storage.tables.blog import Media
 
 MAX_BYTES = 32 * 1024 * 1024
 PREFIX = "/media/"

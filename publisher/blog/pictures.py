@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from publisher.errors import InvalidData, TooLarge
+from publisher.base.errors import InvalidData, TooLarge
 
 WIDTHS = (480, 960, 1600)
 MAX_SIDE = 2560

@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.blog import activity, markdown, search, tags
 from publisher.blog.drafts import Draft, Enclosure
 from publisher.blog.slugs import free_slug, made_slug, slug_from
-from publisher.errors import Conflict, InvalidInput, NotFound
-from publisher.storage.models import Post, Redirect, Revision
+from publisher.storage.tables.blog import Post, Redirect, Revision
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
 BACKDATED = timedelta(minutes=1)  # published with a date that lies further back

@@ -7,8 +7,8 @@ import secrets
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from publisher.errors import NotFound
-from publisher.storage.models import Post
+from publisher.base.errors import NotFound
+from publisher.storage.tables.blog import Post
 
 
 def find(session: Session, token: str) -> Post:

@@ -9,10 +9,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.errors import NotFound
 from publisher.blog import posts
 from publisher.blog.difference import Piece, difference
-from publisher.errors import NotFound
-from publisher.storage.models import Author, Post, Revision
+from publisher.storage.tables.blog import Author, Post, Revision
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from publisher.plain import plain_text
-from publisher.storage.models import Post
+from publisher.base.text import plain_text
+from publisher.storage.tables.blog import Post
 
 
 @dataclass(frozen=True)

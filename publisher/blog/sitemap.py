@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 
 PART = 45_000  # sitemaps.org allows 50,000 addresses a file; the site's own pages come on top
 STEP = 1_000

@@ -9,7 +9,7 @@ import unicodedata
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.storage.models import Post, Redirect
+from publisher.storage.tables.blog import Post, Redirect
 
 MAX_LENGTH = 80
 _COUNTED = 20

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.blog.slugs import slugify
-from publisher.storage.models import Post, PostTag, Tag
+from publisher.storage.tables.blog import Post, PostTag, Tag
 
 
 def assign(session: Session, post: Post, names: Iterable[str], now: datetime) -> None:

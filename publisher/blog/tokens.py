@@ -12,9 +12,9 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from publisher.errors import InvalidInput, NotFound
+from publisher.base.errors import InvalidInput, NotFound
 from publisher.site import hash_token
-from publisher.storage.models import ApiToken, Author
+from publisher.storage.tables.blog import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media")
 

@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from publisher.errors import PublisherError
+from publisher.base.errors import PublisherError
 
 # Command -> where it lives and what it does, so that `--help` imports none of them.
 COMMANDS = {
@@ -23,11 +23,11 @@ COMMANDS = {
     "import": ("publisher.cli.exchange:import_", "import a feed, an export or a folder of posts"),
     "export": ("publisher.cli.exchange:export", "write everything to a folder or a zip"),
     "demo": ("publisher.cli.demo:demo", "fill an empty instance with a believable blog"),
-    "updates": ("publisher.cli.history:updates", "load and export the update log"),
-    "ttl": ("publisher.cli.history:ttl", "what the feed tells readers, now or at any moment"),
+    "updates": ("publisher.cli.ttl:updates", "load and export the update log"),
+    "ttl": ("publisher.cli.ttl:ttl", "what the feed tells readers, now or at any moment"),
     "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
     "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
-    "feed": ("publisher.cli.history:feed", "build the feed once, or print it for a moment"),
+    "feed": ("publisher.cli.ttl:feed", "build the feed once, or print it for a moment"),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
     "backup": ("publisher.cli.upkeep:backup", "write a consistent copy of a running site"),
     "restore": ("publisher.cli.upkeep:restore", "put a backup in the place of the site's data"),

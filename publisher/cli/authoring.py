@@ -9,14 +9,15 @@ from typing import IO
 
 import click
 
-from publisher.blog import authors, posts, preferences
+from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.blog import authors, posts
 from publisher.blog.drafts import draft
-from publisher.blog.importing import markdown
-from publisher.blog.importing.model import ImportedPost
-from publisher.blog.importing.sources import MAX_FILE_BYTES
 from publisher.cli.options import Instant, site
-from publisher.errors import InvalidData, InvalidInput, TooLarge
-from publisher.rebuild import rebuild
+from publisher.exchange.importing import markdown_files
+from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import MAX_FILE_BYTES
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import load_settings, store_setting
 
 
 @click.command()
@@ -27,10 +28,10 @@ def settings(key: str | None, value: str | None) -> None:
     here = site()
     if key is not None and value is not None:
         with here.database.write() as db:
-            preferences.store(db, key, value)
+            store_setting(db, key, value)
         rebuild(here, here.clock())
     with here.database.read() as db:
-        values = asdict(preferences.load(db))
+        values = asdict(load_settings(db))
     if key is None:
         for name, current in values.items():
             click.echo(f"{name} = {current}")
@@ -104,7 +105,7 @@ def add_post(
     here = site()
     now = here.clock()
     with here.database.read() as db:
-        zone = preferences.load(db).zone
+        zone = load_settings(db).zone
     found = _read(file, zone)
     value = draft(
         found.source,
@@ -133,8 +134,8 @@ def _read(file: IO[bytes], zone: tzinfo) -> ImportedPost:
         raise TooLarge(f"more than {MAX_FILE_BYTES:,} bytes are no post")
     if b"\0" in data:
         raise InvalidData("this is no text: it contains zero bytes; nothing was published")
-    fields, body = markdown.split("the text", data)
-    found = markdown.post("the text", fields, body, zone)
+    fields, body = markdown_files.split("the text", data)
+    found = markdown_files.post("the text", fields, body, zone)
     title = (
         found.title if fields else ""
     )  # a heading is a heading unless the front matter says more

@@ -7,9 +7,9 @@ import secrets
 
 import click
 
-from publisher.blog.demo import build
 from publisher.cli.options import site
-from publisher.rebuild import rebuild
+from publisher.demo import build
+from publisher.publishing.rebuild import rebuild
 
 
 @click.command()
@@ -22,10 +22,10 @@ def demo(seed: int) -> None:
         build.check_empty(db)
     passwords = {name: secrets.token_urlsafe(12) for name in build.PEOPLE}
     uploads = build.files(rng)
-    build.media_folder(here.settings.media, uploads)
+    build.media_folder(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)
     rebuild(here, now)
-    click.echo(f"{number} posts and three months of history are in {here.settings.instance}")
+    click.echo(f"{number} posts and three months of history are in {here.environment.instance}")
     for name, password in passwords.items():
         click.echo(f"log in as {name} with the password {password} (shown this once)")

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from publisher.dates import parse_rfc3339
-from publisher.errors import InvalidInput
-from publisher.settings import from_environment
+from publisher.base.dates import parse_rfc3339
+from publisher.base.environment import read_environment
+from publisher.base.errors import InvalidInput
 from publisher.site import Site, open_site
 
 
@@ -49,4 +49,4 @@ class Days(click.FloatRange):
 
 def site() -> Site:
     """The installation that the environment names."""
-    return open_site(from_environment())
+    return open_site(read_environment())

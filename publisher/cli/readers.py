@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from publisher.blog import preferences
+from publisher.base.dates import format_rfc3339
 from publisher.cli.options import site
-from publisher.dates import format_rfc3339
 from publisher.readers.fold import fold
 from publisher.readers.report import Report, make
+from publisher.settings import load_settings
 
 COLUMNS = ("agent", "a day", "every", "told", "cond.", "304", "kB", "subs", "verdict")
 
@@ -24,7 +24,7 @@ def readers(days: int, as_json: bool) -> None:
     """Report who fetched the feeds in the last DAYS days, and how."""
     here = site()
     with here.database.read() as session:
-        smallest = preferences.load(session).rule.menu.smallest
+        smallest = load_settings(session).rule.menu.smallest
     fold(here.database, smallest)
     with here.database.read() as session:
         report = make(session, here.clock(), days, smallest)

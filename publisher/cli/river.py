@@ -17,16 +17,15 @@ import click
 from sqlalchemy import func
 from sqlalchemy import select as query
 
-from publisher import following
-from publisher.blog import preferences
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.options import site
 from publisher.core.specs import SpecError
-from publisher.dates import format_rfc3339
-from publisher.errors import InvalidData, InvalidInput
-from publisher.river import feeds, opml
+from publisher.river import opml, service, subscriptions
 from publisher.river.answers import Credentials
 from publisher.river.observe import Estimator, observe
-from publisher.storage.river import RiverFeed, RiverItem
+from publisher.settings import load_settings
+from publisher.storage.tables.river import RiverFeed, RiverItem
 
 _READ_BYTES = 1 << 20
 
@@ -49,7 +48,7 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else ""
         secret = Credentials(user, password)
     try:
-        feed = following.desk(site()).add(
+        feed = service.desk(site()).add(
             url, folder=folder, policy=policy, credentials=secret, choose_first=True
         )
     except SpecError as error:
@@ -65,7 +64,7 @@ def remove(url: str) -> None:
     """Stop following URL and forget its items."""
     here = site()
     with here.database.write() as db:
-        feeds.unsubscribe(db, feeds.named(db, url))
+        subscriptions.unsubscribe(db, subscriptions.named(db, url))
 
 
 @river.command("list")
@@ -80,8 +79,8 @@ def list_feeds(as_json: bool) -> None:
             .group_by(RiverItem.feed_id)
         )
         counts = dict(db.execute(counted).all())
-        default = preferences.load(db).river_policy
-        rows = [_row(feed, counts.get(feed.id, 0), default) for feed in feeds.everyone(db)]
+        default = load_settings(db).river_policy
+        rows = [_row(feed, counts.get(feed.id, 0), default) for feed in subscriptions.everyone(db)]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
@@ -95,14 +94,14 @@ def poll(url: str | None) -> None:
     """Poll what is due now, or URL on demand; never against what a server asked for."""
     here = site()
     if url is None:
-        worker = following.rounds(here)
+        worker = service.rounds(here)
         asyncio.run(worker.drain())
         click.echo(f"{worker.polls} polled, {worker.new_items} new items")
         return
-    desk = following.desk(here)
+    desk = service.desk(here)
     with here.database.write() as db:
-        feed = feeds.named(db, url)
-        feeds.ask(db, feed, here.clock(), desk.options)
+        feed = subscriptions.named(db, url)
+        subscriptions.ask(db, feed, here.clock(), desk.options)
         number = feed.id
     feed = desk.retrieve(number)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
@@ -114,7 +113,7 @@ def run() -> None:
     here, stop = site(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    following.work_until(here, stop)
+    service.work_until(here, stop)
 
 
 @river.command()
@@ -122,7 +121,7 @@ def run() -> None:
 def why(url: str) -> None:
     """Say when URL is polled next, and the chain of reasons."""
     with site().database.read() as db:
-        feed = feeds.named(db, url)
+        feed = subscriptions.named(db, url)
     if feed.next_poll_at is not None:
         click.echo(f"next poll {format_rfc3339(feed.next_poll_at)}")
     click.echo(" -> ".join(feed.reasons))
@@ -137,7 +136,7 @@ def import_opml(file: Path) -> None:
     here = site()
     outlines, refused = opml.read_opml(file.read_bytes())
     with here.database.write() as db:
-        added = feeds.subscribe_all(db, outlines, here.clock())
+        added = subscriptions.subscribe_all(db, outlines, here.clock())
     for complaint in refused:
         click.echo(f"left out: {complaint}", err=True)
     click.echo(f"added {added}, known {len(outlines) - added}, left out {len(refused)}")
@@ -148,8 +147,8 @@ def export_opml() -> None:
     """Print the subscriptions as OPML."""
     here = site()
     with here.database.read() as db:
-        title = preferences.load(db).title
-        sys.stdout.buffer.write(opml.write_opml(title, feeds.everyone(db)))
+        title = load_settings(db).title
+        sys.stdout.buffer.write(opml.write_opml(title, subscriptions.everyone(db)))
 
 
 @river.command("observe")
@@ -160,7 +159,7 @@ def observe_lines(estimator: str | None, visits: int | None, metadata: str | Non
     """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
     here = site()
     with here.database.read() as db:
-        chosen = preferences.load(db)
+        chosen = load_settings(db)
     names = (chosen.river_metadata if metadata is None else metadata).replace(",", " ").split()
     rule = Estimator.of(estimator or chosen.river_estimator, visits or chosen.river_visits, names)
     complaints, encode = 0, json.JSONEncoder(ensure_ascii=False).encode

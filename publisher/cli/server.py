@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
+from publisher.base.clock import ShiftedClock, utc_now
+from publisher.base.environment import read_environment
 from publisher.cli.options import Instant
-from publisher.clock import ShiftedClock, utc_now
-from publisher.settings import from_environment
 
 
 @click.command()
@@ -26,10 +26,10 @@ def serve(
     host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None
 ) -> None:
     """Run the site: web workers, and one scheduler process for the hourly job."""
-    from publisher.serve import serve as run
+    from publisher.operations.serve import serve as run
 
     clock = None
     if clock_start is not None or clock_speed is not None:
         started = utc_now()
         clock = ShiftedClock(started, clock_start or started, clock_speed or 1.0)
-    run(from_environment(), host, port, workers, clock)
+    run(read_environment(), host, port, workers, clock)

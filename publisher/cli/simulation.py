@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from publisher.cli import histories
+from publisher.base.errors import InvalidInput, PublisherError
+from publisher.cli import timelines
 from publisher.cli.options import Days, Instant
-from publisher.errors import InvalidInput, PublisherError
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
@@ -103,15 +103,16 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
     `simulate compare A.json B.json` pairs two results.
     """
     require_numbers()
-    from publisher.simulator import grid, report
+    from publisher.simulator import grid
+    from publisher.simulator import results as report
     from publisher.simulator.engine import WINDOW
 
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
-    window = asked["window"] or (histories.my_settings().feed_items if asked["mine"] else WINDOW)
+    window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
     plan = grid.Plan(clients, asked["phases"], window, asked["seed"], asked["jitter"])
     publishers = _publishers(asked)
-    sources = histories.sources(asked)
+    sources = timelines.sources(asked)
     if trace:
         _trace(sources, publishers, plan, form)
         return
@@ -179,7 +180,7 @@ def _population(path: Path | None, clients: tuple[str, ...]) -> Population | Non
 def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
-    specs = asked["publishers"] or (histories.my_publishers() if asked["mine"] else ("forward",))
+    specs = asked["publishers"] or (timelines.my_publishers() if asked["mine"] else ("forward",))
     for spec in specs:
         try:
             parse_publisher(spec)

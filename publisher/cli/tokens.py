@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from publisher.base.dates import format_rfc3339
 from publisher.blog import authors, tokens
 from publisher.cli.options import site
-from publisher.dates import format_rfc3339
 
 
 @click.group()

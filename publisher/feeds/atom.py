@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml.etree import Element, SubElement, tostring
 
-from publisher.dates import format_rfc3339
+from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.syndication import ATOM
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from publisher.dates import format_rfc822, http_date
+from publisher.base.dates import format_rfc822, http_date
 
 SHARED_MAX_AGE_SECONDS = 60
 _SECOND = timedelta(seconds=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from publisher.dates import format_rfc3339
+from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Attachment, Channel, Item
 
 CONTENT_TYPE = "application/feed+json; charset=utf-8"

@@ -13,12 +13,13 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.dates import format_rfc822
-from publisher.readers import tables
+from publisher.base.dates import format_rfc822
+from publisher.readers import store
 from publisher.readers.agents import parse_agent
-from publisher.readers.batches import Answered, Batch
-from publisher.readers.clients import NOBODY
-from publisher.readers.figures import (
+from publisher.readers.identity import NOBODY
+from publisher.readers.poll_batches import Answered, Batch
+from publisher.readers.reach import News
+from publisher.readers.sums import (
     DAY_SECONDS,
     HOUR_SECONDS,
     Figures,
@@ -27,9 +28,8 @@ from publisher.readers.figures import (
     count_answer,
     count_interval,
 )
-from publisher.readers.reach import News
-from publisher.storage.engine import Database
-from publisher.storage.models import DocumentVersion, PollBatch
+from publisher.storage.database import Database
+from publisher.storage.tables.blog import DocumentVersion, PollBatch
 
 BATCHES_AT_ONCE, GROUPS_AT_ONCE = 20, 2_000  # the write lock is held for a moment only
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are summed up as nobody in particular
@@ -69,7 +69,7 @@ def _fold_some(
     session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
     if waiting:
         session.execute(insert(PollBatch).values(payload=Batch(tuple(waiting)).to_bytes()))
-    groups = _limited(session, tables.hand_over(session, ready))
+    groups = _limited(session, store.hand_over(session, ready))
     folding = _Folding(session, groups, smallest_ttl_minutes)
     folding.run()
     folding.save(lost)
@@ -99,10 +99,10 @@ def _limited(session: Session, groups: Sequence[Answered]) -> Sequence[Answered]
         return groups
     clients = {group.client for group in groups}
     day_start = min(group.times_ms[0] for group in groups) / 1000 // DAY_SECONDS * DAY_SECONDS
-    room = NEW_READERS_A_DAY - tables.new_since(session, day_start)
+    room = NEW_READERS_A_DAY - store.new_since(session, day_start)
     if len(clients) <= room:
         return groups
-    new = sorted(clients - tables.known(session, clients))
+    new = sorted(clients - store.known(session, clients))
     nameless = set(new[max(room, 0) :])
     return [
         group._replace(client=NOBODY, agent="") if group.client in nameless else group
@@ -119,7 +119,7 @@ class _Folding:
         self.polls = 0
         self._session, self._groups = session, groups
         self._smallest = smallest_ttl_minutes
-        self._states = tables.load_states(session, {group.client for group in groups})
+        self._states = store.load_states(session, {group.client for group in groups})
         self._versions = _versions(session, groups)
         held = [state.seen_at for state in self._states.values()]
         self._news = News.since(session, [*held, *(group.modified for group in groups)])
@@ -147,11 +147,11 @@ class _Folding:
     def save(self, lost: int) -> None:
         """Write everything."""
         agents = {group.client: parse_agent(group.agent) for group in self._groups}
-        tables.save_clients(self._session, agents, self._seen)
-        tables.save_states(self._session, self._states)
-        tables.save_days(self._session, self._days)
-        tables.save_hours(self._session, self._hours)
-        tables.add_lost(self._session, lost)
+        store.save_clients(self._session, agents, self._seen)
+        store.save_states(self._session, self._states)
+        store.save_days(self._session, self._days)
+        store.save_hours(self._session, self._hours)
+        store.add_lost(self._session, lost)
         self._news.save(self._session)
 
     def _note_seen(self, client: int, first: float, last: float) -> None:

@@ -15,20 +15,14 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
-from publisher.plain import first_words
-from publisher.readers import spans, verdicts
-from publisher.readers.clients import NOBODY
-from publisher.readers.figures import (
-    COUNTS,
-    DAY_SECONDS,
-    Figures,
-    told_from_text,
-    told_sum,
-)
+from publisher.base.text import first_words
+from publisher.readers import durations, verdicts
+from publisher.readers.identity import NOBODY
 from publisher.readers.reach import counted
-from publisher.readers.tables import IDS_AT_ONCE, LOST
+from publisher.readers.store import IDS_AT_ONCE, LOST
+from publisher.readers.sums import COUNTS, DAY_SECONDS, Figures, told_from_text, told_sum
 from publisher.readers.verdicts import judge
-from publisher.storage.models import Meta, Post, PostReach, ReaderClient, ReaderDay
+from publisher.storage.tables.blog import Meta, Post, PostReach, ReaderClient, ReaderDay
 
 FIXED_MINUTES = (15, 60)
 
@@ -58,7 +52,7 @@ class Reader:
             "requests": sums.requests,
             "requests_per_day": round(sums.requests / self.days, 1),
             "median_interval_minutes": verdicts.median_minutes(verdicts.intervals(sums.spans)),
-            "told_minutes": spans.quantile(told, 0.5),
+            "told_minutes": durations.quantile(told, 0.5),
             "conditional_share": _share(sums.conditional, sums.requests),
             "not_modified_share": _share(sums.not_modified, sums.requests),
             "bytes": sums.bytes,
@@ -121,7 +115,7 @@ class Report:
 
     def delay_summary(self) -> dict[str, Any]:
         """How soon readers had the posts: in total and by post."""
-        total = spans.merged(post.delays for post in self.delays)
+        total = durations.merged(post.delays for post in self.delays)
         return {
             "deliveries": total.total(),
             "median_minutes": verdicts.median_minutes(total),
@@ -188,7 +182,7 @@ def avoided(obedient: Iterable[Figures], fixed_minutes: int) -> int:
 
 def minutes_at(counts: Counter[int], share: float) -> float | None:
     """The quantile of counted seconds, in minutes."""
-    value = spans.quantile(counts, share)
+    value = durations.quantile(counts, share)
     return None if value is None else round(value / 60.0, 1)
 
 
@@ -251,7 +245,7 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
             .group_by(ReaderDay.client)
         )
         for client, text in session.execute(query):
-            by_client[client].sums.spans.update(spans.from_texts(text or ""))
+            by_client[client].sums.spans.update(durations.from_texts(text or ""))
 
 
 def _delays(session: Session, begin: datetime) -> list[PostDelay]:

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session, aliased
 
-from publisher.readers.clients import forget_old
-from publisher.readers.figures import DAY_SECONDS, HOUR_SECONDS
-from publisher.readers.tables import LOST
-from publisher.storage.models import (
+from publisher.readers.identity import forget_old
+from publisher.readers.store import LOST
+from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS
+from publisher.storage.tables.blog import (
     Meta,
     PollBatch,
     PollHour,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from publisher.readers.figures import Figures, Told
-from publisher.readers.spans import Spans, quantile
+from publisher.readers.durations import Spans, quantile
+from publisher.readers.sums import Figures, Told
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"

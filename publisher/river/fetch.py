@@ -17,9 +17,9 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 from yarl import URL
 
-from publisher import net
-from publisher.river.addresses import AddressBook
+from publisher.base import net
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
+from publisher.river.hosts import AddressBook
 
 MAX_HOPS = 6
 ACCEPT = (

@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.answers import Credentials, Validators
-from publisher.storage.river import RiverFeed, RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost
 
 _LEAST_RETRY = timedelta(minutes=15)
 _MOST_RETRY = timedelta(days=1)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from publisher.dates import parse_instant
-from publisher.errors import InvalidInput
-from publisher.river.items import Document, Enclosure, Item, NotAFeed, assemble, digest
+from publisher.base.dates import parse_instant
+from publisher.base.errors import InvalidInput
+from publisher.river.feed_document import Document, Enclosure, Item, NotAFeed, assemble, digest
 
 _MAX_ITEMS = 1_000
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from publisher.river.hints import header_hints, retry_after_seconds
+from publisher.river.http_hints import header_hints, retry_after_seconds
 
 CONDITIONAL_GAP_SECONDS = 3600
 UNCONDITIONAL_GAP_SECONDS = 86400

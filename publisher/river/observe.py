@@ -19,11 +19,11 @@ from typing import Any, cast
 from sqlalchemy import ClauseElement, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import parse_rfc3339
+from publisher.base.errors import InvalidInput
 from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
-from publisher.dates import parse_rfc3339
-from publisher.errors import InvalidInput
-from publisher.storage.river import RiverCrawl, RiverCrawlVisit
+from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
 
 FLOOR_SECONDS = 15 * 60
 CEILING_SECONDS = 7 * 86400

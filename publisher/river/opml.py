@@ -6,10 +6,10 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from publisher.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.river.charset import to_utf8
-from publisher.river.feeds import Outline, tidy_url
-from publisher.storage.river import RiverFeed
+from publisher.river.subscriptions import Outline, tidy_url
+from publisher.storage.tables.river import RiverFeed
 
 
 def read_opml(document: bytes) -> tuple[list[Outline], list[str]]:

@@ -14,12 +14,12 @@ from urllib.parse import urljoin
 
 import feedparser
 
-from publisher.plain import plain_text
+from publisher.base.text import plain_text
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
-from publisher.river.items import Document, Enclosure, Item, NotAFeed, assemble, digest
+from publisher.river.feed_document import Document, Enclosure, Item, NotAFeed, assemble, digest
+from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
-from publisher.river.scan import Scan, UnsafeDocument, first_tag, scan
 
 _MAX_ITEMS = 1_000
 _NOTHING: Mapping[bytes, bytes] = {}

@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from publisher.core.durations import duration
 from publisher.core.polling import Memory, PollPolicy
-from publisher.core.polling.words import duration
 from publisher.river.options import RiverOptions
 
 DAY_SECONDS = 86400.0

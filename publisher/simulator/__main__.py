@@ -1,8 +1,7 @@
 """`python -m publisher.simulator` is the same as `publisher simulate`."""
 
+import runpy
 import sys
 
-from publisher.cli import main
-
 sys.argv.insert(1, "simulate")
-main()
+runpy.run_module("publisher", run_name="__main__", alter_sys=True)

@@ -4,10 +4,10 @@ from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.polling import FOREVER, PollPolicy, Rule, parse
 from publisher.core.polling import names as policy_names
 from publisher.core.specs import SpecError, known, read_options, split_spec
-from publisher.errors import InvalidData, InvalidInput
 
 ORACLE = "oracle"
 NEXT_UPDATE = 0  # the oracle's only slot

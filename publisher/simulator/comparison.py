@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.errors import InvalidData
-from publisher.simulator.report import SMALLEST_EFFICIENCY, Row, aligned
+from publisher.base.errors import InvalidData
+from publisher.simulator.results import SMALLEST_EFFICIENCY, Row, aligned
 
 MEASURES = ("efficiency", "polls_per_day", "delay_mean_minutes", "stale_share")
 RESAMPLES = 10_000

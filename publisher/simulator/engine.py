@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.polling import Answer, PollPolicy
-from publisher.simulator import compiled, kernel, visits
+from publisher.simulator import compiled, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
-from publisher.simulator.metrics import Tally, tally
+from publisher.simulator.figures import Tally, tally
 from publisher.simulator.publishers import Documents
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.scoring import Scoring, scoring
@@ -97,7 +97,7 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
 
 def salts(feeds: Batch, seed: int) -> Ints:
     """What the jitter of each feed's clients begins with."""
-    return np.asarray((scatter(feeds.ids, seed) * visits.PRIME).astype(np.int64))
+    return np.asarray((scatter(feeds.ids, seed) * responses.PRIME).astype(np.int64))
 
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:

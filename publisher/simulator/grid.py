@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import PHASES, WINDOW, Batch, batch, one_feed, replay
-from publisher.simulator.metrics import Tally
+from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.scoring import window
 from publisher.simulator.synthetic import Shard

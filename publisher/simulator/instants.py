@@ -1,10 +1,10 @@
-"""Reads millions of RFC 3339 instants at once; what has another shape goes to `publisher.dates`."""
+"""Reads millions of RFC 3339 instants at once; what has another shape goes to `base.dates`."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.dates import parse_rfc3339
-from publisher.errors import InvalidInput
+from publisher.base.dates import parse_rfc3339
+from publisher.base.errors import InvalidInput
 
 Instants = NDArray[np.uint32]
 

@@ -7,7 +7,7 @@ with each policy's own two functions in their place, compiled. All instants are 
 from collections.abc import MutableSequence, Sequence
 
 from publisher.core.polling.answer import ABSENT
-from publisher.simulator.visits import PHASE_SALT, answered, jittered
+from publisher.simulator.responses import PHASE_SALT, answered, jittered
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from publisher.core.civil import zone_table
 from publisher.simulator.grid import Plan, Result, Source
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.report import WHOLE, Row
+from publisher.simulator.results import WHOLE, Row
 from publisher.simulator.scoring import scoring
 from publisher.simulator.timelines import DAY, Timeline
 from publisher.simulator.trace import first_client

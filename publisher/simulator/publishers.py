@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.choice import Ahead, Past, Settings, choose, room, warm_up_minutes
 from publisher.core.civil import DAY_SECONDS, hour_end, local_second, zone_table
-from publisher.core.counts import SIZES, Tables, decay, knows_enough, record
-from publisher.core.histogram import HALF_LIFE_DAYS
-from publisher.core.quiet import WATCHED_DAYS, active_bits, quiet_bits
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
-from publisher.core.ttl import TtlRule, numbers
+from publisher.core.ttl.activity import HALF_LIFE_DAYS
+from publisher.core.ttl.choice import Ahead, Past, Settings, choose, room, warm_up_minutes
+from publisher.core.ttl.decision import TtlRule, numbers
+from publisher.core.ttl.skip_hours import WATCHED_DAYS, active_bits, quiet_bits
+from publisher.core.ttl.tables import SIZES, Tables, decay, knows_enough, record
 from publisher.simulator.compiled import available, specialise
 from publisher.simulator.timelines import Timeline
 

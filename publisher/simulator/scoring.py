@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.errors import InvalidData
+from publisher.base.errors import InvalidData
 from publisher.simulator.timelines import DAY, Timeline
 
 LEARNING_DAYS = 28

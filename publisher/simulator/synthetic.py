@@ -11,9 +11,9 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from publisher.base.errors import InvalidInput
 from publisher.core.civil import period, zone_table
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
-from publisher.errors import InvalidInput
 from publisher.simulator.compiled import available, specialise
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.timelines import DAY, Timeline

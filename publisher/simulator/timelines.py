@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.civil import zone_table
-from publisher.errors import InvalidData, InvalidInput
 from publisher.simulator.instants import LATEST, Instants, Malformed, read_instants
 
 DAY = 86400

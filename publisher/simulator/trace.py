@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from publisher.core.polling.words import duration
-from publisher.dates import format_rfc3339
+from publisher.base.dates import format_rfc3339
+from publisher.core.durations import duration
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import Plan
+from publisher.simulator.plain_replay import Poll, walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline
-from publisher.simulator.walk import Poll, walk
 
 
 def trace(timeline: Timeline, publisher: str, plan: Plan) -> Iterator[Poll]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from publisher.storage.engine import Database
+from publisher.storage.database import Database
 
 
 class ChangeCounter:

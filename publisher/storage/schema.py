@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, column, inspect, select, table
 
-from publisher.errors import InvalidData
-from publisher.storage.engine import Database, translated
+from publisher.base.errors import InvalidData
+from publisher.storage.database import Database, translated
 
 if TYPE_CHECKING:
     from alembic.config import Config

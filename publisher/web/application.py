@@ -7,34 +7,31 @@ from pathlib import Path
 from flask import Flask, Response
 from flask_wtf.csrf import CSRFProtect
 
+from publisher.base.clock import Clock
+from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.blog.media import MAX_BYTES
-from publisher.clock import Clock
-from publisher.readers import batches
+from publisher.delivery.front import FeedFront
+from publisher.delivery.trusted_proxies import behind_proxies
+from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter
-from publisher.settings import Settings, from_environment, secret_key
 from publisher.site import Site, open_site
 from publisher.web import (
-    administration,
-    archives,
     assets,
     blog,
     failures,
     feeds,
-    login,
+    healthz,
     media,
     metrics,
     micropub,
-    operations,
     preview,
-    question,
-    readers,
     rendering,
     river,
-    signposts,
+    setup,
     studio,
 )
-from publisher.web.front import FeedFront
-from publisher.web.proxies import behind_proxies
+from publisher.web.readers import report, simulated
+from publisher.web.studio import login
 
 # The largest upload and its form around it; the form's own texts may be as long as a post.
 MAX_REQUEST_BYTES = MAX_BYTES + 8 * 1024 * 1024
@@ -51,34 +48,32 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-_ROOMS = (
-    administration,
-    archives,
+_ADDRESSES = (
     assets,
     blog,
     feeds,
+    healthz,
     login,
     media,
     metrics,
     micropub,
-    operations,
     preview,
-    question,
-    signposts,
-    readers,
+    report,
     river,
+    setup,
+    simulated,
     studio,
 )
 
 csrf = CSRFProtect()
 
 
-def create_app(settings: Settings | None = None, clock: Clock | None = None) -> Flask:
+def create_app(environment: Environment | None = None, clock: Clock | None = None) -> Flask:
     """The application for one installation; settings from the environment unless given."""
-    site = open_site(settings or from_environment(), clock)
+    site = open_site(environment or read_environment(), clock)
     app = Flask("publisher", template_folder=str(_templates()), static_folder=None)
     app.config.update(
-        SECRET_KEY=secret_key(site.settings),
+        SECRET_KEY=secret_key(site.environment),
         MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
         MAX_FORM_MEMORY_SIZE=MAX_TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
@@ -93,15 +88,15 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     csrf.init_app(app)
     rendering.prepare(app)
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
-    for module in _ROOMS:
+    for module in _ADDRESSES:
         app.register_blueprint(module.blueprint)
     failures.prepare(app)
     app.after_request(_secure)
-    polls = PollCounter(lambda counted: batches.store(site.database, counted, site.clock()))
+    polls = PollCounter(lambda counted: poll_batches.store(site.database, counted, site.clock()))
     app.extensions["polls"] = polls
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front
-    trusted = site.settings.trusted_proxies
+    trusted = site.environment.trusted_proxies
     app.wsgi_app = behind_proxies(front, trusted)  # type: ignore[method-assign, assignment]
     return app
 

@@ -11,10 +11,10 @@ from flask import current_app, g, redirect, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.blog import authors, listing
-from publisher.errors import Forbidden, NotFound, PublisherError
+from publisher.base.errors import Forbidden, NotFound, PublisherError
+from publisher.blog import authors, published
 from publisher.site import Site
-from publisher.storage.models import Author, Post
+from publisher.storage.tables.blog import Author, Post
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ def page_start(db: Session) -> Post | None:
         return None
     if not (before.isascii() and before.isdigit() and len(before) < 10):
         raise NotFound("There is no such page.")
-    return listing.shown(db, int(before))
+    return published.shown(db, int(before))
 
 
 def author() -> Author | None:

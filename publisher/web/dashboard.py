@@ -13,14 +13,15 @@ from itertools import pairwise
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.blog import preferences
-from publisher.core.day import Day
-from publisher.feeds import history, problems
-from publisher.feeds.problems import Problem
-from publisher.readers.week import Week, last_week
-from publisher.rebuild import ADDRESSES, RSS
-from publisher.storage.models import Delivery, DocumentVersion, Snapshot
-from publisher.web import day
+from publisher.feeds.validation import Problem
+from publisher.publishing import feed_problems as problems
+from publisher.publishing import versions as history
+from publisher.publishing.rebuild import ADDRESSES, RSS
+from publisher.readers.week_chart import Week, last_week
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import Delivery, DocumentVersion, Snapshot
+from publisher.web import blog_day as day
+from publisher.web.day_strip import Day
 
 DELIVERIES_SHOWN = 8
 
@@ -54,7 +55,7 @@ class Dashboard:
 
 def dashboard(session: Session, now: datetime) -> Dashboard:
     """The dashboard as it stands at `now`; reads only."""
-    settings = preferences.load(session)
+    settings = load_settings(session)
     snapshots = {row.name: row for row in session.scalars(select(Snapshot))}
     main = snapshots.get(RSS)
     week = history.since(session, RSS, now - timedelta(days=7))

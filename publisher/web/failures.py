@@ -7,8 +7,8 @@ from typing import Any
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException
 
+from publisher.base.errors import PublisherError, TooMany
 from publisher.blog.media import limit_text
-from publisher.errors import PublisherError, TooMany
 from publisher.web.context import wants_json
 
 # Status: heading, and what is said when nobody said it better.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response
 
-from publisher.errors import NotFound, StorageUnavailable
-from publisher.rebuild import RSS
+from publisher.base.errors import NotFound, StorageUnavailable
+from publisher.publishing.rebuild import RSS
 
 blueprint = Blueprint("feeds", __name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, send_from_directory
 
+from publisher.base.errors import NotFound
 from publisher.blog import media
-from publisher.errors import NotFound
 from publisher.web.context import site
 
 blueprint = Blueprint("media", __name__)
@@ -16,7 +16,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 @blueprint.get("/media/<name>")
 def file(name: str) -> Response:
     """One file, with byte ranges for players that seek."""
-    folder = site().settings.media
+    folder = site().environment.media
     if not media.is_name(name) or not (folder / name).is_file():
         raise NotFound("there is no such file")
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]

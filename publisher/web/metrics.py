@@ -14,9 +14,9 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.errors import Forbidden
 from publisher.blog import posts, tokens
-from publisher.errors import Forbidden
-from publisher.storage.models import LoginSession, Post, Snapshot, Update
+from publisher.storage.tables.blog import LoginSession, Post, Snapshot, Update
 from publisher.web.context import now, site
 
 blueprint = Blueprint("metrics", __name__)

@@ -9,17 +9,16 @@ from urllib.parse import quote, urljoin
 from flask import Flask, g
 from werkzeug.local import LocalProxy
 
-from publisher.blog import preferences
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import PublisherError
+from publisher.base.text import first_words
 from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture
 from publisher.blog.posts import path, path_of
-from publisher.blog.preferences import Preferences
-from publisher.core.day import span
-from publisher.dates import format_rfc3339
-from publisher.errors import PublisherError
-from publisher.plain import first_words
-from publisher.storage.models import Post
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import Post
 from publisher.web.assets import asset
 from publisher.web.context import author, site
+from publisher.web.day_strip import span
 
 # The first mark that is found decides: browsers name all their ancestors.
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"),
@@ -56,12 +55,12 @@ def prepare(app: Flask) -> None:
     app.context_processor(_values)
 
 
-def settings() -> Preferences:
+def settings() -> Settings:
     """The site's preferences, read once a request."""
     if "settings" not in g:
         with site().database.read() as db:
-            g.settings = preferences.load(db)
-    found: Preferences = g.settings
+            g.settings = load_settings(db)
+    found: Settings = g.settings
     return found
 
 
@@ -152,4 +151,4 @@ def _values() -> dict[str, Any]:
     try:
         return {"settings": settings()}
     except PublisherError:
-        return {"settings": Preferences()}
+        return {"settings": Settings()}

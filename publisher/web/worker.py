@@ -6,9 +6,9 @@ import gc
 
 from flask import Flask
 
-from publisher import logs
+from publisher.base import logs
+from publisher.delivery.lane import Lane
 from publisher.web.application import create_app
-from publisher.web.lane import Lane
 
 
 def application() -> Flask:

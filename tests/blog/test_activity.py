@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete
 
-from publisher.blog import activity, preferences
+from publisher.blog import activity
+from publisher.settings import store_setting
 from publisher.site import Site
-from publisher.storage.models import HistogramState
+from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
 
 
@@ -30,7 +31,7 @@ def test_another_zone_moves_the_hours(site: Site, clock: FakeClock) -> None:
     """After a change of time zone the same log counts in other hours, and the checkpoint too."""
     with site.database.write() as db:
         activity.record(db, clock(), "publish")
-        preferences.store(db, "timezone", "Asia/Tokyo")
+        store_setting(db, "timezone", "Asia/Tokyo")
         activity.settle(db)
     with site.database.read() as db:
         state = db.get(HistogramState, 1)

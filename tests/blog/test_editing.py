@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from publisher.blog import autosave, editing, posts, previews, revisions, roles
+from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
+from publisher.blog import autosave, editing, permissions, posts, previews, revisions
 from publisher.blog.drafts import draft
 from publisher.blog.editing import Intent
-from publisher.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
 from publisher.site import Site
-from publisher.storage.models import Author, Post
+from publisher.storage.tables.blog import Author, Post
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
 
@@ -66,7 +66,7 @@ def test_roles(site: Site) -> None:
     with pytest.raises(Forbidden):
         submit(site, author, Intent(), "By Bob.", of_admin)
     with site.database.read() as db:
-        assert roles.editable(db, author, of_bob.id).source == "By the admin."
+        assert permissions.editable(db, author, of_bob.id).source == "By the admin."
 
 
 def test_deleted_meanwhile(site: Site, clock: FakeClock) -> None:

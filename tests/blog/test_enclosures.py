@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.base.errors import FieldErrors
 from publisher.blog import enclosures
 from publisher.blog.drafts import Enclosure
-from publisher.errors import FieldErrors
 
 URL = "https://cdn.example/1.mp3"
 

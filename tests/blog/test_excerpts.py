@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.base.text import first_words
 from publisher.blog.excerpts import first_picture
 from publisher.blog.markdown import render
-from publisher.plain import first_words
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms
 
+from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.blog import media, pictures
-from publisher.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.site import Site
-from publisher.storage.models import Media
+from publisher.storage.tables.blog import Media
 from tests.conftest import FakeClock
 from tests.factories import make_mp3
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from publisher.blog import activity, listing, posts
+from publisher.base.errors import Conflict
+from publisher.blog import activity, posts, published
 from publisher.blog.drafts import draft
-from publisher.errors import Conflict
 from publisher.site import Site
-from publisher.storage.models import Update
+from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -70,7 +70,7 @@ def test_delete_and_undo(site: Site, clock: FakeClock) -> None:
     post = make_post(site)
     with site.database.write() as db:
         posts.delete(db, posts.get(db, post.id), clock())
-        assert listing.newest(db, 5) == []
+        assert published.newest(db, 5) == []
         posts.restore(db, posts.get(db, post.id), clock())
-        assert [found.id for found in listing.newest(db, 5)] == [post.id]
+        assert [found.id for found in published.newest(db, 5)] == [post.id]
     assert logged(site) == ["publish", "delete", "restore"]

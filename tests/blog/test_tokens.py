@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
+from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import tokens
-from publisher.errors import InvalidInput, NotFound
 from publisher.site import Site
-from publisher.storage.models import ApiToken, Author
+from publisher.storage.tables.blog import ApiToken, Author
 from tests.conftest import FakeClock
 from tests.factories import make_author
 

@@ -21,7 +21,7 @@ from flask import Flask
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from publisher.settings import Settings
+from publisher.base.environment import Environment
 from publisher.site import Site
 from tests.factories import PASSWORD, make_author
 
@@ -72,13 +72,13 @@ def port() -> int:
 
 
 @pytest.fixture
-def settings(settings: Settings, port: int) -> Settings:
+def environment(environment: Environment, port: int) -> Environment:
     """The site's address is where it is served."""
-    return Settings(
-        instance=settings.instance,
-        database_url=settings.database_url,
+    return Environment(
+        instance=environment.instance,
+        database_url=environment.database_url,
         site_url=f"http://127.0.0.1:{port}",
-        secret_key=settings.secret_key,
+        secret_key=environment.secret_key,
         allow_private=True,
     )
 

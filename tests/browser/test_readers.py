@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page
 
-from publisher.rebuild import rebuild
+from publisher.publishing.rebuild import rebuild
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_post
 from tests.readers.polls import NOT_MODIFIED, Counting

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import select
 
-from publisher.storage.river import RiverRead
+from publisher.storage.tables.river import RiverRead
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.web.test_river import stock
 

@@ -12,9 +12,9 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from publisher.blog import posts
-from publisher.rebuild import refresh
+from publisher.publishing.rebuild import refresh
 from publisher.site import setup_path
-from publisher.storage.models import LoginSession, Post, Update
+from publisher.storage.tables.blog import LoginSession, Post, Update
 from tests.browser.conftest import Browse, Live
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post

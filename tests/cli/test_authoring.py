@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import select
 
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
+from publisher.base.errors import PublisherError
 from publisher.blog import authors, tokens
 from publisher.cli import cli
-from publisher.clock import utc_now
-from publisher.errors import PublisherError
-from publisher.settings import Settings
 from publisher.site import Site, open_site
-from publisher.storage.models import Post, Update
+from publisher.storage.tables.blog import Post, Update
 from tests.conftest import SITE_URL
 from tests.factories import PASSWORD
 
@@ -24,7 +24,7 @@ from tests.factories import PASSWORD
 def here(tmp_path: Path) -> Iterator[Site]:
     """A site with an admin, on the real clock as the command line is."""
     folder = tmp_path / "instance"
-    opened = open_site(Settings(folder, f"sqlite:///{folder}/publisher.db", SITE_URL, "a key"))
+    opened = open_site(Environment(folder, f"sqlite:///{folder}/publisher.db", SITE_URL, "a key"))
     with opened.database.write() as db:
         authors.add(db, "ada", PASSWORD, None, utc_now())
     yield opened
@@ -33,7 +33,7 @@ def here(tmp_path: Path) -> Iterator[Site]:
 
 def run(here: Site, *arguments: str, text: str | bytes = "") -> Result:
     environment = {
-        "PUBLISHER_INSTANCE": str(here.settings.instance),
+        "PUBLISHER_INSTANCE": str(here.environment.instance),
         "PUBLISHER_SITE_URL": SITE_URL,
     }
     return CliRunner().invoke(cli, arguments, env=environment, input=text)

@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import func, select
 
+from publisher.base.environment import Environment
+from publisher.base.errors import PublisherError
 from publisher.cli import cli
-from publisher.errors import PublisherError
-from publisher.settings import Settings
 from publisher.site import open_site
-from publisher.storage.models import Post, Snapshot
+from publisher.storage.tables.blog import Post, Snapshot
 
 FEED = """<rss version="2.0"><channel><title>Old</title><link>https://old.example/</link>
 <item><guid>https://old.example/1</guid><link>https://old.example/1</link><title>One</title>
@@ -35,7 +35,7 @@ def run(instance: Path, *arguments: str, **options: str) -> Result:
 
 def count(instance: Path) -> tuple[int, int]:
     """How many posts and snapshots there are."""
-    here = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"))
+    here = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
     with here.database.read() as db:
         posts = db.scalar(select(func.count()).select_from(Post)) or 0
         built = db.scalar(select(func.count()).select_from(Snapshot)) or 0

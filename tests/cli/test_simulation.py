@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from publisher.base.clock import utc_now
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import PublisherError
 from publisher.cli import cli
-from publisher.clock import utc_now
-from publisher.dates import format_rfc3339
-from publisher.errors import PublisherError
 from publisher.simulator import grid
 
 MARCH = [f"2024-03-{day:02d}T{hour:02d}:10:00Z" for day in range(1, 31) for hour in (8, 9, 14)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.dates import format_rfc822
+from publisher.base.dates import format_rfc822
 from publisher.feeds.conditional import Answer, Moved, Served, accepts_gzip
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)

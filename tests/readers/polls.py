@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from publisher.readers import batches
+from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.site import Site
-from publisher.storage.models import DocumentVersion
+from publisher.storage.tables.blog import DocumentVersion
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Counting:
 
     def __post_init__(self) -> None:
         self.counter = PollCounter(
-            lambda polls: batches.store(self.site.database, polls, self.site.clock())
+            lambda polls: poll_batches.store(self.site.database, polls, self.site.clock())
         )
 
     def poll(

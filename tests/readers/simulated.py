@@ -23,7 +23,7 @@ from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.blog import activity
-from publisher.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, refresh
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post

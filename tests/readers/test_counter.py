@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from publisher.errors import StorageUnavailable
+from publisher.base.errors import StorageUnavailable
 from publisher.readers import counter as module
 from publisher.readers.counter import PollCounter, Polls
 from tests.readers.polls import FULL, FakeDocument, request

@@ -8,10 +8,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import preferences
+from publisher.publishing.rebuild import rebuild
 from publisher.readers import fairness as module
 from publisher.readers.fairness import Fairness
-from publisher.rebuild import rebuild
+from publisher.settings import store_setting
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -72,7 +72,7 @@ def test_over_http_it_is_off_by_default_and_polite_when_on(
     rebuild(site, clock())
     assert {client.get("/rss.xml").status_code for _ in range(5)} == {200}
     with site.database.write() as session:
-        preferences.store(session, "fairness", "on")
+        store_setting(session, "fairness", "on")
     rebuild(site, clock())
     app.extensions["front"].refresh()
     answers = [client.get("/rss.xml") for _ in range(3)]

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select
 
+from publisher.readers import durations
 from publisher.readers import fold as module
-from publisher.readers import spans
-from publisher.readers.clients import NOBODY, keys, week_of
 from publisher.readers.counter import PollCounter
+from publisher.readers.identity import NOBODY, keys, week_of
 from publisher.readers.reach import Reached, reached
 from publisher.readers.report import make
 from publisher.site import Site
-from publisher.storage.models import (
+from publisher.storage.tables.blog import (
     Meta,
     PollBatch,
     PollHour,
@@ -53,7 +53,7 @@ def test_an_interval_is_judged_by_the_ttl_told_before_it(counting: Counting) -> 
     day = day_of(counting)
     assert (day.requests, day.first, day.intervals) == (4, 1, 3)
     assert (day.on_time, day.early, day.fast) == (2, 1, 0)
-    assert spans.from_texts(day.spans) == {(15, 900): 1, (60, 3600): 1, (60, 1200): 1}
+    assert durations.from_texts(day.spans) == {(15, 900): 1, (60, 3600): 1, (60, 1200): 1}
 
 
 def test_intervals_cross_batches_and_documents_are_timed_apart(counting: Counting) -> None:
@@ -65,7 +65,7 @@ def test_intervals_cross_batches_and_documents_are_timed_apart(counting: Countin
     counting.fold()
     day = day_of(counting)
     assert (day.requests, day.first) == (3, 2)
-    assert spans.from_texts(day.spans) == {(15, 900): 1}
+    assert durations.from_texts(day.spans) == {(15, 900): 1}
 
 
 def test_savings_and_validators(counting: Counting) -> None:
@@ -100,7 +100,7 @@ def test_two_workers_flush_out_of_order(site: Site, counting: Counting) -> None:
     counting.counter.flush()
     other.counter.flush()
     assert counting.fold() == 4
-    assert spans.from_texts(day_of(counting).spans) == {(15, 900): 3}
+    assert durations.from_texts(day_of(counting).spans) == {(15, 900): 3}
 
 
 def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
@@ -110,7 +110,7 @@ def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
     assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 1
     assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 0
     assert counting.fold() == 1
-    assert spans.from_texts(day_of(counting).spans) == {(15, 900): 1}
+    assert durations.from_texts(day_of(counting).spans) == {(15, 900): 1}
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
 
@@ -202,7 +202,7 @@ def test_addresses_are_not_stored(counting: Counting, site: Site) -> None:
     counting.poll(MONDAY, address="203.0.113.77")
     counting.counter.flush()
     counting.fold()
-    path = site.settings.instance / "publisher.db"
+    path = site.environment.instance / "publisher.db"
     for file in path.parent.glob("publisher.db*"):
         assert b"203.0.113.77" not in file.read_bytes()
 

@@ -21,13 +21,13 @@ import feedparser
 import pytest
 from flask import Flask
 
+from publisher.base.environment import Environment
 from publisher.readers.fold import fold
 from publisher.readers.report import make
-from publisher.settings import Settings
 from publisher.site import Site, open_site
 from tests.conftest import FakeClock
 from tests.readers.simulated import Reader, Week, ask, fixed, strict
-from tests.river.test_rounds import River
+from tests.river.test_worker import River
 
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 DAYS = 7
@@ -88,8 +88,10 @@ def river(home: Path, clock: FakeClock) -> Reader:
     """The river of another installation of ours, with the policy `ttl`."""
 
     def reader(url: str) -> Generator[float]:
-        settings = Settings(home, f"sqlite:///{home}/publisher.db", "https://other.example", "key")
-        following = River(open_site(settings, clock), clock)
+        environment = Environment(
+            home, f"sqlite:///{home}/publisher.db", "https://other.example", "key"
+        )
+        following = River(open_site(environment, clock), clock)
         following.add(url, "ttl")
         while True:
             following.poll()

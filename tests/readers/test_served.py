@@ -14,7 +14,7 @@ from pathlib import Path
 
 from publisher.readers.fold import fold
 from publisher.readers.report import make
-from publisher.storage.engine import Database
+from publisher.storage.database import Database
 from tests.serving import Server, serving
 
 SPEED = 2000  # a day in 43 seconds

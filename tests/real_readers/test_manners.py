@@ -16,7 +16,7 @@ from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss
-from tests.river.test_rounds import River
+from tests.river.test_worker import River
 
 pytestmark = pytest.mark.readers
 

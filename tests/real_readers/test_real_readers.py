@@ -18,11 +18,11 @@ from pathlib import Path
 import feedparser
 import pytest
 
-from publisher.blog import listing, posts
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
+from publisher.blog import posts, published
 from publisher.blog.drafts import draft
-from publisher.clock import utc_now
-from publisher.rebuild import rebuild
-from publisher.settings import Settings
+from publisher.publishing.rebuild import rebuild
 from publisher.site import Site, open_site
 from tests.real_readers.recorder import Recorder, recording
 from tests.serving import Server, serving, wait_until
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def site(server: Server) -> Iterator[Site]:
     """The served site, for writing beside the server as commands do; it has one post."""
     database = f"sqlite:///{server.instance}/publisher.db"
-    opened = open_site(Settings(server.instance, database, None, "a key for tests only"))
+    opened = open_site(Environment(server.instance, database, None, "a key for tests only"))
     then = utc_now() - timedelta(minutes=5)
     with opened.database.write() as session:
         post = posts.create(session, draft(BEFORE, title="Hello"), None, then)
@@ -90,7 +90,7 @@ def journey(
     assert recorder.exchanges[0].conditional
     assert recorder.statuses() == [304]
     with site.database.write() as session:
-        (post,) = listing.newest(session, 1)
+        (post,) = published.newest(session, 1)
         new = draft(AFTER, title="Hello")
         posts.save(session, post.id, new, post.version, None, utc_now())
     build(site, server, AFTER)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from publisher.river import frontier
-from publisher.river.addresses import AddressBook
+from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
-from publisher.river.rounds import Rounds
+from publisher.river.worker import Rounds
 from publisher.site import Site
 from tests.conftest import FakeClock
 

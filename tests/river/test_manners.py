@@ -10,14 +10,14 @@ from datetime import timedelta
 
 import pytest
 
-from publisher.river import feeds, health
+from publisher.river import own_manners, subscriptions
 from publisher.river.manners import Logged, judge, judge_timing
 from publisher.river.options import RiverOptions
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
 from tests.river.origin import Origin, Reply, conditional, rss
-from tests.river.test_rounds import OPTIONS
+from tests.river.test_worker import OPTIONS
 
 AGENT = "Reader/1.2 (+https://reader.example/about)"
 HEADERS = {"user-agent": AGENT, "accept-encoding": "gzip"}
@@ -151,14 +151,14 @@ def test_thirty_days_of_our_own(site: Site, clock: FakeClock, origin: Origin, po
     subscribed = [url.removeprefix(origin.url) for name, url in urls.items() if name != "target"]
     with site.database.write() as db:
         for target in subscribed:
-            feeds.subscribe(db, origin.url + target, clock(), clock())
+            subscriptions.subscribe(db, origin.url + target, clock(), clock())
     FastRounds(site, clock, options).go(clock() + timedelta(days=30))
     verdict = judge(origin.log, subscribed)
     assert verdict.requests > 200
     assert Counter((f.rule, f.entry.target, f.detail) for f in verdict.findings) == {}
     assert verdict.score == 100
     with site.database.read() as db:
-        own = health.politeness(db, clock(), days=31)
+        own = own_manners.politeness(db, clock(), days=31)
     assert own.score == 100
 
 

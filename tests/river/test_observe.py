@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from publisher.base.errors import InvalidInput
 from publisher.core.polling import Answer, parse
-from publisher.errors import InvalidInput
 from publisher.river.observe import Estimator, Observed, observe
 from publisher.site import Site
-from publisher.storage.river import RiverCrawl, RiverCrawlVisit
+from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
 
 DAY = 86400
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from publisher.errors import InvalidData
-from publisher.river import feeds
+from publisher.base.errors import InvalidData
+from publisher.river import subscriptions
 from publisher.river.opml import read_opml, write_opml
 from publisher.site import Site
-from publisher.storage.river import RiverHost
+from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 
 LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -55,10 +55,10 @@ def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> No
     outlines, refused = read_opml(document)
     assert (len(outlines), refused) == (10_000, [])
     with site.database.write() as db:
-        assert feeds.subscribe_all(db, outlines, clock()) == 10_000
-        assert feeds.subscribe_all(db, outlines, clock()) == 0
+        assert subscriptions.subscribe_all(db, outlines, clock()) == 10_000
+        assert subscriptions.subscribe_all(db, outlines, clock()) == 0
     with site.database.read() as db:
-        again, _ = read_opml(write_opml("T", feeds.everyone(db)))
+        again, _ = read_opml(write_opml("T", subscriptions.everyone(db)))
     assert {(o.url, o.title, o.folder) for o in again} == {
         (o.url, o.title, o.folder) for o in outlines
     }
@@ -68,9 +68,12 @@ def test_a_list_on_hosts_that_are_known_and_new(site: Site, clock: FakeClock) ->
     """A host that rests until evening has its turn at once for its new feed; a new one too."""
     now, evening = clock(), clock() + timedelta(hours=9)
     with site.database.write() as db:
-        feeds.subscribe(db, "http://a.example/1", now, evening)
-        outlines = [feeds.Outline("http://a.example/2"), feeds.Outline("http://b.example/1")]
-        assert feeds.subscribe_all(db, outlines, now) == 2
+        subscriptions.subscribe(db, "http://a.example/1", now, evening)
+        outlines = [
+            subscriptions.Outline("http://a.example/2"),
+            subscriptions.Outline("http://b.example/1"),
+        ]
+        assert subscriptions.subscribe_all(db, outlines, now) == 2
     with site.database.read() as db:
         hosts = {host.name: host.free_at for host in db.scalars(select(RiverHost))}
     assert hosts == {"a.example": now, "b.example": now + timedelta(seconds=1)}

@@ -18,21 +18,21 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from publisher import following
-from publisher.blog import activity, preferences
-from publisher.rebuild import refresh
-from publisher.river import feeds
-from publisher.river.addresses import AddressBook
+from publisher.base.environment import Environment
+from publisher.blog import activity
+from publisher.publishing.rebuild import refresh
+from publisher.river import service, subscriptions
+from publisher.river.hosts import AddressBook
 from publisher.river.manners import Logged, judge
-from publisher.settings import Settings
+from publisher.settings import store_setting
 from publisher.site import Site, open_site
-from publisher.storage.models import Update
-from publisher.storage.river import RiverFeed, RiverItem, RiverVisit
+from publisher.storage.tables.blog import Update
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.river.fast import FastRounds
 from tests.river.resolver import Loopback
-from tests.river.test_rounds import OPTIONS
+from tests.river.test_worker import OPTIONS
 from tests.serving import serving, wait_until
 
 ZONE = "America/New_York"
@@ -135,7 +135,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
     days = [updates(rng, day) for day in range(-HISTORY_DAYS, DAYS)]
     past = [at for day in days[:HISTORY_DAYS] for at in day]
     with site.database.write() as db:
-        preferences.store(db, "timezone", ZONE)
+        store_setting(db, "timezone", ZONE)
         activity.record_all(db, past[:-20], "loaded")
     clock.moment = MONDAY
     for at in past[-20:]:
@@ -149,7 +149,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
 def follower(tmp_path: Path, clock: FakeClock) -> Iterator[Site]:
     """Another installation, which only follows."""
     instance = tmp_path / "follower"
-    opened = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"), clock)
+    opened = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"), clock)
     yield opened
     opened.database.close()
 
@@ -171,7 +171,7 @@ def test_a_week_over_http_is_what_the_simulator_says(
         urls = {policy: f"http://{policy}.example:{port}/rss.xml" for policy in POLICIES}
         with follower.database.write() as db:
             for policy, url in urls.items():
-                feeds.subscribe(db, url, begin, begin, policy=policy)
+                subscriptions.subscribe(db, url, begin, begin, policy=policy)
         worker = FastRounds(follower, clock, OPTIONS, live=publisher.live_until)
         worker.go(end, AddressBook(Loopback()))
     for policy, url in urls.items():
@@ -195,9 +195,9 @@ def _polls(follower: Site, url: str) -> list[int]:
 def _simulated(publisher: Publisher, policy: str, begin: datetime, end: datetime) -> list[int]:
     """When the simulator's client polls, from the publisher's update log alone."""
     from publisher.core.polling import parse
+    from publisher.simulator.plain_replay import walk
     from publisher.simulator.publishers import parse_publisher
     from publisher.simulator.timelines import from_instants
-    from publisher.simulator.walk import walk
 
     with publisher.site.database.read() as db:
         log = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
@@ -222,10 +222,10 @@ def test_the_river_of_a_fast_site_polls_in_the_sites_time(tmp_path: Path) -> Non
     env = {"PUBLISHER_ALLOW_PRIVATE": "1"}
     with serving(tmp_path / "instance", *options, env=env) as server:
         database = f"sqlite:///{tmp_path}/instance/publisher.db"
-        site = open_site(Settings(tmp_path / "instance", database, allow_private=True))
+        site = open_site(Environment(tmp_path / "instance", database, allow_private=True))
         make_post(site, "Hello")
         wait_until(lambda: b"Hello" in server.get("/rss.xml")[2], 20, "the feed is stale")
-        following.desk(site).add(f"{server.url}/rss.xml", policy="ttl")
+        service.desk(site).add(f"{server.url}/rss.xml", policy="ttl")
         wait_until(lambda: len(_visits(site)) >= 4, 40, "too few polls")
         visits = _visits(site)
         site.database.close()

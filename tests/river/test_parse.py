@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.river.items import NotAFeed, plausible
+from publisher.river.feed_document import NotAFeed, plausible
+from publisher.river.first_look import DocumentHints, UnsafeDocument
 from publisher.river.parse import parse_document
-from publisher.river.scan import DocumentHints, UnsafeDocument
 from tests.river.origin import rss
 
 URL = "http://feed.example/dir/feed"

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from publisher.river import feeds
-from publisher.settings import Settings
+from publisher.base.environment import Environment
+from publisher.river import subscriptions
 from publisher.site import Site, open_site
-from publisher.storage.river import RiverFeed, RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.origin import Origin, Reply, rss
 
 FEEDS = 12
@@ -29,14 +29,16 @@ FEEDS = 12
 def own(tmp_path: Path, origin: Origin) -> Iterator[Site]:
     """A site on the real clock that follows slow feeds, each on a host of its own."""
     instance = tmp_path / "instance"
-    site = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"))
+    site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
     now = site.clock()
     with site.database.write() as db:
         for number in range(FEEDS):
             reply = Reply(200, rss(f"i{number}"), {"ETag": '"e"'}, wait_seconds=0.2)
             origin.serve(f"/{number}", reply)
             # 127.0.0.0/8 is all loopback: as many machines as are wanted.
-            feeds.subscribe(db, f"http://127.0.1.{number + 1}:{origin.port}/{number}", now, now)
+            subscriptions.subscribe(
+                db, f"http://127.0.1.{number + 1}:{origin.port}/{number}", now, now
+            )
     yield site
     site.database.close()
 
@@ -46,7 +48,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """`publisher river run` as a process of its own; ended by SIGTERM at the end."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PUBLISHER_")}
     environment |= {
-        "PUBLISHER_INSTANCE": str(site.settings.instance),
+        "PUBLISHER_INSTANCE": str(site.environment.instance),
         "PUBLISHER_ALLOW_PRIVATE": "1",
     }
     process = subprocess.Popen(
@@ -83,7 +85,7 @@ def follow_a_new_one(site: Site, origin: Origin) -> None:
     """One more feed, /new, which is due now."""
     url = origin.serve("/new", Reply(200, rss("new"))).replace("127.0.0.1", "127.0.2.1")
     with site.database.write() as db:
-        feeds.subscribe(db, url, site.clock(), site.clock())
+        subscriptions.subscribe(db, url, site.clock(), site.clock())
 
 
 def targets(origin: Origin) -> Counter[str]:

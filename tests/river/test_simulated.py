@@ -15,23 +15,23 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from publisher.dates import format_rfc822
-from publisher.river import feeds
+from publisher.base.dates import format_rfc822
+from publisher.river import subscriptions
 from publisher.river.answers import Credentials, Fetched, Validators
 from publisher.site import Site
-from publisher.storage.river import RiverFeed, RiverVisit
+from publisher.storage.tables.river import RiverFeed, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
-from tests.river.test_rounds import OPTIONS
+from tests.river.test_worker import OPTIONS
 
 pytest.importorskip("numpy")
 
 import numpy as np
 
 from publisher.core.polling import PollPolicy, parse
+from publisher.simulator.plain_replay import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline, cut, no_holes, read_timeline
-from publisher.simulator.walk import walk
 
 FOLDER = Path(__file__).parents[3] / "shared" / "timelines"
 needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")
@@ -104,7 +104,7 @@ def test_thirty_days_like_the_simulator(
 ) -> None:
     """A feed under each of six policies for thirty days: the instants of all polls are equal."""
     publishers = Publishers(clock)
-    monkeypatch.setattr("publisher.river.rounds.open_fetcher", publishers.open)
+    monkeypatch.setattr("publisher.river.worker.open_fetcher", publishers.open)
     timeline = _last_month(name)
     documents = parse_publisher("forward")(timeline)
     url = "http://feed.example/rss"
@@ -113,7 +113,7 @@ def test_thirty_days_like_the_simulator(
     end = begin + timedelta(days=DAYS)
     clock.moment = begin
     with site.database.write() as db:
-        feeds.subscribe(db, url, begin, begin, policy=policy)
+        subscriptions.subscribe(db, url, begin, begin, policy=policy)
     FastRounds(site, clock, OPTIONS).go(end)
     with site.database.read() as db:
         polled = db.scalars(select(RiverVisit.at).order_by(RiverVisit.at)).all()
@@ -186,12 +186,12 @@ def test_thirty_days_with_two_hundred_publishers(
     many due feeds at once, as it does in life.
     """
     publishers = Publishers(clock)
-    monkeypatch.setattr("publisher.river.rounds.open_fetcher", publishers.open)
+    monkeypatch.setattr("publisher.river.worker.open_fetcher", publishers.open)
     cases = _cases(200, quiet=50)
     with site.database.write() as db:
         for case in cases:
             publishers.publish(case.url, case.timeline, case.documents)
-            feeds.subscribe(db, case.url, MARCH, MARCH, policy=case.spec)
+            subscriptions.subscribe(db, case.url, MARCH, MARCH, policy=case.spec)
     clock.moment = MARCH
     wide = replace(OPTIONS, in_flight=len(cases))
     FastRounds(site, clock, wide, step_seconds=HOUR).go(MARCH + timedelta(days=DAYS))

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from publisher.base.environment import Environment
 from publisher.core.polling import names
-from publisher.river import feeds
-from publisher.river.rounds import Rounds
-from publisher.settings import Settings
+from publisher.river import subscriptions
+from publisher.river.worker import Rounds
 from publisher.site import Site, open_site
-from publisher.storage.river import RiverHost, RiverVisit
+from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
-from tests.river.test_rounds import OPTIONS, River
+from tests.river.test_worker import OPTIONS, River
 
 HELD_SECONDS = 0.6
 
@@ -30,9 +30,9 @@ HELD_SECONDS = 0.6
 @pytest.fixture
 def river(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[River]:
     """A river whose database gives up waiting for a lock soon."""
-    monkeypatch.setattr("publisher.storage.engine.BUSY_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
     instance = tmp_path / "instance"
-    opened = open_site(Settings(instance, f"sqlite:///{instance}/publisher.db"), clock)
+    opened = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"), clock)
     yield River(opened, clock)
     opened.database.close()
 
@@ -167,5 +167,5 @@ def test_the_new_feed_of_a_wrong_clock(river: River, origin: Origin) -> None:
     """A feed that was added in the future and never polled has its turn now."""
     with river.site.database.write() as db:
         late = river.clock() + timedelta(days=900)
-        feeds.subscribe(db, origin.serve("/f", Reply(200, rss("a"))), late, late)
+        subscriptions.subscribe(db, origin.serve("/f", Reply(200, rss("a"))), late, late)
     assert river.poll() == 1

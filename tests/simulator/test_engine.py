@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publisher.simulator import compiled, engine, kernel, visits, walk
+from publisher.simulator import compiled, engine, kernel, plain_replay, responses
 from publisher.simulator.clients import names, parse_client
-from publisher.simulator.metrics import Tally
+from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher, unskipped
 from publisher.simulator.scoring import scoring
 from tests.simulator.cases import (
@@ -42,7 +42,7 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
         fast = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
         starts = engine.first_polls(feeds, policy, 3, seed)[0]
         slow = [
-            walk.count(walk.walk(line, documents, policy, int(start), window), line)
+            plain_replay.count(plain_replay.walk(line, documents, policy, int(start), window), line)
             for start in starts
         ]
         assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
@@ -59,9 +59,9 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
     salt = int(engine.salts(feeds, 7)[0])
     starts = engine.first_polls(feeds, policy, 2, 7)[0]
     slow = [
-        walk.count(
-            walk.walk(line, documents, policy, int(start), jitter=20,
-                      salt=salt + phase * visits.PHASE_SALT),
+        plain_replay.count(
+            plain_replay.walk(line, documents, policy, int(start), jitter=20,
+                      salt=salt + phase * responses.PHASE_SALT),
             line,
         )
         for phase, start in enumerate(starts)
@@ -75,7 +75,7 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
 
 def test_jitter_is_even_and_symmetrical() -> None:
     """Up to 20 per cent either way, each tenth of the span as often, nothing in the mean."""
-    waits = np.array([visits.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
+    waits = np.array([responses.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
     assert waits.min() >= 2880
     assert waits.max() <= 4320
     assert abs(waits.mean() - 3600) < 20
@@ -162,11 +162,11 @@ def test_no_client_looks_ahead(client: str) -> None:
     extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
     more = replace(line, times=extra.astype(np.uint32))
 
-    def before(one: list[walk.Poll]) -> list[tuple[int, int]]:
+    def before(one: list[plain_replay.Poll]) -> list[tuple[int, int]]:
         return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
 
-    polls = before(list(walk.walk(line, documents, policy, EPOCH + 77)))
-    assert polls == before(list(walk.walk(more, documents, policy, EPOCH + 77)))
+    polls = before(list(plain_replay.walk(line, documents, policy, EPOCH + 77)))
+    assert polls == before(list(plain_replay.walk(more, documents, policy, EPOCH + 77)))
     assert len(polls) > 3
 
 
@@ -218,7 +218,7 @@ def test_scoring_leaves_out_learning_cool_down_and_holes() -> None:
     plan = scoring(line)
     assert plan.begin == EPOCH + 2 * DAY
     assert plan.seconds == (8 - 3 - 1) * DAY
-    assert [walk.counts_at(plan, EPOCH + day * DAY) for day in (1, 2, 3, 5, 6, 7)] == [
+    assert [plain_replay.counts_at(plan, EPOCH + day * DAY) for day in (1, 2, 3, 5, 6, 7)] == [
         False,
         False,
         True,

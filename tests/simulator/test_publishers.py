@@ -15,14 +15,14 @@ pytest.importorskip("numpy")
 import numpy as np
 
 from publisher.core.civil import instant
-from publisher.core.histogram import HALF_LIFE_DAYS, Activity, fold
-from publisher.core.quiet import quiet_hours
-from publisher.core.ttl import TtlRule, build_moment, decide
+from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
+from publisher.core.ttl.decision import TtlRule, build_moment, decide
+from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.simulator import compiled, publishers
 from publisher.simulator.clients import parse_client
+from publisher.simulator.plain_replay import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline, from_instants
-from publisher.simulator.walk import walk
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
 SPECS = ["forward", "forward:planner=look-ahead,profile=day", "forward:menu=any,poll-minutes=20"]

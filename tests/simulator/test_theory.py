@@ -7,7 +7,7 @@ import joblib
 import pytest
 
 from publisher.simulator import grid, synthetic
-from publisher.simulator.metrics import Figures, figures
+from publisher.simulator.figures import Figures, figures
 from publisher.simulator.scoring import window
 from publisher.simulator.synthetic import parse_synthetic, shards
 

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from publisher.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.simulator.instants import days_from_civil
 from publisher.simulator.scoring import scoring
 from publisher.simulator.timelines import (

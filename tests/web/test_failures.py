@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.errors import StorageUnavailable, TooMany
+from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.site import Site
 from publisher.web import rendering
 

@@ -12,7 +12,7 @@ from tests.factories import make_mp3
 def test_sound_in_pieces(client: FlaskClient, site: Site) -> None:
     """A player may ask for a part; type, length and cache rules are those of a file for ever."""
     accepted = media.accept(make_mp3())
-    media.store(site.settings.media, accepted)
+    media.store(site.environment.media, accepted)
     with client.get(accepted.path) as whole:
         assert whole.headers["Content-Type"] == "audio/mpeg"
         assert whole.headers["Accept-Ranges"] == "bytes"
@@ -29,6 +29,6 @@ def test_sound_in_pieces(client: FlaskClient, site: Site) -> None:
 
 def test_nothing_else_is_served(client: FlaskClient, site: Site) -> None:
     """No other file of the folder, and none outside it."""
-    (site.settings.media / "notes.txt").write_text("private")
+    (site.environment.media / "notes.txt").write_text("private")
     for path in ("/media/notes.txt", "/media/../secret_key", "/media/%2e%2e%2fsecret_key"):
         assert client.get(path).status_code == 404

@@ -11,11 +11,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
+from publisher.base.environment import Environment, Network
+from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
-from publisher.rebuild import rebuild
-from publisher.settings import Network, Settings
 from publisher.site import Site
-from publisher.storage.models import ReaderClient
+from publisher.storage.tables.blog import ReaderClient
 from publisher.web.application import create_app
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
@@ -80,11 +80,15 @@ def test_agents_are_escaped_and_claims_are_marked(
 
 @pytest.mark.parametrize(("trusted", "readers"), [((), 1), ((ip_network("127.0.0.1/32"),), 3)])
 def test_forged_forwarded_addresses_make_no_readers(
-    site: Site, settings: Settings, clock: FakeClock, trusted: tuple[Network, ...], readers: int
+    site: Site,
+    environment: Environment,
+    clock: FakeClock,
+    trusted: tuple[Network, ...],
+    readers: int,
 ) -> None:
     """One visitor who claims three addresses is one reader, unless a trusted proxy says so."""
     rebuild(site, clock())
-    app = create_app(replace(settings, trusted_proxies=trusted), clock)
+    app = create_app(replace(environment, trusted_proxies=trusted), clock)
     for number in range(3):
         asked = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
         assert app.test_client().get("/rss.xml", headers=asked).status_code == 200

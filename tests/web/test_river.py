@@ -12,12 +12,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from publisher.river import feeds
-from publisher.river.items import Item
-from publisher.river.stock import keep, put_away
-from publisher.settings import Settings
+from publisher.base.environment import Environment
+from publisher.river import subscriptions
+from publisher.river.feed_document import Item
+from publisher.river.item_store import keep, put_away
 from publisher.site import Site
-from publisher.storage.river import RiverFeed, RiverItem
+from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 from tests.river.conftest import origin
@@ -27,9 +27,9 @@ __all__ = ["origin"]
 
 
 @pytest.fixture
-def settings(settings: Settings) -> Settings:
+def environment(environment: Environment) -> Environment:
     """Feeds on loopback may be fetched."""
-    return replace(settings, allow_private=True)
+    return replace(environment, allow_private=True)
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
     """A feed with items, the first the newest, without any request."""
     now = site.clock()
     with site.database.write() as db:
-        known = feeds.known_url(db, url)
-        feed = known or feeds.subscribe(db, url, now, now, title=url, folder=folder)
+        known = subscriptions.known_url(db, url)
+        feed = known or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
         made = [
             Item(
                 guid=name,
@@ -184,7 +184,7 @@ def test_add_by_feed_and_by_site(reader: FlaskClient, site: Site, origin: Origin
     assert answer.location == "/river/feeds/1"
     assert [entry.target for entry in origin.log] == ["/", "/feed"]
     with site.database.read() as db:
-        feed = feeds.by_id(db, 1)
+        feed = subscriptions.by_id(db, 1)
         assert (feed.url, feed.folder, feed.title) == (url, "Blogs", "A feed")
     assert b"already subscribed" in reader.post("/river/feeds", data={"url": url}).data.lower()
     assert len(origin.log) == 2
@@ -223,12 +223,12 @@ def test_retrieve_now_is_limited(reader: FlaskClient, site: Site, origin: Origin
     """Ten clicks bring one retrieval; the page says when the next one is granted."""
     reader.post("/river/feeds", data={"url": origin.serve("/f", conditional(rss("x"), '"1"'))})
     with site.database.read() as db:
-        planned = feeds.by_id(db, 1).next_poll_at
+        planned = subscriptions.by_id(db, 1).next_poll_at
     assert planned != site.clock()
     for _ in range(10):
         reader.post("/river/feeds/1/retrieve")
     with site.database.read() as db:
-        row = feeds.by_id(db, 1)
+        row = subscriptions.by_id(db, 1)
         assert (row.next_poll_at, row.asked_at) == (site.clock(), site.clock())
     assert b"retrieved on demand already" in reader.get("/river/feeds/1").data.lower()
 
@@ -245,7 +245,7 @@ def test_retry_after_wins_over_a_click(
     assert b"asked us to stay away for another 1 h" in page
     assert b"asked us to stay away until" in page
     with site.database.read() as db:
-        assert feeds.by_id(db, 1).asked_at is None
+        assert subscriptions.by_id(db, 1).asked_at is None
 
 
 def test_actions_on_a_feed(reader: FlaskClient, site: Site) -> None:
@@ -256,7 +256,7 @@ def test_actions_on_a_feed(reader: FlaskClient, site: Site) -> None:
     reader.post(f"/river/feeds/{number}/resume")
     reader.post(f"/river/feeds/{number}", data={"folder": " X  Y ", "policy": "doubling"})
     with site.database.read() as db:
-        row = feeds.by_id(db, number)
+        row = subscriptions.by_id(db, number)
         assert (row.state, row.folder, row.policy) == ("active", "X Y", "doubling")
     wrong = reader.post(f"/river/feeds/{number}", data={"policy": "magic"})
     assert wrong.status_code == 422

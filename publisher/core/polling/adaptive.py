@@ -8,9 +8,9 @@ earlier by that share of the quiet time.
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import CHANGED, LAST_MODIFIED
 from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 # options

@@ -8,6 +8,7 @@ are remembered across 304s; those of the headers are renewed by them (RFC 9111).
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import (
     NEW_ITEMS,
     NOT_MODIFIED,
@@ -22,7 +23,6 @@ from publisher.core.polling.histogram import CEILING, HISTOGRAM, HOUR, SLOTS, de
 from publisher.core.polling.histogram import decide as look_ahead
 from publisher.core.polling.histogram import remember as count_items
 from publisher.core.polling.policy import Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 # options: those of `histogram`, then

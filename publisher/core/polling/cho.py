@@ -8,10 +8,10 @@ is ``form=original``. The corrected form counts how often a hash differs from th
 
 from collections.abc import Sequence
 
-from publisher.core.estimators import by_changes, by_likelihood, by_no_changes
+from publisher.core.durations import duration
 from publisher.core.polling.answer import CHANGED
+from publisher.core.polling.estimators import by_changes, by_likelihood, by_no_changes
 from publisher.core.polling.policy import Numbers, Remember, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 # options

@@ -7,9 +7,9 @@ and Braun, 1993): a step that goes on in the same direction grows, one that turn
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import NEW_ITEMS
 from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 # options

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 MINUTES = 0

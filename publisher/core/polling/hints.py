@@ -6,6 +6,7 @@ new freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency).
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import (
     AGE,
     EXPIRES,
@@ -18,7 +19,6 @@ from publisher.core.polling.answer import (
     UPDATE_PERIOD,
 )
 from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 HOUR = 3600

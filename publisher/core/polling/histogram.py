@@ -8,13 +8,13 @@ that it hides, expected by these rates, amounts to what one poll is worth.
 from collections.abc import Sequence
 from math import sqrt
 
-from publisher.core.counts import PRIOR_UPDATES, decay, exposure_days
-from publisher.core.histogram import HALF_LIFE_DAYS
+from publisher.core.durations import duration
 from publisher.core.polling.answer import DATED, NEW_ITEMS
 from publisher.core.polling.policy import Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
-from publisher.core.ttl import POLL_MINUTES
+from publisher.core.ttl.activity import HALF_LIFE_DAYS
+from publisher.core.ttl.decision import POLL_MINUTES
+from publisher.core.ttl.tables import PRIOR_UPDATES, decay, exposure_days
 
 HOUR = 3600
 DAY = 86400

@@ -4,8 +4,8 @@ from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import Answer
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 FOREVER = 1 << 40

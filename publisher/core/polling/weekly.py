@@ -8,9 +8,9 @@ calls its entry frequency scheduler.
 
 from collections.abc import Sequence
 
+from publisher.core.durations import duration
 from publisher.core.polling.answer import DATED, NEW_ITEMS
 from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
-from publisher.core.polling.words import duration
 from publisher.core.specs import Option
 
 WEEK = 7 * 86400

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from alembic import context
 
-from publisher.storage import models, river  # noqa: F401 - they fill the metadata
 from publisher.storage.columns import Base
 
 context.configure(

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from flask import current_app, request
 
+from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog import tokens
-from publisher.errors import InvalidInput, PublisherError
-from publisher.storage.models import ApiToken
+from publisher.storage.tables.blog import ApiToken
 from publisher.web.context import now, site
-from publisher.web.pace import Pace
+from publisher.web.micropub.rate_limit import Pace
 
 WRITES_PER_MINUTE = 60
 

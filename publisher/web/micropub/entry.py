@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import InvalidInput
 from publisher.blog.drafts import Draft, Enclosure, draft
 from publisher.blog.media import PREFIX, is_name
-from publisher.dates import format_rfc3339
-from publisher.errors import InvalidInput
 
 Properties = dict[str, list[Any]]
 

@@ -12,11 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
+from publisher.base.errors import InvalidInput
 from publisher.blog import media, sounds
 from publisher.blog.drafts import Enclosure
 from publisher.blog.media import Accepted
-from publisher.errors import InvalidInput
-from publisher.storage.models import Media
+from publisher.storage.tables.blog import Media
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
-from publisher.blog import listing, media, posts, preferences
+from publisher.base.dates import parse_instant
+from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
+from publisher.blog import media, posts
+from publisher.blog import published as listing
 from publisher.blog.authors import may_change
 from publisher.blog.drafts import Draft
-from publisher.dates import parse_instant
-from publisher.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.rebuild import rebuild
-from publisher.storage.models import ApiToken, Post, Tag
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import ApiToken, Post, Tag
 from publisher.web.context import now, site
 from publisher.web.micropub import entry, uploads
 from publisher.web.micropub.access import Unauthorized, authorised, may_write
-from publisher.web.micropub.asked import ACTIONS, Asked, asked
+from publisher.web.micropub.request import ACTIONS, Asked, asked
 
 blueprint = Blueprint("micropub", __name__)
 
@@ -36,7 +38,7 @@ def act() -> Response:
     wanted = asked()
     token = may_write("delete" if wanted.action == "undelete" else wanted.action)
     for upload in wanted.files.all:
-        media.store(site().settings.media, upload.accepted)
+        media.store(site().environment.media, upload.accepted)
     with site().database.write() as db:
         response = _DO[wanted.action](db, token, wanted)
     rebuild(site(), now())
@@ -49,7 +51,7 @@ def upload() -> Response:
     token = may_write("media")
     file = uploads.only_file(request.files)
     accepted = media.accept(file.stream.read())
-    media.store(site().settings.media, accepted)
+    media.store(site().environment.media, accepted)
     with site().database.write() as db:
         media.record(db, accepted, file.filename or "", token.author_id, now())
     return Response(status=201, headers={"Location": site().site_url + accepted.path})
@@ -110,7 +112,7 @@ def _with_enclosure(db: Session, value: Draft, wanted: Asked) -> Draft:
         return replace(value, enclosure=uploads.enclosure_of(wanted.files.audio))
     if value.enclosure is None:
         return value
-    own = uploads.own_enclosure(db, site().settings.media, value.enclosure.url)
+    own = uploads.own_enclosure(db, site().environment.media, value.enclosure.url)
     return replace(value, enclosure=own or value.enclosure)
 
 
@@ -166,7 +168,7 @@ def _moment(db: Session, properties: entry.Properties) -> datetime | None:
     values = properties.get("published")
     if not values:
         return None
-    return parse_instant(entry.text(values[0], "published"), preferences.load(db).zone)
+    return parse_instant(entry.text(values[0], "published"), load_settings(db).zone)
 
 
 def _status(properties: entry.Properties) -> str:

@@ -1,10 +1,10 @@
-"""The river's pages, behind the login: items in `items`, subscriptions in `subscriptions`."""
+"""The river's pages, behind the login: items in `items`, subscriptions in `feeds` and `opml`."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from publisher.web.river import items, subscriptions
+from publisher.web.river import feeds, items, opml
 
 # On pages of other people's words nothing is loaded from elsewhere unless the reader asks.
 _OWN_FILES_ONLY = (
@@ -13,7 +13,7 @@ _OWN_FILES_ONLY = (
 )
 
 blueprint = Blueprint("river", __name__)
-for module in (items, subscriptions):
+for module in (items, feeds, opml):
     blueprint.register_blueprint(module.blueprint)
 
 

@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, redirect, render_template, request, url_for
 
-from publisher.dates import format_rfc3339, parse_rfc3339
-from publisher.errors import Forbidden, InvalidInput
-from publisher.plain import plain_text
-from publisher.river import feeds, reading
-from publisher.river.clean import has_remote_media, without_remote_media
-from publisher.river.reading import Entry, View
-from publisher.storage.models import Author
-from publisher.storage.river import RiverFeed
+from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.errors import Forbidden, InvalidInput
+from publisher.base.text import plain_text
+from publisher.river import reading_list, subscriptions
+from publisher.river.reading_list import Entry, View
+from publisher.river.sanitising import has_remote_media, without_remote_media
+from publisher.storage.tables.blog import Author
+from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import author, login_required, site
 
 blueprint = Blueprint("items", __name__)
@@ -30,12 +30,12 @@ def page() -> str:
     """Items of all feeds, of a folder, of one feed, or those that match a search."""
     view = _view()
     with site().database.read() as db:
-        found = reading.entries(db, _me().id, view)
-        everyone = feeds.everyone(db)
-        unread = reading.unread_counts(db, _me().id)
-        newest = reading.newest_id(db)
-    more = len(found) > reading.PAGE
-    found = found[: reading.PAGE]
+        found = reading_list.entries(db, _me().id, view)
+        everyone = subscriptions.everyone(db)
+        unread = reading_list.unread_counts(db, _me().id)
+        newest = reading_list.newest_id(db)
+    more = len(found) > reading_list.PAGE
+    found = found[: reading_list.PAGE]
     return render_template(
         "river/page.html",
         room="river",
@@ -60,7 +60,7 @@ def page() -> str:
 def mark(item_id: int) -> Any:
     """Mark one item as read, or as unread."""
     with site().database.write() as db:
-        reading.mark(db, _me().id, item_id, request.form.get("read") != "0")
+        reading_list.mark(db, _me().id, item_id, request.form.get("read") != "0")
     if request.headers.get("Accept") == "application/json":
         return "", 204
     return redirect(_back())
@@ -72,7 +72,7 @@ def mark_all() -> Any:
     """Mark as read what the page showed, and no item that came after it."""
     with site().database.write() as db:
         until = request.form.get("until", 0, type=_number)
-        reading.mark_all(db, _me().id, until, _view())
+        reading_list.mark_all(db, _me().id, until, _view())
     return redirect(_back())
 
 

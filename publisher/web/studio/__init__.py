@@ -1,4 +1,4 @@
-"""The studio, where authors write: one module a page, all of them thin.
+"""The studio, where authors write, and its settings: a module for each address, all of them thin.
 
 A view reads the form, calls a use-case of `publisher.blog` and shows what came of it. Whatever
 goes wrong, the page that answers has the text that was typed in it.
@@ -6,8 +6,32 @@ goes wrong, the page that answers has the text that was typed in it.
 
 from flask import Blueprint
 
-from publisher.web.studio import editor, history, home, moves, posts, typing, uploads
+from publisher.web.studio import (
+    account,
+    autosave,
+    home,
+    media,
+    people,
+    post_actions,
+    post_editor,
+    posts,
+    preview,
+    revisions,
+    settings,
+)
 
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
-for module in (home, posts, editor, typing, uploads, moves, history):
+for module in (
+    home,
+    posts,
+    post_editor,
+    autosave,
+    preview,
+    media,
+    post_actions,
+    revisions,
+    account,
+    people,
+    settings,
+):
     blueprint.register_blueprint(module.blueprint)

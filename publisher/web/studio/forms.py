@@ -8,13 +8,13 @@ from datetime import datetime, tzinfo
 
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import parse_civil
+from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog import enclosures, tags
 from publisher.blog.drafts import Draft, Enclosure, clean, draft
 from publisher.blog.editing import PLACES, Intent
 from publisher.blog.slugs import made_slug
-from publisher.dates import parse_civil
-from publisher.errors import FieldErrors, InvalidInput
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 
-from publisher.blog import autosave, desk, editing
+from publisher.base.errors import FieldErrors, PublisherError
+from publisher.blog import autosave, editing, overview
 from publisher.blog.editing import Intent
-from publisher.errors import FieldErrors, PublisherError
+from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
-from publisher.web.day import strip
 from publisher.web.rendering import settings
-from publisher.web.studio import forms, parts
+from publisher.web.studio import forms, shared
 
 blueprint = Blueprint("home", __name__)
 
@@ -35,7 +35,7 @@ def write() -> Any:
     typed = forms.from_mapping(request.form)
     grows = request.form.get("action") == "grow"
     if grows and not typed.source.strip():
-        return redirect(url_for("studio.editor.new"))
+        return redirect(url_for("studio.post_editor.new"))
     try:
         value, _ = forms.read(typed, settings().zone)
         intent = Intent("draft" if grows else "now")
@@ -47,8 +47,8 @@ def write() -> Any:
         problem = f"this was not saved: {error}. Your text is still here"
         return _show(typed.source, problem=problem), error.http_status
     if grows:
-        return redirect(url_for("studio.editor.edit", post_id=post.id, done="box"))
-    parts.feeds_changed()
+        return redirect(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
+    shared.feeds_changed()
     return redirect(url_for(".page", done="box"))
 
 
@@ -57,10 +57,12 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
     mine = None if author.role == "admin" else author.id
     with site().database.read() as db:
         lists = {
-            state: desk.rows(db, desk.Filter(state=state, author_id=mine), author.id, _SHOWN)
+            state: overview.rows(
+                db, overview.Filter(state=state, author_id=mine), author.id, _SHOWN
+            )
             for state in ("draft", "scheduled", "published")
         }
-        waiting = parts.leaving(db, author)
+        waiting = shared.leaving(db, author)
         held = {post.id for post in waiting}
         lists["scheduled"] = [row for row in lists["scheduled"] if row.id not in held]
         return render_template(
@@ -70,6 +72,6 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             problem=problem,
             lists=lists,
             leaving=waiting,
-            seconds_left=parts.seconds_left,
+            seconds_left=shared.seconds_left,
             today=strip(db, now()),
         )

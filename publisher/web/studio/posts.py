@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from publisher.blog import authors, desk
+from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.errors import InvalidInput
+from publisher.blog import authors, overview
 from publisher.blog.drafts import clean
-from publisher.dates import format_rfc3339, parse_rfc3339
-from publisher.errors import InvalidInput
 from publisher.readers.reach import reached
 from publisher.web.context import login_required, me, site
-from publisher.web.studio import parts
+from publisher.web.studio import shared
 
 blueprint = Blueprint("posts", __name__)
 
@@ -21,32 +21,32 @@ def page() -> str:
     """One page of the list; authors see their own posts, admins everybody's."""
     wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
     with site().database.read() as db:
-        rows = desk.rows(db, wanted, me().id, desk.PAGE + 1, cursor)
+        rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if me().role == "admin" else []
-        waiting = parts.leaving(db, me())
+        waiting = shared.leaving(db, me())
         reach = reached(db, [row.id for row in rows if row.status == "published"])
-    more = rows[desk.PAGE - 1] if len(rows) > desk.PAGE else None
+    more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
         "studio/posts.html",
-        rows=rows[: desk.PAGE],
+        rows=rows[: overview.PAGE],
         wanted=wanted,
-        states=desk.STATES,
+        states=overview.STATES,
         people=people,
         after=f"{format_rfc3339(more.when)}~{more.id}" if more else "",
         first=cursor is None,
         leaving=waiting,
         reach=reach,
-        seconds_left=parts.seconds_left,
+        seconds_left=shared.seconds_left,
     )
 
 
-def _filter() -> desk.Filter:
+def _filter() -> overview.Filter:
     asked = {name: clean(text.strip())[:200] for name, text in request.args.items()}
     who: int | None = me().id
     if me().role == "admin":
         who = int(asked["author"]) if asked.get("author", "").isdecimal() else None
-    return desk.Filter(
-        state=asked.get("state", "") if asked.get("state") in desk.STATES else "",
+    return overview.Filter(
+        state=asked.get("state", "") if asked.get("state") in overview.STATES else "",
         kind=asked.get("kind", "") if asked.get("kind") in ("post", "page") else "",
         tag=asked.get("tag", ""),
         author_id=who if who is None or who < 2**31 else 0,
@@ -54,11 +54,11 @@ def _filter() -> desk.Filter:
     )
 
 
-def _cursor(text: str) -> desk.Cursor | None:
+def _cursor(text: str) -> overview.Cursor | None:
     moment, _, number = text.partition("~")
     if not number.isdecimal():
         return None
     try:
-        return desk.Cursor(parse_rfc3339(moment), int(number[:15]))
+        return overview.Cursor(parse_rfc3339(moment), int(number[:15]))
     except InvalidInput:
         return None

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.base.errors import InvalidInput
 from publisher.blog.drafts import draft
-from publisher.errors import InvalidInput
 from publisher.web.micropub import entry
 
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)

@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 from PIL import Image
 from werkzeug.test import TestResponse
 
-from publisher.blog import listing, tokens
-from publisher.dates import format_rfc3339
+from publisher.base.dates import format_rfc3339
+from publisher.blog import published, tokens
 from publisher.site import Site
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_mp3, make_post
 
@@ -57,7 +57,7 @@ def program_of(client: FlaskClient, site: Site, name: str, *scopes: str) -> Prog
 
 def posts(site: Site) -> list[Post]:
     with site.database.read() as db:
-        return list(listing.newest(db, 10))
+        return list(published.newest(db, 10))
 
 
 def test_create_with_form_fields(program: Program, site: Site, client: FlaskClient) -> None:

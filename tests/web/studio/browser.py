@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from publisher.blog import posts
 from publisher.site import Site
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL
 from tests.factories import PASSWORD
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from publisher.blog import autosave
 from publisher.site import Site
-from publisher.storage.models import Update
+from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser, the_post

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from publisher.site import Site
-from publisher.storage.models import LoginSession, Post
+from publisher.storage.tables.blog import LoginSession, Post
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 from tests.web.studio.browser import Browser, the_post

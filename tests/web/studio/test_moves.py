@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from publisher.blog import posts
 from publisher.site import Site
-from publisher.storage.models import Update
+from publisher.storage.tables.blog import Update
 from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser, the_post
 

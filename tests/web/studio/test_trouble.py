@@ -13,9 +13,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import Engine, event
 
-from publisher.settings import Settings
+from publisher.base.environment import Environment
 from publisher.site import Site
-from publisher.storage.models import Post
+from publisher.storage.tables.blog import Post
 from tests.factories import make_post
 from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
@@ -24,16 +24,16 @@ ROOT = Path(__file__).parent.parent.parent.parent
 
 
 @pytest.fixture
-def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def environment(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """A busy database is waited for a moment only."""
-    monkeypatch.setattr("publisher.storage.engine.BUSY_TIMEOUT_SECONDS", 0.1)
-    return settings
+    monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
+    return environment
 
 
 @contextmanager
 def busy(site: Site) -> Iterator[None]:
     """Another process holds the write lock."""
-    with closing(sqlite3.connect(site.settings.instance / "publisher.db")) as other:
+    with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.rollback()
@@ -89,7 +89,7 @@ def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
         kept = ada.post("/studio/autosave/1", "application/json", source=text, base_version="1")
         assert "the disk is full" in (kept.json or {})["error"]
     assert (the_post(site).source, the_post(site).version, count(site)) == ("As it was.", 1, 1)
-    with closing(sqlite3.connect(site.settings.instance / "publisher.db")) as db:
+    with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert ada.post("/studio/posts/1", source=text, base_version="1").status_code == 302
 
@@ -98,13 +98,13 @@ def test_feed_that_cannot_be_built_now(
     ada: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A post that is saved counts as saved, although the feed has to wait for the next try."""
-    from publisher.errors import StorageUnavailable
-    from publisher.web.studio import parts
+    from publisher.base.errors import StorageUnavailable
+    from publisher.web.studio import shared
 
     def fails(*_: object) -> None:
         raise StorageUnavailable("the disk is full")
 
-    monkeypatch.setattr(parts, "rebuild", fails)
+    monkeypatch.setattr(shared, "rebuild", fails)
     assert ada.post("/studio/posts/new", source="Saved.", place="now").status_code == 302
     assert the_post(site).status == "scheduled"
 
@@ -112,13 +112,13 @@ def test_feed_that_cannot_be_built_now(
 WRITE_FOR_EVER = """
 import sys
 from publisher.web.application import create_app
-from publisher.blog import authors, preferences
+from publisher.blog import authors
 
 app = create_app()
 app.config["WTF_CSRF_ENABLED"] = False
 site = app.extensions["publisher"]
 with site.database.write() as db:
-    preferences.store(db, "undo_seconds", "0")
+    store_setting(db, "undo_seconds", "0")
     if not authors.everyone(db):
         authors.add(db, "ada", "correct horse battery", None, site.clock())
 browser = app.test_client()

@@ -1,0 +1,126 @@
+"""What the environment decides: where things are, how the site is reached, whom it trusts.
+
+What the author decides (title, time zone, menu, ...) lives in the database: `settings.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from publisher.base.clock import ShiftedClock, clock_from_text
+from publisher.base.errors import InvalidInput, StorageUnavailable
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# Every name we know, with what it means: shown in the docs, and what is not here stops the start.
+KNOWN = {
+    "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
+    "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
+    "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: stored at first start)",
+    "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
+    "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
+    "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
+    "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
+}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment, read and checked once."""
+
+    instance: Path
+    database_url: str
+    site_url: str | None = None
+    secret_key: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    allow_private: bool = False
+    clock: ShiftedClock | None = None
+
+    @property
+    def media(self) -> Path:
+        """The folder of uploaded pictures and sounds."""
+        return self.instance / "media"
+
+
+def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
+    """Settings from `PUBLISHER_*` variables.
+
+    Raises InvalidInput, naming the variable, for an unknown name or a bad value.
+    """
+    unknown = sorted(n for n in environ if n.startswith("PUBLISHER_") and n not in KNOWN)
+    if unknown:
+        raise InvalidInput(f"unknown setting {unknown[0]} (known: {', '.join(KNOWN)})")
+    instance = Path(environ.get("PUBLISHER_INSTANCE") or "instance").absolute()
+    clock = environ.get("PUBLISHER_CLOCK")
+    return Environment(
+        instance=instance,
+        database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
+        site_url=_site_url(environ.get("PUBLISHER_SITE_URL")),
+        secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
+        trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
+        allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
+        clock=clock_from_text(clock) if clock else None,
+    )
+
+
+def prepare_instance(environment: Environment) -> None:
+    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written."""
+    try:
+        environment.media.mkdir(parents=True, exist_ok=True)
+        probe = environment.instance / f".probe-{secrets.token_hex(4)}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise StorageUnavailable(
+            f"the instance folder {environment.instance} cannot be written: {error.strerror}"
+        ) from error
+
+
+def secret_key(environment: Environment) -> str:
+    """The key that signs cookies: from the environment, else made once and kept with mode 600."""
+    if environment.secret_key:
+        return environment.secret_key
+    path = environment.instance / "secret_key"
+    if not path.exists():
+        _create_once(path, secrets.token_urlsafe(48))
+    return path.read_text("ascii").strip()
+
+
+def _create_once(path: Path, text: str) -> None:
+    """Write `path` whole or not at all; of two processes that try at once, the first one wins."""
+    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    with contextlib.suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()
+
+
+def _site_url(value: str | None) -> str | None:
+    if not value:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise InvalidInput(f"PUBLISHER_SITE_URL must be a http(s) address: {value!r}")
+    return value.rstrip("/")
+
+
+def _networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
+    except ValueError as error:
+        raise InvalidInput(f"PUBLISHER_TRUSTED_PROXIES: {error}") from error
+
+
+def _flag(name: str, value: str) -> bool:
+    if value not in ("", "0", "1"):
+        raise InvalidInput(f"{name} is 0 or 1, not {value!r}")
+    return value == "1"

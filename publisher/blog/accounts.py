@@ -1,0 +1,118 @@
+"""Those who write here: what they say of themselves, what they may do, where they are logged in."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import FieldErrors, Forbidden, NotFound
+from publisher.blog import authors
+from publisher.blog.drafts import clean
+from publisher.site import hash_token
+from publisher.storage.tables.blog import Author, LoginSession
+
+MAX_NAME, MAX_BIO = 80, 5_000
+LAST_ADMIN = "somebody must be able to change the settings: make another author admin first"
+
+
+def describe(session: Session, author: Author, display_name: str, bio: str) -> None:
+    """Set the name that readers see and the words about a person (Markdown)."""
+    line, text = " ".join(clean(display_name).split()), clean(bio).strip()
+    problems = {}
+    if not 1 <= len(line) <= MAX_NAME:
+        problems["display_name"] = f"1 to {MAX_NAME} characters are needed"
+    if len(text) > MAX_BIO:
+        problems["bio"] = f"{len(text):,} characters; at most {MAX_BIO:,} fit"
+    if problems:
+        raise FieldErrors(problems)
+    author.display_name, author.bio = line, text
+    session.flush()
+
+
+def set_role(session: Session, author: Author, role: str) -> None:
+    """Make somebody admin or author; the last admin stays one."""
+    if role not in authors.ROLES:
+        raise FieldErrors({"role": f"one of {', '.join(authors.ROLES)}"})
+    if role != "admin" and _is_last_admin(session, author):
+        raise FieldErrors({"role": LAST_ADMIN})
+    author.role = role
+    session.flush()
+
+
+def disable(session: Session, author: Author, now: datetime) -> None:
+    """Nobody logs in as this author any more, and no token of theirs works; the posts stay."""
+    if _is_last_admin(session, author):
+        raise FieldErrors({"role": LAST_ADMIN})
+    author.disabled_at = now
+    session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
+    session.flush()
+
+
+def enable(session: Session, author: Author) -> None:
+    """Let a disabled author in again."""
+    author.disabled_at = None
+    session.flush()
+
+
+def made_password() -> str:
+    """A random password to hand to somebody."""
+    return secrets.token_urlsafe(12)
+
+
+def reset_password(session: Session, author: Author) -> str:
+    """Give an author a new random password, ending their sessions; it is told this once."""
+    password = made_password()
+    authors.set_password(session, author, password)
+    return password
+
+
+def change_password(session: Session, author: Author, old: str, new: str) -> None:
+    """Replace one's own password, which ends all sessions.
+
+    Raises FieldErrors when the old one is wrong or the new one is unusable.
+    """
+    try:
+        authors.authenticate(session, author.name, old)
+    except Forbidden as error:
+        raise FieldErrors({"old_password": "this is not your present password"}) from error
+    try:
+        authors.set_password(session, author, new)
+    except FieldErrors as error:
+        raise FieldErrors({"new_password": error.fields["password"]}) from error
+
+
+def sessions_of(session: Session, author: Author, now: datetime) -> Sequence[LoginSession]:
+    """Where somebody is logged in, newest first."""
+    return session.scalars(
+        select(LoginSession)
+        .where(LoginSession.author_id == author.id, LoginSession.expires_at > now)
+        .order_by(LoginSession.id.desc())
+    ).all()
+
+
+def end_session(session: Session, author: Author, session_id: int) -> None:
+    """Log one browser of `author` out; NotFound when it is somebody else's or gone."""
+    row = session.get(LoginSession, session_id)
+    if row is None or row.author_id != author.id:
+        raise NotFound("there is no such session")
+    session.delete(row)
+
+
+def end_other_sessions(session: Session, author: Author, token: str) -> None:
+    """Log `author` out everywhere but in the browser that holds `token`."""
+    session.execute(
+        delete(LoginSession).where(
+            LoginSession.author_id == author.id, LoginSession.token_hash != hash_token(token)
+        )
+    )
+
+
+def _is_last_admin(session: Session, author: Author) -> bool:
+    others = select(func.count(Author.id)).where(
+        Author.role == "admin", Author.disabled_at.is_(None), Author.id != author.id
+    )
+    return author.role == "admin" and author.disabled_at is None and not session.scalar(others)

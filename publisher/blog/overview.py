@@ -1,0 +1,157 @@
+"""The author's own list of posts: all states together, filtered, searched, a page at a time.
+
+Each page is one seek in an index of (when, id), however many posts there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from publisher.base.text import first_words, shorten
+from publisher.blog import autosave, search
+from publisher.blog.drafts import clean
+from publisher.blog.slugs import slugify
+from publisher.storage.tables.blog import Author, Post, PostTag, Tag, Update
+
+STATES = ("draft", "scheduled", "published", "deleted")
+LINE = 90
+PAGE = 50
+_MAX_HITS, _MAX_SORTED = 500, 2_000
+
+_WHEN: ColumnElement[datetime] = func.coalesce(
+    Post.published_at, Post.scheduled_at, Post.changed_at
+)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which posts: everything that is not deleted unless a `state` is named."""
+
+    state: str = ""
+    kind: str = ""
+    tag: str = ""
+    author_id: int | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the list; `began` are the first words, `updates` what readers were sent."""
+
+    id: int
+    status: str
+    kind: str
+    slug: str
+    title: str
+    began: str
+    when: datetime
+    author: str
+    updates: int = 0
+    tags: Sequence[str] = field(default_factory=tuple)
+    unsaved_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """The place in the list after which the next page begins."""
+
+    when: datetime
+    post_id: int
+
+
+def rows(
+    session: Session,
+    wanted: Filter,
+    viewer_id: int,
+    limit: int = PAGE,
+    after: Cursor | None = None,
+) -> list[Row]:
+    """One page, newest first, with what `viewer_id` has not saved yet."""
+    query = _filtered(session, wanted).order_by(_WHEN.desc(), Post.id.desc()).limit(limit)
+    if after is not None:
+        # The first half is what an index of an expression can seek by.
+        query = query.where(after.when >= _WHEN, or_(after.when > _WHEN, Post.id < after.post_id))
+    found = session.execute(query).all()
+    ids = [row.id for row in found]
+    updates, tags = _updates(session, ids), _tags(session, ids)
+    unsaved = autosave.unsaved(session, viewer_id, ids)
+    result = []
+    for row in found:
+        kept = unsaved.get(row.id)
+        title = kept.fields.get("title", row.title) if kept else row.title
+        typed = kept.fields.get("source") if kept else None
+        began = shorten(typed, LINE) if typed is not None else first_words(row.began, LINE)
+        result.append(
+            Row(
+                row.id, row.status, row.kind, row.slug, title, began, row.when,
+                row.author or "", updates.get(row.id, 0), tags.get(row.id, ()),
+                kept.saved_at if kept else None,
+            )
+        )  # fmt: skip
+    return result
+
+
+def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
+    query = select(
+        Post.id, Post.status, Post.kind, Post.slug, Post.title,
+        func.substr(Post.html, 1, 20 * LINE).label("began"), _WHEN.label("when"),
+        Author.display_name.label("author"),
+    ).outerjoin(Author, Author.id == Post.author_id)  # fmt: skip
+    # Nearly all posts are posts and not deleted: said as "is not", so that no index of those
+    # two columns lures the planner away from the one that is already in order.
+    query = query.where(
+        Post.status == wanted.state if wanted.state in STATES else Post.status != "deleted"
+    )
+    if wanted.kind:
+        query = query.where(Post.kind == "page" if wanted.kind == "page" else Post.kind != "page")
+    if wanted.author_id is not None:
+        query = query.where(Post.author_id == wanted.author_id)
+    if slugify(wanted.tag):
+        query = query.where(_tagged(session, slugify(wanted.tag)))
+    if wanted.words.strip():
+        query = query.where(Post.id.in_(_hits(session, clean(wanted.words))))
+    return query
+
+
+def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
+    """Has the tag: a rare one is looked up and sorted, for a common one the list is walked."""
+    tag_id = session.scalar(select(Tag.id).where(Tag.slug == slug)) or 0
+    having = select(PostTag.post_id).where(PostTag.tag_id == tag_id)
+    few = session.scalars(having.limit(_MAX_SORTED)).all()
+    if len(few) < _MAX_SORTED:
+        return Post.id.in_(few)
+    return having.where(PostTag.post_id == Post.id).exists()
+
+
+def _hits(session: Session, words: str) -> list[int]:
+    """Published posts by the search index; the few that wait, by looking into them."""
+    published = search.newest(session, words, _MAX_HITS)
+    text = Post.title + "\n" + Post.source
+    conditions = [text.icontains(word, autoescape=True) for word in words.split()[:12]]
+    waiting = select(Post.id).where(Post.status.in_(["draft", "scheduled", "deleted"]))
+    return published + list(session.scalars(waiting.where(*conditions).limit(_MAX_HITS)))
+
+
+def _updates(session: Session, ids: Sequence[int]) -> dict[int, int]:
+    counted = session.execute(
+        select(Update.post_id, func.count()).where(Update.post_id.in_(ids)).group_by(Update.post_id)
+    )
+    return {post_id: number for post_id, number in counted if post_id is not None}
+
+
+def _tags(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
+    named: dict[int, list[str]] = {}
+    pairs = session.execute(
+        select(PostTag.post_id, Tag.name)
+        .join(Tag, Tag.id == PostTag.tag_id)
+        .where(PostTag.post_id.in_(ids))
+        .order_by(Tag.slug)
+    )
+    for post_id, name in pairs:
+        named.setdefault(post_id, []).append(name)
+    return named

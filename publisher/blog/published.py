@@ -1,0 +1,162 @@
+"""Which posts, in which order: every list of posts is one query here, and each uses an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from publisher.base.errors import Gone, NotFound
+from publisher.blog.slugs import slugify
+from publisher.storage.tables.blog import Author, Post, PostTag, Redirect, Tag
+
+
+def newest(session: Session, limit: int, before: Post | None = None) -> Sequence[Post]:
+    """The newest published posts, with author and tags; those older than `before` where given."""
+    return session.scalars(_older(_published(), before).limit(limit)).all()
+
+
+def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Post]:
+    """The newest posts that were published at `moment`."""
+    return session.scalars(_published().where(Post.published_at <= moment).limit(limit)).all()
+
+
+def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None) -> Sequence[Post]:
+    """The newest published posts of a tag; those older than `before` where given."""
+    query = select(Post).join(PostTag, PostTag.post_id == Post.id)
+    query = query.where(PostTag.tag_id == tag.id, PostTag.published_at.is_not(None))
+    if before is not None:
+        same_instant = and_(
+            PostTag.published_at == before.published_at, PostTag.post_id < before.id
+        )
+        query = query.where(or_(PostTag.published_at < before.published_at, same_instant))
+    return session.scalars(
+        query.order_by(PostTag.published_at.desc(), PostTag.post_id.desc())
+        .limit(limit)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    ).all()
+
+
+def tag_called(session: Session, name: str) -> Tag:
+    """The tag whose slug is `name`; NotFound when there is none with a published post."""
+    tag = session.scalar(select(Tag).where(Tag.slug == slugify(name)))
+    if tag is None:
+        raise NotFound("there is no such tag")
+    return tag
+
+
+def by_author(
+    session: Session, author: Author, limit: int, before: Post | None = None
+) -> Sequence[Post]:
+    """The newest published posts of one author; those older than `before` where given."""
+    query = _older(_published(), before).where(Post.author_id == author.id)
+    return session.scalars(query.limit(limit)).all()
+
+
+def shown(session: Session, post_id: int) -> Post:
+    """The post with this number that readers see or saw: where a page of a list goes on."""
+    post = session.get(Post, post_id)
+    if post is None or post.published_at is None:
+        raise NotFound("there is no such page")
+    return post
+
+
+def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
+    """Posts published in [start, end), newest first."""
+    return session.scalars(
+        _published().where(Post.published_at >= start, Post.published_at < end)
+    ).all()
+
+
+def at_path(session: Session, slug: str, kind: str) -> Post:
+    """The published post or page with this slug.
+
+    Raises Gone when it was published and is deleted, NotFound otherwise.
+    """
+    post = session.scalar(
+        select(Post)
+        .where(Post.slug == slug, Post.kind == kind)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )
+    if post is not None and post.status == "deleted" and post.published_at is not None:
+        raise Gone("this post was deleted")
+    if post is None or post.status != "published":
+        raise NotFound("there is no such page")
+    return post
+
+
+def moved(session: Session, *paths: str) -> Post | None:
+    """The post that an old address leads to now; `paths` are spellings, the best one first.
+
+    Raises Gone when that post is deleted.
+    """
+    rows = session.execute(
+        select(Redirect.path, Post)
+        .join(Post, Redirect.post_id == Post.id)
+        .where(Redirect.path.in_(paths), Post.published_at.is_not(None))
+    )
+    found: dict[str, Post] = {row.path: row.Post for row in rows}
+    post = next((found[path] for path in paths if path in found), None)
+    if post is not None and post.status == "deleted":
+        raise Gone("this post was deleted")
+    return post if post is not None and post.status == "published" else None
+
+
+def at_address(session: Session, path: str) -> Post | None:
+    """The post or page whose address is or was `path`, whatever its state (for its authors)."""
+    prefix, _, slug = path.rpartition("/")
+    kind = {"/posts": "post", "": "page"}.get(prefix)
+    post = session.scalar(select(Post).where(Post.slug == slug, Post.kind == kind))
+    if post is None:
+        post = session.scalar(select(Post).join(Redirect).where(Redirect.path == path))
+    return post
+
+
+def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
+    """The published posts just before and just after this one."""
+    plain = select(Post).where(Post.kind == "post", Post.status == "published").limit(1)
+    older = plain.where(older_than(post)).order_by(Post.published_at.desc(), Post.id.desc())
+    newer = plain.where(
+        Post.published_at >= post.published_at,
+        or_(Post.published_at > post.published_at, Post.id > post.id),
+    ).order_by(Post.published_at, Post.id)
+    return session.scalar(older), session.scalar(newer)
+
+
+def last_change(session: Session) -> datetime | None:
+    """When a post that readers can see was last changed, in whatever way."""
+    return session.scalar(select(func.max(Post.changed_at)).where(Post.status == "published"))
+
+
+def count_published(session: Session) -> int:
+    """How many posts readers can see."""
+    return (
+        session.scalar(
+            select(func.count(Post.id)).where(Post.kind == "post", Post.status == "published")
+        )
+        or 0
+    )
+
+
+def older_than(post: Post) -> ColumnElement[bool]:
+    """What comes after `post` in a list, newest first: by date, and by number within an instant.
+
+    The date stands alone first, so that the index is entered there and not walked to there.
+    """
+    same_instant = or_(Post.published_at < post.published_at, Post.id < post.id)
+    return and_(Post.published_at <= post.published_at, same_instant)
+
+
+def _older(query: Select[Post], before: Post | None) -> Select[Post]:
+    return query if before is None else query.where(older_than(before))
+
+
+def _published() -> Select[Post]:
+    return (
+        select(Post)
+        .where(Post.kind == "post", Post.status == "published")
+        .order_by(Post.published_at.desc(), Post.id.desc())
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )

@@ -1,0 +1,102 @@
+"""Where the update histories of `simulate` come from: files, exports, the blog's own log."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from publisher.base.dates import parse_zone
+from publisher.base.errors import InvalidData, InvalidInput
+from publisher.cli.options import site
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import Update
+
+if TYPE_CHECKING:
+    from publisher.simulator.grid import Source
+    from publisher.simulator.timelines import Timeline
+
+LAST_MONTH_DAYS = 30
+FIXED = ("fixed:15", "fixed:60", "fixed:480")
+
+
+def sources(asked: dict[str, Any]) -> list[Source]:
+    """The timelines that the options of `simulate` ask for, cut to the time that they ask for."""
+    from publisher.simulator.synthetic import parse_synthetic, shards
+    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone
+
+    zone = None if asked["timezone"] is None else known_zone(asked["timezone"])
+    # So that *.csv in a folder of timelines does what is meant.
+    files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
+    lines = [_read(name, zone) for name in files or asked["files"]]
+    if asked["mine"]:
+        lines.append(_mine(zone, recent=not (asked["begin"] or asked["last_days"])))
+    begin, end = _second(asked["begin"]), _second(asked["end"])
+    found: list[Source] = [cut(line, begin, end, asked["last_days"]) for line in lines]
+    if asked["synthetic"]:
+        kind = parse_synthetic(asked["synthetic"])
+        made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
+        found += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
+    if not found:
+        raise InvalidInput("nothing to replay: name TIMELINE.csv files, --mine or --synthetic")
+    return found
+
+
+def _read(name: str, zone: str | None) -> Timeline:
+    from publisher.simulator.timelines import read_timeline
+
+    path = Path(name)
+    return read_timeline(path, zone) if path.suffix == ".csv" else _exported(name, zone)
+
+
+def _exported(name: str, zone: str | None) -> Timeline:
+    """The publishing times in a feed or an export, read as `publisher import` reads it."""
+    from publisher.exchange.importing import formats
+    from publisher.exchange.importing.sources import open_source
+    from publisher.simulator.timelines import from_instants
+
+    civil = UTC if zone is None else parse_zone(zone)
+    with open_source(name, sys.stdin.buffer, allow_private=False) as opened:
+        posts = formats.read(opened, None, civil).posts
+    instants = [post.published_at for post in posts if post.status == "published"]
+    known = [int(at.timestamp()) for at in instants if at is not None]
+    return from_instants(Path(name).stem, known, zone or "UTC")
+
+
+def _mine(zone: str | None, recent: bool) -> Timeline:
+    """The blog's own log up to now; of a `recent` one only the last month is scored."""
+    from publisher.simulator.timelines import DAY, from_instants
+
+    here = site()
+    now = int(here.clock().timestamp())
+    with here.database.read() as db:
+        instants = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
+    known = [at for at in instants if at < now]
+    if not known:
+        raise InvalidData("the blog has no updates yet")
+    line = from_instants("mine", known, zone or my_settings().timezone, end=now)
+    return replace(line, scored_from=now - LAST_MONTH_DAYS * DAY) if recent else line
+
+
+def my_settings() -> Settings:
+    """The settings of the blog."""
+    with site().database.read() as db:
+        return load_settings(db)
+
+
+def my_publishers() -> tuple[str, ...]:
+    """Three fixed ttls, and the live decision with the blog's own settings."""
+    mine = my_settings()
+    live = (
+        f"forward:menu={mine.menu},planner={mine.planner},profile={mine.profile},"
+        f"poll-minutes={mine.poll_minutes:g}"
+    )
+    return (*FIXED, live)
+
+
+def _second(at: datetime | None) -> int | None:
+    return None if at is None else int(at.timestamp())

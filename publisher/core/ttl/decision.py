@@ -1,0 +1,320 @@
+"""The ttl decision: one pure function of the past, the queue of scheduled posts and the moment.
+
+The document is built at g, the later of the last update and the top of the local hour, and served
+until the next build; copies are read at any minute in between, and what is decided must be right
+for all of them.
+
+Until the histogram holds real data the warm-up rule of Dave Winer's "Algorithm for ttl element"
+(2002) decides from the time since the last update; afterwards the planner looks forward through
+the histogram.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from publisher.core.civil import (
+    HOUR_SECONDS,
+    hour_end,
+    hour_start,
+    instant,
+    local_second,
+    seconds,
+    zone_table,
+)
+from publisher.core.menu import Menu, parse_menu
+from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.choice import (
+    Ahead,
+    Past,
+    Settings,
+    begin_of,
+    choose,
+    forecast,
+    room,
+    settings,
+)
+from publisher.core.ttl.forecast import PROFILES, number_by
+from publisher.core.ttl.planner import AUTO, PLANNERS, hidden, planner_for
+from publisher.core.ttl.tables import decay, hour_rate, knows_enough, watched_days
+
+WARM_UP, PREDICTION = "warm-up", "prediction"
+MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class TtlRule:
+    """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
+    (the knob "fresher <-> quieter")."""
+
+    menu: Menu = field(default_factory=lambda: parse_menu(MENU))
+    planner: str = PLANNER
+    profile: str = PROFILE
+    poll_minutes: float = POLL_MINUTES
+
+    @classmethod
+    def parse(
+        cls,
+        menu: str = MENU,
+        planner: str = PLANNER,
+        profile: str = PROFILE,
+        poll_minutes: str | float = POLL_MINUTES,
+    ) -> "TtlRule":
+        """Read settings as people type them; ValueError is one clear line."""
+        return cls(
+            parse_menu(menu),
+            _known("planner", planner, PLANNERS),
+            _known("profile", profile, tuple(PROFILES)),
+            _positive("poll_minutes", poll_minutes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The next larger ttl and what it would have cost: minutes of hidden waiting."""
+
+    ttl_minutes: int
+    waiting_minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the document built at `decided_at` says, and the numbers behind it.
+
+    valid_until: when the document is built again if nothing is posted. reason_code: `empty`,
+    `warm-up`, the name of the planner, or `scheduled` where a scheduled post shortened the ttl.
+    expected_updates: within ttl_minutes of decided_at. waiting_minutes: what a copy kept that
+    long is expected to hide; poll_worth_minutes: how much of that one poll is worth; refused: the
+    next larger value of the menu. likely_at: beginning of the busiest hour of the coming 24.
+    """
+
+    zone: str
+    decided_at: datetime
+    valid_until: datetime
+    ttl_minutes: int
+    phase: str
+    reason_code: str
+    rule: TtlRule
+    updates: int
+    first_update: datetime | None
+    last_update: datetime | None
+    expected_updates: float = 0.0
+    waiting_minutes: float = 0.0
+    poll_worth_minutes: float = 0.0
+    refused: Refusal | None = None
+    likely_at: datetime | None = None
+    scheduled_at: datetime | None = None
+    unscheduled_ttl_minutes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayHour:
+    """One hour of the day strip: decayed count, the updates that such an hour usually brings (an
+    hour's rate, whatever came before), the ttl it would get."""
+
+    hour: int
+    starts_at: datetime
+    count: float
+    expected_updates: float
+    ttl_minutes: int
+
+
+def build_moment(last_update: datetime | None, now: datetime, zone: str) -> datetime:
+    """When the document served at `now` was built: the last update or the top of the local hour,
+    whichever is later (updates after `now` must not be passed)."""
+    table = zone_table(zone)
+    top = hour_start(table.starts, table.offsets, seconds(now))
+    return instant(top if last_update is None else max(top, seconds(last_update)))
+
+
+def next_build(now: datetime, zone: str) -> datetime:
+    """The top of the next local hour: when the document is built again if nothing is posted."""
+    table = zone_table(zone)
+    return instant(hour_end(table.starts, table.offsets, seconds(now)))
+
+
+def warming_up(activity: Activity, now: datetime) -> bool:
+    """Whether too little is known to predict: under 20 updates, or a first one under 7 days old."""
+    if activity.first is None:
+        return True
+    return not knows_enough(activity.updates, activity.first, seconds(now))
+
+
+def decide(
+    activity: Activity, decided_at: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
+) -> Decision:
+    """The ttl of the document built at `decided_at`.
+
+    `activity` holds the updates up to that moment and no later ones; `scheduled` the times of
+    posts still to come. ValueError if the activity knows the future.
+    """
+    if activity.last is not None and activity.last > seconds(decided_at):
+        raise ValueError("the activity holds updates later than the moment of the decision")
+    decision = _decide(activity, decided_at, rule)
+    post = min((at for at in scheduled if at > decided_at), default=None)
+    return decision if post is None else _capped(decision, activity, post)
+
+
+def next_change_at(
+    activity: Activity, decided_at: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
+) -> datetime | None:
+    """When the ttl will next differ if nothing more is posted; None if not within two days.
+
+    A scheduled post that appears is an update: the answer is never later than the first one.
+    """
+    queue = sorted(post for post in scheduled if post > decided_at)
+    now = decide(activity, decided_at, rule, queue)
+    at = now.valid_until
+    while at < decided_at + timedelta(days=2):
+        if queue and queue[0] <= at:
+            return queue[0]
+        if decide(activity, at, rule, queue).ttl_minutes != now.ttl_minutes:
+            return at
+        at = next_build(at, activity.zone)
+    return None
+
+
+def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]:
+    """The coming 24 civil hours as the day strip shows them, ordered by local hour.
+
+    The ttl is what each hour would get if nothing new is posted. On the day of a clock change an
+    hour that comes twice is shown once, and one that is left out is missing.
+    """
+    counts = activity.decayed(now)
+    outlook = Outlook(activity, now, rule)
+    zone = zone_table(activity.zone)
+    at = build_moment(None, now, activity.zone)
+    rows: dict[int, DayHour] = {}
+    for _ in range(24):
+        hour = local_second(zone.starts, zone.offsets, seconds(at)) // HOUR_SECONDS % 24
+        end = next_build(at, activity.zone)
+        ttl = decide(activity, max(at, now), rule).ttl_minutes
+        row = DayHour(hour, at, counts[hour], outlook.usual(at), ttl)
+        rows.setdefault(hour, row)
+        at = end
+    return [rows[hour] for hour in sorted(rows)]
+
+
+class Outlook:
+    """The coming hours as the histogram sees them from `now`."""
+
+    def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
+        self._zone = zone_table(activity.zone)
+        self._rule = numbers(rule, activity.half_life_days)
+        self._ahead: Ahead = room(self._rule)
+        at = seconds(now)
+        self._past = Past(
+            activity.as_of, activity.first or at, activity.last or at, activity.updates
+        )
+        self._begin = begin_of(self._zone.starts, self._zone.offsets, at)
+        self._where = (activity.tables, self._zone.starts, self._zone.offsets, (), self._past, at)
+        self.poll_worth = forecast(*self._where, self._rule, self._ahead)
+
+    def ttl_minutes(self) -> int:
+        """The planner's word for a document built now."""
+        return choose(*self._where, self._rule, self._ahead)
+
+    def usual(self, at: datetime) -> float:
+        """Updates that an hour like the one of `at` brings, however long the silence before."""
+        tables, starts, offsets, holes, past, now = self._where
+        fading = decay(now - past.as_of, self._rule.half_life)
+        days = watched_days(holes, past.first, now, self._rule.half_life)
+        hour = local_second(starts, offsets, seconds(at)) // HOUR_SECONDS % 24
+        return hour_rate(tables, hour, fading, days)
+
+    def expected(self, start: datetime, end: datetime) -> float:
+        """Updates expected from `start` to `end`, neither before now."""
+        number = self._ahead.number
+        return number_by(number, self._minute(end)) - number_by(number, self._minute(start))
+
+    def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
+        """Minutes of waiting that a copy fetched between `start` and `end` hides in its life."""
+        number, waiting = self._ahead.number, self._ahead.waiting
+        return hidden(number, waiting, self._minute(start), self._minute(end), float(ttl_minutes))
+
+    def likely_at(self, end: datetime) -> datetime:
+        """Beginning of the busiest of the 24 hours after `end`."""
+        hours = [end + timedelta(hours=ahead) for ahead in range(24)]
+        return max(hours, key=lambda at: self.expected(at, at + timedelta(hours=1)))
+
+    def _minute(self, at: datetime) -> float:
+        return (seconds(at) - self._begin) / 60.0
+
+
+@lru_cache(maxsize=64)
+def numbers(rule: TtlRule, half_life_days: int) -> Settings:
+    """The rule as the functions behind `decide` take it."""
+    return settings(rule.menu, rule.planner, rule.profile, rule.poll_minutes, half_life_days)
+
+
+@lru_cache(maxsize=256)
+def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
+    """The decision without a queue; kept, as a page asks for the same 24 hours again and again."""
+    outlook = Outlook(activity, at, rule)
+    ttl, end = outlook.ttl_minutes(), next_build(at, activity.zone)
+    known = Decision(
+        zone=activity.zone,
+        decided_at=at,
+        valid_until=end,
+        ttl_minutes=ttl,
+        phase=WARM_UP,
+        reason_code="empty",
+        rule=rule,
+        updates=activity.updates,
+        first_update=activity.first_update,
+        last_update=activity.last_update,
+    )
+    if activity.last is None:
+        return known
+    expected = outlook.expected(at, at + timedelta(minutes=ttl))
+    known = replace(known, reason_code=WARM_UP, expected_updates=expected)
+    if warming_up(activity, at):
+        return known
+    larger = rule.menu.next_above(ttl)
+    return replace(
+        known,
+        phase=PREDICTION,
+        reason_code=planner_for(rule.planner, rule.menu),
+        poll_worth_minutes=outlook.poll_worth,
+        waiting_minutes=outlook.hidden(at, end, ttl),
+        refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),
+        likely_at=outlook.likely_at(end),
+    )
+
+
+def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
+    """Shorten the ttl so that a copy read at any minute expires at most the smallest menu value
+    after the next scheduled post."""
+    rule, at = decision.rule, decision.decided_at
+    spare = int((post - decision.valid_until).total_seconds() // 60) + rule.menu.smallest
+    ttl = rule.menu.at_most(spare)
+    if ttl >= decision.ttl_minutes:
+        return decision
+    expected = 0.0
+    if activity.last is not None:
+        expected = Outlook(activity, at, rule).expected(at, at + timedelta(minutes=ttl))
+    return replace(
+        decision,
+        ttl_minutes=ttl,
+        reason_code="scheduled",
+        expected_updates=expected,
+        scheduled_at=post,
+        unscheduled_ttl_minutes=decision.ttl_minutes,
+    )
+
+
+def _known(kind: str, name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise ValueError(f"unknown {kind} {name!r} (known: {', '.join(names)})")
+    return name
+
+
+def _positive(name: str, value: str | float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError(f"{name}: {value!r} is not a number") from None
+    if not 0.0 < number <= 100_000.0:
+        raise ValueError(f"{name}: {value} is not between 0 and 100000")
+    return number

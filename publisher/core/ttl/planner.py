@@ -1,0 +1,260 @@
+"""Two ways to choose a ttl from the expected updates, `look-ahead` and `planned`; and `auto`.
+
+A copy fetched at s and kept for a minutes costs one poll, worth `worth` minutes, and the waiting
+of the updates it hides. The document is the same for all copies fetched until the next hour, so
+all costs are means over the minutes at which it may be fetched.
+
+Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+from publisher.core.menu import Menu
+from publisher.core.ttl.forecast import hides, number_by, waiting_by
+from publisher.core.ttl.tables import Counts, Tables, hour_rate
+
+LOOK_AHEAD, PLANNED = 0, 1
+AUTO = "auto"
+PLANNERS = (AUTO, "look-ahead", "planned")
+SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
+CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
+SETTLING = 8  # steps; more change nothing
+PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
+FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
+CELLS = 4  # in an hour
+
+
+class Cells(NamedTuple):
+    """The planned table, by quarters of an hour after the document's last minute: updates expected
+    by the middle of each, their waiting by then, and the worth of being polled then."""
+
+    number: Counts
+    waiting: Counts
+    value: Counts
+
+
+def planner_for(name: str, menu: Menu) -> str:
+    """The planner that `name` means: `auto` plans where the menu has wide gaps, so that a long
+    skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
+    if name != AUTO:
+        return name
+    return "planned" if menu.coarse else "look-ahead"
+
+
+def poll_worth(
+    tables: Tables, menu: Sequence[int], poll_minutes: float, fading: float, days: float
+) -> float:
+    """What one poll is worth at this blog with this menu, in minutes.
+
+    A menu with wide gaps alternates between two values where the blog's rate lies between them,
+    which costs more polls and more waiting together than staying with either. The best product of
+    polls and waiting lies where one poll is worth the waiting per poll; so the author's
+    `poll_minutes` are moved most of the way (by ratio) to the nearest such place. With a menu
+    without gaps every place is such a place.
+    """
+    worth = poll_minutes
+    for _ in range(SETTLING):
+        polls = waiting = 0.0
+        for hour in range(24):
+            rate = hour_rate(tables, hour, fading, days) / 60.0
+            ttl = best_fixed(menu, rate, worth)
+            polls += 60.0 / ttl
+            waiting += 60.0 * rate * ttl / 2.0
+        before, worth = worth, waiting / polls
+        if abs(worth - before) < 0.01 * before:
+            break
+    return float(poll_minutes ** (1.0 - PULL) * worth**PULL)
+
+
+def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:
+    """The value of the menu that costs least at a constant rate: cost has a single lowest point."""
+    low, high = 0, len(menu) - 1
+    if high > 8:
+        # Where it stands if the menu has every minute; then the two beside it end the search.
+        near = min(max(int(sqrt(2.0 * worth / rate)) - menu[0], 0), high)
+        if near + 1 < high and rises(menu, near + 1, rate, worth):
+            high = near + 1
+        if near > 0 and not rises(menu, near - 1, rate, worth):
+            low = near
+    while low < high:
+        middle = (low + high) // 2
+        if rises(menu, middle, rate, worth):
+            high = middle
+        else:
+            low = middle + 1
+    return float(menu[low])
+
+
+def rises(menu: Sequence[int], place: int, rate: float, worth: float) -> bool:
+    """Whether the next larger value costs as much at a constant rate, or more."""
+    one, other = float(menu[place]), float(menu[place + 1])
+    return worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0
+
+
+def hidden(
+    number: Sequence[float], waiting: Sequence[float], first: float, last: float, ttl: float
+) -> float:
+    """Waiting that a copy kept for `ttl` minutes hides, in the mean over its being fetched at any
+    minute from `first` to `last` (minutes after the beginning of the look forward)."""
+    total = 0.0
+    for part in range(SAMPLES):
+        at = first + (last - first) * (part + 0.5) / SAMPLES
+        total += hides(number, waiting, at, ttl)
+    return total / SAMPLES
+
+
+def look_ahead(
+    number: Sequence[float],
+    waiting: Sequence[float],
+    first: float,
+    last: float,
+    menu: Sequence[int],
+    worth: float,
+) -> int:
+    """The largest ttl of the menu whose hidden waiting is not worth more than a poll.
+
+    Hidden waiting grows with the ttl, so it is found by halving.
+    """
+    low, high = 0, len(menu)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if hidden(number, waiting, first, last, float(menu[middle])) <= worth:
+            low = middle
+        else:
+            high = middle
+    return menu[low]
+
+
+def planned(
+    number: Sequence[float],
+    waiting: Sequence[float],
+    first: float,
+    last: float,
+    menu: Sequence[int],
+    milestones: Sequence[int],
+    worth: float,
+    horizon: int,
+    cells: Cells,
+) -> int:
+    """The ttl with which a client that obeys it, now and in the hours to come, does best.
+
+    Worked out backwards from `horizon` hours after `last`: the value of a cell is the cost still
+    to come for a client that polls then and obeys the best table from there. `milestones` are the
+    values tried for the hours to come; now the menu is searched around them.
+    """
+    credit = usual_cost(number, menu, worth)
+    for cell in range(len(cells.value)):
+        cells.value[cell] = credit * (len(cells.value) - cell) * CELL_MINUTES
+        middle = last + (cell + 0.5) * CELL_MINUTES
+        cells.number[cell] = number_by(number, middle)
+        cells.waiting[cell] = waiting_by(number, waiting, middle)
+    for hour in range(horizon - 1, -1, -1):
+        best, least = milestones[0], 1e300
+        for ttl in milestones:
+            cost = follow(number, waiting, hour, ttl, worth, least, last, cells)
+            if cost < least:
+                best, least = ttl, cost
+        follow(number, waiting, hour, best, worth, 1e300, last, cells)
+    best = search(number, waiting, first, last, menu, milestones, worth, cells.value)
+    return max(best, look_ahead(number, waiting, first, last, menu, FLOOR * worth))
+
+
+def usual_cost(number: Sequence[float], menu: Sequence[int], worth: float) -> float:
+    """Cost a minute of the best fixed ttl at the mean rate ahead: what the plan ends with."""
+    rate = max(number[len(number) - 1] / (5.0 * (len(number) - 1)), 1e-9)
+    ideal = min(max(sqrt(2.0 * worth / rate), float(menu[0])), float(menu[len(menu) - 1]))
+    return worth / ideal + rate * ideal / 2.0
+
+
+def follow(
+    number: Sequence[float],
+    waiting: Sequence[float],
+    hour: int,
+    ttl: int,
+    worth: float,
+    least: float,
+    last: float,
+    cells: Cells,
+) -> float:
+    """Fill the values of one hour whose document says `ttl`, and return their sum; given up as
+    soon as it is above `least`."""
+    total = 0.0
+    whole = ttl % int(CELL_MINUTES) == 0  # then a copy ends in the middle of a cell
+    for cell in range(hour * CELLS + CELLS - 1, hour * CELLS - 1, -1):
+        if whole:
+            end = cell + ttl // int(CELL_MINUTES)
+            waited, then = cells.waiting[end], cells.value[end]
+        else:
+            until = (cell + 0.5) * CELL_MINUTES + ttl
+            waited = waiting_by(number, waiting, last + until)
+            then = value_at(cells.value, until)
+        cost = worth + (waited - cells.waiting[cell] - ttl * cells.number[cell]) + then
+        cells.value[cell] = cost
+        total += cost
+        if total > least:
+            break
+    return total
+
+
+def value_at(value: Sequence[float], minute: float) -> float:
+    """The value at a minute after the beginning of the table, between the middles of its cells."""
+    place = minute / CELL_MINUTES - 0.5
+    if place <= 0.0:
+        return value[0]
+    cell = int(place)
+    if cell >= len(value) - 1:
+        return value[len(value) - 1]
+    return value[cell] + (value[cell + 1] - value[cell]) * (place - cell)
+
+
+def search(
+    number: Sequence[float],
+    waiting: Sequence[float],
+    first: float,
+    last: float,
+    menu: Sequence[int],
+    milestones: Sequence[int],
+    worth: float,
+    value: Sequence[float],
+) -> int:
+    """The best ttl for the document served from `first` to `last`: the best milestone, then ever
+    closer around it."""
+    best, least = milestones[0], 1e300
+    for ttl in milestones:
+        cost = serve(number, waiting, first, last, float(ttl), worth, value)
+        if cost < least:
+            best, least = ttl, cost
+    step = best // 8
+    while step > 0 and len(milestones) < len(menu):
+        for turn in range(-3, 4):
+            ttl = min(max(best + turn * step, menu[0]), menu[len(menu) - 1])
+            cost = serve(number, waiting, first, last, float(ttl), worth, value)
+            if cost < least:
+                best, least = ttl, cost
+        step //= 4
+    return best
+
+
+def serve(
+    number: Sequence[float],
+    waiting: Sequence[float],
+    first: float,
+    last: float,
+    ttl: float,
+    worth: float,
+    value: Sequence[float],
+) -> float:
+    """Mean cost to come of a copy fetched from `first` to `last`; one that expires before `last`
+    is fetched again, with the same ttl."""
+    total = 0.0
+    for part in range(CELLS):
+        at = first + (last - first) * (part + 0.5) / CELLS
+        until = at + ttl
+        total += worth + hides(number, waiting, at, ttl)
+        while until < last:
+            total += worth + hides(number, waiting, until, ttl)
+            until += ttl
+        total += value_at(value, until - last)
+    return total / CELLS

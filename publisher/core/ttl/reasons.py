@@ -1,0 +1,92 @@
+"""A decision in plain sentences, for the studio, `publisher ttl` and the curious."""
+
+from datetime import datetime, timedelta
+
+from publisher.core.civil import instant, local_second, seconds, zone_table
+from publisher.core.ttl.decision import WARM_UP, Decision
+from publisher.core.ttl.tables import WARM_UP_DAYS, WARM_UP_UPDATES
+
+
+def explain(decision: Decision) -> list[str]:
+    """Why this ttl: what was known, what was looked at, what was refused, when it is looked at
+    again. Times are the author's local ones."""
+    known = _warm_up(decision) if decision.phase == WARM_UP else _prediction(decision)
+    return [*known, *_scheduled(decision), _next(decision)]
+
+
+def _warm_up(decision: Decision) -> list[str]:
+    days = 0
+    if decision.first_update is not None:
+        days = (decision.decided_at - decision.first_update).days
+    known = (
+        f"Warm-up: {_count(decision.updates, 'update')} known over {_count(days, 'day')};"
+        f" prediction begins at {WARM_UP_UPDATES} updates and {WARM_UP_DAYS} days."
+    )
+    if decision.last_update is None:
+        return [known, "No update is known yet, so the longest warm-up step applies."]
+    silence = decision.decided_at - decision.last_update
+    return [known, f"The last update was {_span(silence)} earlier."]
+
+
+def _prediction(decision: Decision) -> list[str]:
+    begin, end = decision.decided_at, decision.decided_at + timedelta(minutes=decision.ttl_minutes)
+    looked = (
+        f"Looked forward from {_clock(decision, begin)} to {_clock(decision, end)}:"
+        f" {_number(decision.expected_updates)} expected, from {_count(decision.updates, 'update')}"
+        " on record, the older ones counting less."
+    )
+    sentences = [looked]
+    if decision.likely_at is not None:
+        later = decision.likely_at + timedelta(hours=1)
+        sentences.append(
+            "The busiest hour of the next 24 is"
+            f" {_clock(decision, decision.likely_at)} to {_clock(decision, later)}."
+        )
+    if decision.refused is None:
+        sentences.append(f"{decision.ttl_minutes} minutes is the largest value of the menu.")
+    else:
+        sentences.append(
+            f"{decision.refused.ttl_minutes} minutes was refused: it would hide"
+            f" {decision.refused.waiting_minutes:.0f} minutes of waiting, and one poll is worth"
+            f" {decision.poll_worth_minutes:.0f}."
+        )
+    return sentences
+
+
+def _scheduled(decision: Decision) -> list[str]:
+    if decision.scheduled_at is None:
+        return []
+    shortened = (
+        f"A post is scheduled for {_clock(decision, decision.scheduled_at)}: shortened from"
+        f" {decision.unscheduled_ttl_minutes} to {decision.ttl_minutes} minutes, so that no copy"
+        f" outlives it by more than {decision.rule.menu.smallest} minutes."
+    )
+    return [shortened]
+
+
+def _next(decision: Decision) -> str:
+    return f"Decided again at {_clock(decision, decision.valid_until)}, or at the next update."
+
+
+def _clock(decision: Decision, at: datetime) -> str:
+    zone = zone_table(decision.zone)
+    local = instant(local_second(zone.starts, zone.offsets, seconds(at)))
+    today = instant(local_second(zone.starts, zone.offsets, seconds(decision.decided_at)))
+    return f"{local:%H:%M}" if local.date() == today.date() else f"{local:%H:%M on %A}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _number(expected: float) -> str:
+    if expected < 0.1:
+        return "hardly any update"
+    return f"{expected:.1f} updates"
+
+
+def _span(silence: timedelta) -> str:
+    minutes = int(silence.total_seconds() // 60)
+    if minutes < 120:
+        return _count(minutes, "minute")
+    return _count(minutes // 60, "hour") if minutes < 2880 else _count(silence.days, "day")

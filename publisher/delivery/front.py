@@ -1,0 +1,181 @@
+"""In front of Flask: feeds are answered from memory, without routing and without the database.
+
+A thread of each process asks the database's change counter every 25 ms whether anything was
+committed, and loads the documents that are newer than those held. A worker that has just answered
+a form looks at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy import select
+
+from publisher.base.errors import PublisherError
+from publisher.delivery.lane import Lane
+from publisher.delivery.tag_feeds import TagFeeds
+from publisher.delivery.watch import Watch
+from publisher.feeds.conditional import Moved, Served, too_soon
+from publisher.publishing.push.targets import link_headers
+from publisher.publishing.rebuild import ADDRESSES, RSS
+from publisher.publishing.snapshots import served
+from publisher.readers.counter import PollCounter
+from publisher.readers.fairness import Fairness
+from publisher.settings import Settings, load_settings
+from publisher.site import Site
+from publisher.storage.changes import ChangeCounter
+from publisher.storage.tables.blog import Snapshot
+
+CHECK_SECONDS = 0.025
+_RECHECK = timedelta(seconds=1)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+log = structlog.get_logger("front")
+
+
+class FeedFront:
+    """A WSGI application around another one: answers the feeds, passes everything else on.
+
+    `polls`, where given, counts each answer on the hot path, after everything is decided. A server
+    with threads sets `lane`, so that they do not get in each other's way.
+    """
+
+    def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
+        self._app = app
+        self._polls = polls
+        self.lane: Lane | None = None
+        self._fairness: Fairness | None = None
+        self._site = site
+        self._documents: dict[str, Served | Moved] = {}
+        self._serials: dict[str, int] = {}
+        self._snapshots: dict[str, Served] = {}
+        self._tags = TagFeeds(site)
+        self._changes = ChangeCounter(site.database)
+        self._watch = Watch(self._look, CHECK_SECONDS)
+        self._refreshing = threading.Lock()
+        self._ready = False
+        self._checked_at = self._recheck_at = _LONG_AGO
+        forked = weakref.WeakMethod(self._forked)
+        os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a feed from memory, or hand the request on."""
+        if not self._ready:
+            self._start()
+        now = self._site.clock()
+        if not self._checked_at <= now < self._recheck_at:  # the clock may also go back
+            self._watch.ensure()
+            self._checked_at, self._recheck_at = now, now + _RECHECK
+        path = environ["PATH_INFO"]
+        document = self._documents.get(path)
+        if document is None:
+            if self.lane is not None:
+                self.lane.leave()
+            document = self._less_common(path, environ)
+            if document is None:
+                return self._pass_on(environ, start_response)
+        answer = document.respond(environ, now)
+        if isinstance(document, Served):
+            if self._fairness is not None and answer.code == 200:
+                wait_seconds = self._fairness.wait_seconds(document, environ, now)
+                answer = too_soon(wait_seconds) if wait_seconds else answer
+            if self._polls is not None:
+                self._polls.count(document, answer, environ, now)
+        start_response(answer.status, answer.headers[:])
+        return answer.body if self.lane is None else self.lane.answered(answer.body)
+
+    @property
+    def watching(self) -> bool:
+        """Whether this process would notice a new snapshot; true before it is asked for one."""
+        return self._watch.alive or not self._ready
+
+    def close(self) -> None:
+        """Stop watching and give the connection back: the application is not needed any more."""
+        self._watch.stop()
+        self._changes.close()
+
+    def serial(self, name: str) -> int:
+        """Which build of a document is held; 0 for none."""
+        return self._serials.get(name, 0)
+
+    def refresh(self) -> None:
+        """Take over the snapshots that are newer than what is held, and the old addresses."""
+        with self._refreshing, self._site.database.read() as session:
+            current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
+            new = [name for name, serial in current if self._serials.get(name) != serial]
+            rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
+            settings = load_settings(session)
+            for row in rows:
+                path = ADDRESSES[row.name]
+                links = link_headers(settings.hubs, self._site.site_url + path)
+                self._snapshots[path] = served(row, links)
+            self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
+            self._serials |= {row.name: row.serial for row in rows}
+        self._be_fair(settings)
+
+    def _be_fair(self, settings: Settings) -> None:
+        """Begin or end to refuse polls that come too early, as the settings want it."""
+        least_seconds = settings.rule.menu.smallest * 60
+        if settings.fairness == "off":
+            self._fairness = None
+        elif self._fairness is None or self._fairness.least_seconds != least_seconds:
+            self._fairness = Fairness(least_seconds)
+
+    def _old_addresses(self, paths: str) -> dict[str, Moved]:
+        """Where the feed was in the blog's former life; the address of today is none of them."""
+        now_at = ADDRESSES[RSS]
+        moved = Moved(self._site.site_url + now_at)
+        return {path: moved for path in paths.split() if path != now_at}
+
+    def _less_common(self, path: str, environ: Environ) -> Served | Moved | None:
+        """A tag's feed, or an old address that consists of a query (`/?feed=rss2`)."""
+        if path.endswith("/rss.xml") and path.startswith("/tags/"):
+            return self._tags.get(path, self.serial(RSS))
+        query = environ.get("QUERY_STRING")
+        return self._documents.get(f"{path}?{query}") if query else None
+
+    def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        body = self._app(environ, start_response)
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            self._try_refresh()
+        return body
+
+    def _start(self) -> None:
+        """At the first request of a process: a thread made at import would not survive a fork."""
+        self._try_refresh()
+        self._watch.ensure()
+        if self._polls is not None:
+            self._polls.start()
+        self._ready = True
+
+    def _look(self) -> None:
+        if self._changes.changed():
+            try:
+                self.refresh()
+            except Exception:
+                self._changes.close()  # forget that it was seen
+                raise
+
+    def _try_refresh(self) -> None:
+        try:
+            self.refresh()
+        except PublisherError as error:
+            log.warning("snapshots not loaded", reason=str(error))
+
+    def _forked(self) -> None:
+        """In the child of a fork: leave the parent's connections and locks alone."""
+        self._site.database.engine.dispose(close=False)
+        self._changes = ChangeCounter(self._site.database)
+        self._refreshing = threading.Lock()
+        self._watch.forked()
+        self._ready = False

@@ -1,0 +1,121 @@
+"""The feeds of tags, made when they are asked for: a thousand tags do not slow a rebuild.
+
+They depend on stored facts alone (the tag's posts, when its list changed, the main build's ttl),
+so that every process makes the same bytes and validators, and none has to write any.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import PublisherError
+from publisher.blog import published
+from publisher.feeds import rss
+from publisher.feeds.channel import Channel, content_hash, fingerprint
+from publisher.feeds.conditional import Served
+from publisher.publishing import feed_content
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.snapshots import compress
+from publisher.settings import Settings, load_settings
+from publisher.site import Site
+from publisher.storage.tables.blog import Snapshot, Tag
+
+MOST_HELD = 128
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A document with what it was made from; `serial` is the main build it is known good for."""
+
+    serial: int
+    made_from: tuple[object, ...]
+    document: Served
+
+
+class TagFeeds:
+    """The tag feeds of one process, the lately used ones held in memory."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._storing = threading.Lock()
+
+    def get(self, path: str, serial: int) -> Served | None:
+        """The feed at `/tags/<tag>/rss.xml`, as it is with build `serial`; None if there is none.
+
+        Without any trouble for the reader: a database that cannot be read is a missing feed here,
+        and the view behind says why.
+        """
+        held = self._held.get(path)
+        if held is not None and held.serial == serial:
+            return held.document
+        try:
+            made = self._make(path, held)
+        except PublisherError:
+            return None
+        if made is None:
+            return None
+        with self._storing:
+            self._held[path] = made
+            self._held.move_to_end(path)
+            while len(self._held) > MOST_HELD:
+                self._held.popitem(last=False)
+        return made.document
+
+    def _make(self, path: str, held: _Held | None) -> _Held | None:
+        slug = path.removeprefix("/tags/").removesuffix("/rss.xml")
+        with self._site.database.read() as session:
+            build = session.get(Snapshot, RSS)
+            tag = session.scalar(select(Tag).where(Tag.slug == _decoded(slug)))
+            if tag is None or build is None:
+                return None
+            settings = load_settings(session)
+            made_from = (tag.changed_at, build.decision.get("frame"), build.ttl_minutes)
+            if held is not None and held.made_from == made_from:
+                return replace(held, serial=build.serial)
+            channel = _channel(session, settings, self._site.site_url, tag, build)
+        if not channel.items:
+            return None
+        document = _serve(channel, settings, build, tag)
+        return _Held(build.serial, made_from, document)
+
+
+def _channel(
+    session: Session, settings: Settings, site_url: str, tag: Tag, build: Snapshot
+) -> Channel:
+    rows = published.with_tag(session, tag, settings.feed_items)
+    shown = [post for post in rows if (post.published_at or build.built_at) <= build.built_at]
+    return replace(
+        feed_content.tag_frame(feed_content.frame(settings, site_url), tag),
+        ttl_minutes=build.ttl_minutes,
+        skip_hours=tuple(build.decision.get("skip_hours", ())),
+        content_changed_at=tag.changed_at.replace(microsecond=0),
+        items=feed_content.items(shown, site_url),
+    )
+
+
+def _serve(channel: Channel, settings: Settings, build: Snapshot, tag: Tag) -> Served:
+    """Last-Modified is the second after the last change: by then no other change can share it."""
+    body = rss.render(channel)
+    digest = content_hash(channel) if settings.etag == "quiet" else fingerprint(body)
+    frame_changed_at = datetime.fromtimestamp(build.decision.get("frame_changed_at", 0), UTC)
+    return Served(
+        body=body,
+        body_gzip=compress(body),
+        content_type=rss.CONTENT_TYPE,
+        etag=f'W/"{digest}"',
+        last_modified=max(tag.changed_at, frame_changed_at).replace(microsecond=0) + _SECOND,
+        max_age_seconds=build.ttl_minutes * 60,
+    )
+
+
+def _decoded(path: str) -> str:
+    """WSGI hands paths over as Latin-1 that is really UTF-8."""
+    return path.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,0 +1,59 @@
+"""Whose word is taken for the visitor's address: only that of proxies the site was told to trust.
+
+The host is never taken from a header: links are made from the site's own address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from publisher.base.environment import Network
+
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def behind_proxies(app: WsgiApp, trusted: Sequence[Network]) -> WsgiApp:
+    """`app`, told the visitor's address and scheme by proxies in `trusted`; by nobody if empty."""
+    if not trusted:
+        return app
+
+    def told(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if _is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
+            environ["REMOTE_ADDR"] = _visitor(environ, trusted)
+            scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
+            if scheme in ("http", "https"):
+                environ["wsgi.url_scheme"] = scheme
+        return app(environ, start_response)
+
+    return told
+
+
+def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
+    """The address nearest to us in X-Forwarded-For that is not one of our own proxies.
+
+    What stands further left was written by whoever sent the request, and proves nothing.
+    """
+    address: str = environ["REMOTE_ADDR"]
+    for hop in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):
+        if _parse(hop) is None:
+            break
+        address = hop.strip()
+        if not _is_trusted(address, trusted):
+            break
+    return address
+
+
+def _is_trusted(text: str, trusted: Sequence[Network]) -> bool:
+    address = _parse(text)
+    return address is not None and any(address in network for network in trusted)
+
+
+def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(text.strip())
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return mapped or address

@@ -1,0 +1,123 @@
+"""Fill an empty instance with the demonstration."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import Conflict
+from publisher.blog import activity, authors, media, posts
+from publisher.blog.drafts import Enclosure
+from publisher.blog.media import Accepted
+from publisher.demo import drawings, history, silence
+from publisher.demo.articles import ARTICLES
+from publisher.demo.notes import NOTES
+from publisher.demo.text import Text
+from publisher.exchange.importing import dry_run, writer
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.preparation import ready
+from publisher.settings import store_setting
+from publisher.storage.tables.blog import Author, Post
+
+ZONE = "Europe/Lisbon"
+SETTINGS = {
+    "title": "Told You When",
+    "description": "A notebook about feeds, polling and patience.",
+    "timezone": ZONE,
+}
+PEOPLE = {"mara": "Mara Lind", "tomas": "Tomas Reis"}
+_CORRECTED = "Patience is a protocol"
+_EPISODE = "304.mp3"
+
+
+def files(rng: random.Random) -> dict[str, Accepted]:
+    """The media of the demonstration by name, ready to be stored; slow, so not under a lock."""
+    found = {name: media.accept(data) for name, data in drawings.all_pictures(rng).items()}
+    return found | {_EPISODE: media.accept(silence.silence())}
+
+
+def build(
+    session: Session,
+    uploads: Mapping[str, Accepted],
+    passwords: Mapping[str, str],
+    rng: random.Random,
+    now: datetime,
+) -> int:
+    """Write the whole blog; `passwords` by author. Returns the number of posts.
+
+    Raises Conflict when the instance is not empty.
+    """
+    check_empty(session)
+    for name, value in SETTINGS.items():
+        store_setting(session, name, value)
+    for name, shown in PEOPLE.items():
+        authors.add(session, name, passwords[name], None, now, shown)
+    for name, upload in uploads.items():
+        media.record(session, upload, name, None, now)
+    addresses = {name: upload.path for name, upload in uploads.items()}
+    texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in (*ARTICLES, *NOTES)]
+    planned = dry_run.make_plan(session, ready(Batch(texts), now), None)
+    writer.store(session, planned, now)
+    past = history.history(rng, now, ZoneInfo(ZONE))
+    activity.record_all(session, past, "loaded")
+    _correct(session, now)
+    return len(texts)
+
+
+def check_empty(session: Session) -> None:
+    """Conflict unless nobody and nothing is here yet."""
+    if session.scalar(select(Post.id).limit(1)) or session.scalar(select(Author.id).limit(1)):
+        raise Conflict(
+            "this instance is in use; the demonstration only fills an empty one "
+            "(set PUBLISHER_INSTANCE to a new folder)"
+        )
+
+
+def media_folder(folder: Path, uploads: Mapping[str, Accepted]) -> None:
+    """Store the files."""
+    for upload in uploads.values():
+        media.store(folder, upload)
+
+
+def _imported(
+    text: Text, addresses: Mapping[str, str], episode: Accepted, now: datetime
+) -> ImportedPost:
+    source = text.source
+    for name, address in addresses.items():
+        source = source.replace(f"{{{name}}}", address)
+    dated = text.status != "draft"
+    return ImportedPost(
+        where=text.title or text.source[:30],
+        guid=f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text.source)}",
+        source=source,
+        source_format="markdown",
+        kind=text.kind,
+        status=text.status,
+        title=text.title,
+        slug="about" if text.kind == "page" else "",
+        summary=text.summary,
+        tags=text.tags,
+        by=(text.by,),
+        published_at=history.moment(text.day, text.time, now, ZoneInfo(ZONE)) if dated else None,
+        enclosure=_enclosure(episode) if text.episode else None,
+    )
+
+
+def _enclosure(file: Accepted) -> Enclosure:
+    return Enclosure(file.path, file.content_type, file.bytes, file.seconds)
+
+
+def _correct(session: Session, now: datetime) -> None:
+    """One minor edit, so that there is a revision to look at."""
+    post = session.scalars(select(Post).where(Post.title == _CORRECTED)).one()
+    value = posts.content(session, post)
+    better = replace(value, source=value.source.replace("*a village*", "*living in a village*"))
+    posts.save(session, post.id, better, post.version, post.author_id, now, minor=True)

@@ -1,0 +1,1 @@
+"""Exchange: whole blogs that come in (`importing`) and go out (`exporting`)."""

@@ -1,0 +1,90 @@
+"""The export itself: one consistent look at the database, written file by file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from publisher.base.dates import format_rfc3339
+from publisher.blog import authors, media
+from publisher.exchange.exporting import files as documents
+from publisher.exchange.exporting.target import Write
+from publisher.exchange.importing import own_export
+from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
+
+_AT_ONCE = 500
+
+
+@dataclass
+class Exported:
+    """How much was written."""
+
+    posts: int = 0
+    updates: int = 0
+    files: int = 0
+
+
+def export(
+    session: Session, write: Write, media_folder: Path, site_url: str, now: datetime
+) -> Exported:
+    """Write everything; `session` must see one state throughout."""
+    done = Exported()
+    names = {author.id: author.name for author in authors.everyone(session)}
+    for post in _posts(session):
+        _write_post(session, write, post, names)
+        done.posts += 1
+    log, done.updates = _log(session)
+    write(own_export.UPDATES, log)
+    for path in sorted(media_folder.iterdir()) if media_folder.is_dir() else ():
+        if media.is_name(path.name):
+            write(f"media/{path.name}", path.read_bytes())
+            done.files += 1
+    settings = {row.name: row.value for row in session.scalars(select(Preference))}
+    pictures = session.scalars(select(Media).order_by(Media.id))
+    people = authors.everyone(session)
+    text = documents.manifest(now, site_url, settings, people, pictures, names)
+    write(own_export.MANIFEST, text.encode())
+    return done
+
+
+def _posts(session: Session) -> Iterator[Post]:
+    """Every post, a few hundred in memory at a time."""
+    ids = session.scalars(select(Post.id).order_by(Post.id)).all()
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        query = select(Post).where(Post.id.in_(some)).options(selectinload(Post.tags))
+        yield from session.scalars(query.order_by(Post.id)).all()
+        session.expunge_all()
+
+
+def _write_post(session: Session, write: Write, post: Post, names: dict[int, str]) -> None:
+    paths = select(Redirect.path).where(Redirect.post_id == post.id).order_by(Redirect.path)
+    redirects = session.scalars(paths).all()
+    name, text = documents.post_file(post, names.get(post.author_id or 0, ""), redirects)
+    write(name, text.encode())
+    query = select(Revision).where(Revision.post_id == post.id).order_by(Revision.version)
+    name, text = documents.revisions_file(post, session.scalars(query), names)
+    write(name, text.encode())
+
+
+def _log(session: Session) -> tuple[bytes, int]:
+    """The update log as CSV, oldest first, and its length."""
+    out, number = io.StringIO(), 0
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(documents.UPDATE_COLUMNS)
+    query = (
+        select(Update.at, Update.kind, Post.guid)
+        .join(Post, Post.id == Update.post_id, isouter=True)
+        .order_by(Update.at, Update.id)
+    )
+    for at, kind, guid in session.execute(query).yield_per(10_000):
+        rows.writerow((format_rfc3339(at), kind, guid or ""))
+        number += 1
+    return out.getvalue().encode(), number

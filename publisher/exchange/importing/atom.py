@@ -1,0 +1,99 @@
+"""Atom 1.0 (RFC 4287)."""
+
+from __future__ import annotations
+
+import html
+from typing import BinaryIO
+from urllib.parse import urljoin
+from xml.etree.ElementTree import Element, tostring
+
+from publisher.blog.drafts import Enclosure
+from publisher.exchange.importing import fields, safe_xml
+from publisher.exchange.importing.imported import Batch, ImportedPost
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
+
+
+def read(stream: BinaryIO) -> Batch:
+    """Every entry of a feed. Raises InvalidData for broken XML and impossible dates."""
+    batch, base = Batch(), ""
+    feed_author = ""
+    for part in safe_xml.parts(stream, "feed"):
+        if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
+            base = part.get("href") or base
+        elif part.tag == f"{ATOM}author":
+            feed_author = safe_xml.text_of(part, f"{ATOM}name")
+        elif part.tag == f"{ATOM}entry":
+            batch.posts.append(_entry(part, len(batch.posts) + 1, base, feed_author))
+    return batch
+
+
+def _entry(element: Element, number: int, base: str, feed_author: str) -> ImportedPost:
+    where = f"entry {number}"
+    address = urljoin(base, _link(element, "alternate").get("href", ""))
+    base = urljoin(address or base, element.get(BASE, ""))
+    full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
+    source = _markup(full, base)
+    changed_at = fields.moment(_text(element, "updated"), where)
+    return ImportedPost(
+        where=where,
+        guid=fields.identity(_text(element, "id"), address, _text(element, "title") + source),
+        source=source or _markup(summary, base),
+        title=fields.plain(_markup(element.find(f"{ATOM}title"), base)),
+        summary=fields.plain(_markup(summary, base)) if source else "",
+        tags=tuple(_category(part) for part in element.findall(f"{ATOM}category")),
+        by=(safe_xml.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
+        published_at=fields.moment(_text(element, "published"), where) or changed_at,
+        changed_at=changed_at,
+        address=address,
+        slug=fields.slug_of(address),
+        enclosure=_enclosure(_link(element, "enclosure"), base),
+    )
+
+
+def _text(element: Element, name: str) -> str:
+    return safe_xml.text_of(element, f"{ATOM}{name}")
+
+
+def _markup(element: Element | None, base: str) -> str:
+    """A text construct as HTML, whichever of its three types it has."""
+    if element is None:
+        return ""
+    kind = element.get("type", "text").strip().lower()
+    if kind in ("xhtml", "application/xhtml+xml"):
+        return fields.with_base(_inner(element), urljoin(base, element.get(BASE, "")))
+    text = (element.text or "").strip()
+    if kind in ("html", "text/html"):
+        return fields.with_base(text, urljoin(base, element.get(BASE, "")))
+    return fields.paragraphs(text) if "\n" in text else html.escape(text, quote=False)
+
+
+def _inner(element: Element) -> str:
+    """The HTML inside the `div` that Atom wants around XHTML."""
+    div = next(iter(element), element)
+    for part in div.iter():
+        part.tag = safe_xml.local(part)
+    parts = [html.escape(div.text or "", quote=False)]
+    parts += [str(tostring(child, encoding="unicode", method="html")) for child in div]
+    return "".join(parts).strip()
+
+
+def _link(element: Element, relation: str) -> Element:
+    """The first link of a kind; an empty element when there is none."""
+    for link in element.findall(f"{ATOM}link"):
+        if link.get("rel", "alternate") == relation:
+            return link
+    return Element("link")
+
+
+def _category(element: Element) -> str:
+    return (element.get("label") or element.get("term") or "").strip()
+
+
+def _enclosure(link: Element, base: str) -> Enclosure | None:
+    url = urljoin(base, link.get("href", "").strip()) if link.get("href") else ""
+    if not fields.is_web_address(url):
+        return None
+    media_type = link.get("type", "").strip() or "application/octet-stream"
+    return Enclosure(url, media_type, fields.size(link.get("length")))

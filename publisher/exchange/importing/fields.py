@@ -1,0 +1,97 @@
+"""Small readings that several formats share."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from datetime import UTC, datetime, tzinfo
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from publisher.base.dates import parse_instant
+from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.text import plain_text
+from publisher.blog import markdown
+
+MAX_ADDRESS = 2000
+_RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
+
+
+def moment(text: str | None, where: str, zone: tzinfo = UTC) -> datetime | None:
+    """The instant that `text` names, None for no text; InvalidData says where it stands."""
+    if text is None or not text.strip():
+        return None
+    try:
+        return parse_instant(text, zone)
+    except InvalidInput as error:
+        raise InvalidData(f"{where}: {error}") from error
+
+
+def plain(text: str | None) -> str:
+    """A title or a summary as plain text, whether it was sent as text or as HTML."""
+    return plain_text(text) if text else ""
+
+
+def paragraphs(text: str) -> str:
+    """Plain text as HTML."""
+    blocks = re.split(r"\n\s*\n", html.escape(text.strip(), quote=False))
+    return "\n".join("<p>" + block.replace("\n", "<br>\n") + "</p>" for block in blocks if block)
+
+
+def with_base(source: str, base: str) -> str:
+    """HTML whose relative addresses are made absolute; as it is when it has none.
+
+    Footnotes keep leading to their places in the same text.
+    """
+    if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
+        return source
+    return markdown.absolute(source, base, own_fragments=True)
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is a whole http(s) address that fits."""
+    return len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I) is not None
+
+
+def identity(guid: str, address: str, content: str) -> str:
+    """What tells a post from all others: its guid, else its address, else what it says."""
+    digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+    return guid.strip() or address.strip() or f"urn:sha256:{digest}"
+
+
+def old_path(address: str) -> str:
+    """The path (and query) of a former address, as a request for it would ask; "" when none."""
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https", "") or (not parts.scheme and address[:1] != "/"):
+        return ""
+    path = unquote(parts.path) or "/"
+    whole = f"{path}?{parts.query}" if parts.query else path
+    return "" if whole == "/" or len(whole) > MAX_ADDRESS else whole
+
+
+def slug_of(address: str) -> str:
+    """The last words of a permalink's path, without an extension; "" when there are none."""
+    name = PurePosixPath(old_path(address).partition("?")[0]).name
+    stem = re.sub(r"\.(html?|php|aspx?|md)$", "", name)
+    return "" if stem in ("", "index") or stem.isdigit() else stem
+
+
+def size(text: str | None) -> int:
+    """A number of bytes as written; 0 for anything else."""
+    digits = (text or "").strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+
+
+def seconds(text: str | None) -> int:
+    """A duration: seconds, mm:ss or hh:mm:ss; 0 for anything else."""
+    parts = (text or "").strip().split(":")
+    if len(parts) > 3 or not all(re.fullmatch(r"\d{1,6}", part) for part in parts):
+        return 0
+    total = 0
+    for part in parts:
+        total = total * 60 + int(part)
+    return total

@@ -1,0 +1,169 @@
+"""Folders of Markdown with front matter: Jekyll, Hugo, our own export, or just notes.
+
+Without a date a file becomes a draft: nobody knows when it was published, and a wrong date would
+count as an update. Jekyll says the date in the file's name, Hugo in the front matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+
+from publisher.base.errors import InvalidData
+from publisher.blog.drafts import Enclosure
+from publisher.exchange.importing import fields as values
+from publisher.exchange.importing import front_matter
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.sources import MAX_FILE_BYTES, Document, Folder
+
+SUFFIXES = (".md", ".markdown", ".html", ".htm")
+_DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
+_NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
+_STATES = ("draft", "scheduled", "published", "deleted")
+_TRUE = ("true", "yes", "1", "on")
+
+
+def read_folder(folder: Folder, zone: tzinfo) -> Batch:
+    """Every post of a folder or zip. Raises InvalidData that names the file which is broken."""
+    batch, prefix = Batch(), _common_folder(folder.names)
+    for name in folder.names:
+        suffix = PurePosixPath(name).suffix.lower()
+        if suffix not in SUFFIXES:
+            continue
+        if _NO_POSTS.search(name):
+            batch.notes["index or readme file is left out"] += 1
+            continue
+        fields, body = split(name, folder.read(name, MAX_FILE_BYTES))
+        if suffix in (".html", ".htm") and not fields:
+            batch.notes["HTML file without front matter is left out"] += 1
+        else:
+            batch.posts.append(post(name, fields, body, zone, name.removeprefix(prefix)))
+    return batch
+
+
+def read_file(document: Document, zone: tzinfo) -> Batch:
+    """One file as one post."""
+    fields, body = split(document.name, document.stream.read())
+    return Batch([post(document.name, fields, body, zone)])
+
+
+def post(
+    name: str, fields: dict[str, Any], body: str, zone: tzinfo, place: str = ""
+) -> ImportedPost:
+    """A file's fields and body as a post; dates without an offset are civil time in `zone`.
+
+    `place` is what stands for the file in a guid where it has none: its name within the blog.
+    """
+    path = PurePosixPath(name)
+    dated = _DATED_NAME.fullmatch(path.stem)
+    stem = path.parent.name if path.stem == "index" else dated[2] if dated else path.stem
+    date = values.moment(_text(fields, "date") or (dated[1] if dated else ""), name, zone)
+    title, body = _title(fields, body)
+    status = _status(path, fields, date is None)
+    address = _text(fields, "permalink", "url")
+    return ImportedPost(
+        where=name,
+        guid=_text(fields, "guid", "id") or f"urn:file:{place or name}",
+        guid_is_permalink=_text(fields, "guid_is_permalink").lower() in _TRUE,
+        source=body,
+        source_format="html" if path.suffix.lower() in (".html", ".htm") else "markdown",
+        kind=_kind(fields),
+        status=status,
+        title=title,
+        slug=_text(fields, "slug") or values.slug_of(address) or stem,
+        summary=_text(fields, "summary", "description", "excerpt"),
+        tags=tuple(dict.fromkeys(_list(fields, "tags") + _list(fields, "categories", "category"))),
+        by=tuple(_list(fields, "author", "authors")),
+        published_at=date,
+        changed_at=values.moment(_text(fields, "changed", "lastmod", "updated"), name, zone),
+        created_at=values.moment(_text(fields, "created"), name, zone),
+        deleted_at=values.moment(_text(fields, "deleted"), name, zone),
+        deleted_status=_text(fields, "deleted_state"),
+        address=address,
+        aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
+        enclosure=_enclosure(fields.get("enclosure")),
+        version=max(1, values.size(_text(fields, "version"))),
+    )
+
+
+def _common_folder(names: Sequence[str]) -> str:
+    """The one folder that everything lies in, as zips often have it; it may be called anything."""
+    tops = {name.partition("/")[0] + "/" if "/" in name else "" for name in names}
+    return tops.pop() if len(tops) == 1 else ""
+
+
+def split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
+    """A file's front matter and body; InvalidData names the file."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{name}: not UTF-8 at byte {error.start}") from error
+    try:
+        return front_matter.split(text.replace("\r\n", "\n"))
+    except InvalidData as error:
+        raise InvalidData(f"{name}: {error}") from error
+
+
+def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
+    """The title; in a file without fields, its first heading, which then leaves the body."""
+    heading = None if fields else re.match(r"\s*# +(.+?) *#*\n+", body)
+    if heading:
+        return heading[1], body[heading.end() :]
+    return _text(fields, "title"), body
+
+
+def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> str:
+    state = _text(fields, "state").lower()
+    if state in _STATES:
+        return state
+    hidden = _text(fields, "draft").lower() in _TRUE or "_drafts" in path.parts
+    hidden = hidden or _text(fields, "published").lower() in ("false", "no", "0", "off")
+    undated = undated and _kind(fields) == "post"
+    return "draft" if hidden or undated else "published"
+
+
+def _kind(fields: dict[str, Any]) -> str:
+    return "page" if "page" in _list(fields, "kind", "type", "layout") else "post"
+
+
+def _text(fields: dict[str, Any], *names: str) -> str:
+    """The first of these fields that says something, as text."""
+    for name in names:
+        value = fields.get(name)
+        if value not in (None, "") and not isinstance(value, dict | list):
+            return str(value).strip()
+    return ""
+
+
+def _list(fields: dict[str, Any], *names: str) -> list[str]:
+    """All values of these fields; a text holds several between commas.
+
+    Without a comma, `tags` and `categories` are split at spaces, as Jekyll has it.
+    """
+    found = []
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, list):
+            found += [str(part).strip() for part in value if not isinstance(part, dict | list)]
+        elif value not in (None, "") and not isinstance(value, dict):
+            spaced = name in ("tags", "categories") and "," not in str(value)
+            found += str(value).split(None if spaced else ",")
+    found = [part.strip() for part in found]
+    return [part for part in found if part]
+
+
+def _enclosure(value: object) -> Enclosure | None:
+    """A mapping with url, type, bytes and seconds, or an address alone."""
+    fields = value if isinstance(value, dict) else {"url": value}
+    url = str(fields.get("url") or "").strip()
+    if not (values.is_web_address(url) or url.startswith("/media/")):
+        return None
+    return Enclosure(
+        url,
+        str(fields.get("type") or "application/octet-stream"),
+        values.size(str(fields.get("bytes") or "")),
+        values.size(str(fields.get("seconds") or "")),
+    )

@@ -1,0 +1,118 @@
+"""Our own export, read back: posts with all they were, and the site around them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from publisher.base.dates import parse_instant, parse_rfc3339
+from publisher.base.errors import InvalidData
+from publisher.blog import media
+from publisher.exchange.importing import markdown_files
+from publisher.exchange.importing.imported import (
+    Batch,
+    ImportedPost,
+    ImportedRevision,
+    ImportedSite,
+)
+from publisher.exchange.importing.sources import MAX_FILE_BYTES, Folder
+
+MANIFEST, UPDATES = "publisher.json", "updates.csv"
+MAX_LOG_BYTES = 500_000_000
+_FOLDERS = ("posts", "pages", "scheduled", "drafts", "deleted")
+
+
+def read(folder: Folder) -> Batch | None:
+    """The posts, and the site around them; None when the folder is no export of ours.
+
+    Raises InvalidData, naming the file, for whatever is not as we write it.
+    """
+    tops = [name for name in folder.names if PurePosixPath(name).name == MANIFEST]
+    top = min(tops, key=len, default="")
+    if not top or top.count("/") > 1:
+        return None
+    folder = folder.below(top.removesuffix(MANIFEST))
+    manifest = _json(folder, MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("format") != 1:
+        raise InvalidData(f"{MANIFEST}: not an export that this version knows")
+    posts = [_post(folder, name) for name in folder.names if name.partition("/")[0] in _FOLDERS]
+    files = tuple(n for n in folder.names if n.startswith("media/"))
+    return Batch(posts, site=_site(manifest, _log(folder), files, folder))
+
+
+def _post(folder: Folder, name: str) -> ImportedPost:
+    fields, body = markdown_files.split(name, folder.read(name, MAX_FILE_BYTES))
+    post = markdown_files.post(name, fields, body, UTC)
+    revisions = f"revisions/{post.slug}.json"
+    if revisions not in folder.names:
+        return post
+    rows = _json(folder, revisions)
+    with _naming(revisions):
+        return replace(post, revisions=tuple(_revision(row) for row in rows))
+
+
+def _revision(row: dict[str, Any]) -> ImportedRevision:
+    return ImportedRevision(
+        version=int(row["version"]),
+        saved_at=parse_instant(row["saved_at"]),
+        title=str(row["title"]),
+        source=str(row["source"]),
+        summary=str(row["summary"]),
+        tags=str(row["tags"]),
+        author=str(row["author"]),
+        minor=row["minor"] is True,
+    )
+
+
+def _site(
+    manifest: dict[str, Any],
+    updates: tuple[tuple[datetime, str, str], ...],
+    files: tuple[str, ...],
+    folder: Folder,
+) -> ImportedSite:
+    """The manifest as values; whether they fit is for `restore` to say."""
+    with _naming(MANIFEST):
+        return ImportedSite(
+            preferences={str(n): str(v) for n, v in manifest.get("preferences", {}).items()},
+            authors=tuple(dict(row) for row in manifest.get("authors", [])),
+            updates=updates,
+            media=tuple(dict(row) for row in manifest.get("media", [])),
+            files=tuple(PurePosixPath(name).name for name in files),
+            read_file=lambda name: folder.read(f"media/{name}", media.MAX_BYTES),
+        )
+
+
+def _log(folder: Folder) -> tuple[tuple[datetime, str, str], ...]:
+    if UPDATES not in folder.names:
+        return ()
+    text = folder.read(UPDATES, MAX_LOG_BYTES).decode("utf-8", "replace")
+    rows = csv.DictReader(io.StringIO(text))
+    try:
+        return tuple(
+            (parse_rfc3339(r["updated_at"]), r["kind"] or "", r["guid"] or "") for r in rows
+        )
+    except (KeyError, ValueError, csv.Error) as error:
+        raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
+
+
+def _json(folder: Folder, name: str) -> Any:
+    try:
+        return json.loads(folder.read(name, MAX_LOG_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise InvalidData(f"{name}: the JSON cannot be read") from error
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Say in which file a value is missing or of the wrong kind."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidData(f"{name}: {error or type(error).__name__}") from error

@@ -1,0 +1,109 @@
+"""Imported posts, checked and rendered: all the work that needs no database."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from publisher.base.errors import FieldErrors, InvalidData
+from publisher.base.text import plain_text
+from publisher.blog import drafts, markdown
+from publisher.blog.drafts import Draft, draft
+from publisher.blog.posts import LATEST_SCHEDULE
+from publisher.blog.slugs import slugify
+from publisher.exchange.importing.imported import Batch, ImportedPost
+
+_SLUG_WORDS = 8
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A post that can be stored: its content checked, its HTML safe, its state settled.
+
+    `words` is the plain text of the HTML, for the search and for a slug of a post without a title.
+    """
+
+    post: ImportedPost
+    draft: Draft
+    html: str
+    words: str
+
+    @property
+    def wanted_slug(self) -> str:
+        """The slug it should have, or what one can be made of; "" when there is nothing."""
+        return self.draft.slug or self.post.title or " ".join(self.words.split()[:_SLUG_WORDS])
+
+
+def ready(batch: Batch, now: datetime) -> list[Ready]:
+    """The batch's posts, oldest first, each once; what was bent or left out is noted.
+
+    Raises InvalidData, naming the post, for what cannot be a post at all.
+    """
+    seen: set[str] = set()
+    found: list[Ready] = []
+    for post in batch.posts:
+        if post.guid in seen:
+            batch.notes["post stands in the source twice; the first one counts"] += 1
+            continue
+        seen.add(post.guid)
+        found += _checked(_settled(post, batch.notes, now), batch.notes)
+    return sorted(found, key=lambda one: (one.post.published_at or now, one.post.where))
+
+
+def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
+    """The post with a state that fits its date: none makes a draft, one to come a schedule.
+
+    A schedule that is past stays one: whatever is due is published as always.
+    """
+    date = post.published_at
+    if date is not None and date > LATEST_SCHEDULE:
+        raise InvalidData(f"{post.where}: the date {date:%Y-%m-%d} is too far away")
+    if post.status == "published" and post.kind == "page" and date is None:
+        return replace(post, published_at=now)
+    if post.status in ("published", "scheduled") and date is None:
+        notes["post without a date becomes a draft"] += 1
+        return replace(post, status="draft")
+    if post.status == "published" and date is not None and date > now:
+        return replace(post, status="scheduled")
+    return post
+
+
+def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
+    """The post as a draft and its HTML; nothing when it is empty."""
+    title, summary, tags = _fitting(post, notes)
+    if not (post.source.strip() or title or post.enclosure):
+        notes["empty post is left out"] += 1
+        return
+    try:
+        value = draft(
+            post.source, title, "", summary, tags, post.kind, post.source_format, post.enclosure
+        )
+    except FieldErrors as error:
+        raise InvalidData(f"{post.where}: {error}") from error
+    value = replace(value, slug=slugify(post.slug))
+    html = markdown.html_of(value.source, value.source_format, _anchor(post.guid))
+    yield Ready(post, value, html, plain_text(html))
+
+
+def _anchor(guid: str) -> str:
+    """What begins the ids inside one post: its number is not known yet, its guid is as good."""
+    return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
+
+
+def _fitting(post: ImportedPost, notes: Counter[str]) -> tuple[str, str, tuple[str, ...]]:
+    """Title, summary and tags within our limits."""
+    title, summary = post.title, post.summary
+    if len(title) > drafts.MAX_TITLE:
+        notes[f"title is cut at {drafts.MAX_TITLE} characters"] += 1
+        title = title[: drafts.MAX_TITLE - 1] + "…"
+    if len(summary) > drafts.MAX_SUMMARY:
+        notes[f"summary is cut at {drafts.MAX_SUMMARY} characters"] += 1
+        summary = summary[: drafts.MAX_SUMMARY - 1] + "…"
+    tags = tuple(tag for tag in post.tags if len(re.sub(r"\s+", " ", tag)) <= drafts.MAX_TAG)
+    if len(tags) < len(post.tags) or len(tags) > drafts.MAX_TAGS:
+        notes["tag is too long or one too many, and left out"] += 1
+    return title, summary, tags[: drafts.MAX_TAGS]

@@ -1,0 +1,93 @@
+"""RSS 2.0, 0.9x and 1.0 (RDF), with the modules that blogs use."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import BinaryIO
+from xml.etree.ElementTree import Element
+
+from publisher.blog.drafts import Enclosure
+from publisher.exchange.importing import fields, safe_xml
+from publisher.exchange.importing.imported import Batch, ImportedPost
+
+CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"
+DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
+ITUNES = "{http://www.itunes.com/dtds/podcast-1.0.dtd}"
+MARKDOWN = "{http://source.scripting.com/}markdown"
+
+
+def read(stream: BinaryIO) -> Batch:
+    """Every item of a feed. Raises InvalidData for broken XML and impossible dates."""
+    name, _ = safe_xml.root(stream)
+    batch, rdf = Batch(), name == "RDF"
+    for part in safe_xml.parts(stream, "RDF" if rdf else "channel"):
+        if safe_xml.local(part) == "item":
+            batch.posts.append(item(_plain_names(part) if rdf else part, len(batch.posts) + 1))
+    return batch
+
+
+def item(element: Element, number: int) -> ImportedPost:
+    """One item as a post; its guid and whether that is an address are kept as they are."""
+    where = f"item {number}"
+    text = partial(safe_xml.text_of, element)
+    guid, link = element.find("guid"), text("link")
+    guid_text = (guid.text or "").strip() if guid is not None else ""
+    permalink = guid is not None and guid.get("isPermaLink", "true").strip().lower() == "true"
+    permalink = permalink and fields.is_web_address(guid_text)
+    address = link or (guid_text if permalink else "")
+    source, source_format, summary = _content(element, address)
+    return ImportedPost(
+        where=where,
+        guid=fields.identity(guid_text, link, text("title") + source),
+        guid_is_permalink=permalink,
+        source=source,
+        source_format=source_format,
+        title=fields.plain(text("title")),
+        summary=summary,
+        tags=tuple((part.text or "").strip() for part in element.findall("category")),
+        by=(_author(text("author")) or text(f"{DUBLIN_CORE}creator"),),
+        published_at=fields.moment(text("pubDate") or text(f"{DUBLIN_CORE}date"), where),
+        address=address,
+        slug=fields.slug_of(address),
+        enclosure=_enclosure(element),
+    )
+
+
+def _content(element: Element, address: str) -> tuple[str, str, str]:
+    """Source, its format, and the summary: the description, when the full text stands beside it."""
+    markdown = element.findtext(MARKDOWN) or ""
+    full = element.findtext(CONTENT) or ""
+    description = (element.findtext("description") or "").strip()
+    if markdown.strip():
+        return markdown, "markdown", fields.plain(description) if full.strip() else ""
+    if full.strip():
+        summary = fields.plain(description)
+        return fields.with_base(full, address), "html", summary
+    return fields.with_base(description, address), "html", ""
+
+
+def _author(text: str) -> str:
+    """The name in "ada@example.org (Ada)", else the text."""
+    name = text.partition("(")[2].rpartition(")")[0].strip()
+    return name or text
+
+
+def _enclosure(element: Element) -> Enclosure | None:
+    found = element.find("enclosure")
+    url = (found.get("url") or "").strip() if found is not None else ""
+    if found is None or not fields.is_web_address(url):
+        return None
+    return Enclosure(
+        url,
+        (found.get("type") or "").strip() or "application/octet-stream",
+        fields.size(found.get("length")),
+        fields.seconds(element.findtext(f"{ITUNES}duration")),
+    )
+
+
+def _plain_names(element: Element) -> Element:
+    """RSS 1.0 puts its own elements into a namespace; everything else is as in RSS 2.0."""
+    for part in element.iter():
+        if str(part.tag).startswith("{http://purl.org/rss/1.0/}"):
+            part.tag = safe_xml.local(part)
+    return element

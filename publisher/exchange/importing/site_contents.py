@@ -1,0 +1,133 @@
+"""What our own export brings besides posts: people, settings, the update log, media.
+
+People and settings come only to a blog that has no posts yet: an import must not rename a site
+that is in use. Passwords are never exported, so everybody gets a new one (`author password NAME`).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.dates import parse_instant
+from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
+from publisher.blog import activity, authors, media
+from publisher.blog.media import Accepted
+from publisher.exchange.importing.imported import Batch, ImportedSite
+from publisher.settings import store_setting
+from publisher.storage.tables.blog import Media, Post, Update
+
+
+def people_and_settings(session: Session, batch: Batch) -> None:
+    """Before the posts: the authors they belong to, and the settings, into an empty blog."""
+    if batch.site is None:
+        return
+    if session.scalar(select(Post.id).limit(1)) is not None:
+        batch.notes["site's settings and authors are left alone: this blog is in use"] += 1
+        return
+    for name, value in batch.site.preferences.items():
+        try:
+            store_setting(session, name, value)
+        except InvalidInput as error:
+            raise InvalidData(f"publisher.json: {error}") from error
+    here = {author.name for author in authors.everyone(session)}
+    for row in batch.site.authors:
+        if str(row.get("name")) not in here:
+            _add_author(session, row)
+            batch.notes["author came along; set a password with `author password NAME`"] += 1
+    activity.settle(session)
+
+
+def log(session: Session, site: ImportedSite, now: datetime) -> None:
+    """After the posts: the rows of the update log that are not here yet."""
+    ids = {guid: id_ for id_, guid in session.execute(select(Post.id, Post.guid))}
+    here = Counter(
+        (at, kind, post_id)
+        for at, kind, post_id in session.execute(select(Update.at, Update.kind, Update.post_id))
+    )
+    rows = []
+    for at, kind, guid in site.updates:
+        if at > now:
+            raise InvalidData(f"updates.csv: {at:%Y-%m-%d %H:%M} lies in the future")
+        row = (at, kind, ids.get(guid))
+        if here[row]:
+            here[row] -= 1
+        else:
+            rows.append(row)
+    activity.record_rows(session, rows)
+
+
+def files(site: ImportedSite, folder: Path) -> None:
+    """Before everything else: the contents of the media folder, checked by their names.
+
+    Raises InvalidData for a file that is not what its name says.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in site.files:
+        if not media.is_name(name):
+            raise InvalidData(f"media/{name[:60]}: not a name that this program gives")
+        groups.setdefault(name[:20], []).append(name)
+    for row in site.media:
+        digest = str(row.get("digest"))
+        names = sorted(groups.get(digest[:20], []), key=len)
+        held = {name: site.read_file(name) for name in names}
+        if not held or media.digest_of(held[names[0]]) != digest:
+            raise InvalidData(f"media/{digest[:20]}: missing, or not the file it was")
+        media.store(folder, _accepted(row, held))
+
+
+def media_rows(session: Session, site: ImportedSite) -> None:
+    """The descriptions of the media that are not here yet."""
+    known = set(session.scalars(select(Media.digest)))
+    people = {author.name: author.id for author in authors.everyone(session)}
+    for row in site.media:
+        if row["digest"] not in known:
+            session.add(
+                Media(
+                    digest=str(row["digest"]),
+                    name=str(row.get("name", "")),
+                    content_type=media.CONTENT_TYPES[str(row["extension"])],
+                    extension=str(row["extension"]),
+                    bytes=int(row["bytes"]),
+                    width=int(row["width"]),
+                    height=int(row["height"]),
+                    widths=[int(width) for width in row["widths"]],
+                    alt=str(row.get("alt", "")),
+                    author_id=people.get(str(row.get("author"))),
+                    created_at=parse_instant(str(row["created_at"])),
+                )
+            )
+    session.flush()
+
+
+def _add_author(session: Session, row: dict[str, Any]) -> None:
+    """An author as exported, with a password that nobody knows."""
+    try:
+        name, role = str(row["name"]), str(row["role"])
+        made_at = parse_instant(str(row["created_at"]))
+        password = secrets.token_urlsafe(32)
+        author = authors.add(session, name, password, role, made_at, str(row["display_name"]))
+        author.bio, author.role = str(row["bio"]), role if role in authors.ROLES else "author"
+        author.disabled_at = parse_instant(row["disabled_at"]) if row["disabled_at"] else None
+    except (KeyError, TypeError, FieldErrors, InvalidInput) as error:
+        raise InvalidData(f"publisher.json: an author: {error}") from error
+
+
+def _accepted(row: dict[str, Any], held: dict[str, bytes]) -> Accepted:
+    extension, width, height = (row.get(name) for name in ("extension", "width", "height"))
+    kind = media.CONTENT_TYPES.get(str(extension), "")
+    return Accepted(
+        str(row["digest"]), kind, str(extension), int(width or 0), int(height or 0), 0, held
+    )
+
+
+def names(batch: Batch) -> Iterable[str]:
+    """What the authors are called that come along."""
+    return [str(row.get("name")) for row in batch.site.authors] if batch.site else []

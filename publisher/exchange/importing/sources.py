@@ -1,0 +1,174 @@
+"""Where an import comes from: a file, a folder, a zip, standard input, an address; all bounded."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.base.net import OutgoingError, request_public
+
+MAX_DOCUMENT_BYTES = 100_000_000
+MAX_FILE_BYTES = 8_000_000
+MAX_FILES = 200_000
+MAX_TOTAL_BYTES = 2_000_000_000
+ZIP_MAGIC = b"PK\x03\x04"
+_HEAD_BYTES = 8192
+
+
+@dataclass(frozen=True)
+class Document:
+    """One feed or export document: its bytes as a stream that starts at the beginning."""
+
+    name: str
+    stream: BinaryIO
+
+    def head(self) -> bytes:
+        """The first few thousand bytes."""
+        start = self.stream.read(_HEAD_BYTES)
+        self.stream.seek(0)
+        return start
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Many files, on disk or in a zip: `read(name, limit)` gives a file's bytes.
+
+    Names are relative, with slashes, and stay inside: nothing is ever extracted to disk.
+    """
+
+    name: str
+    names: Sequence[str]
+    read: Callable[[str, int], bytes]
+
+    def below(self, prefix: str) -> Folder:
+        """The files whose names begin with `prefix`, called without it."""
+        names = [name.removeprefix(prefix) for name in self.names if name.startswith(prefix)]
+        return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))
+
+
+@contextmanager
+def open_source(
+    source: str, standard_input: BinaryIO, allow_private: bool
+) -> Iterator[Document | Folder]:
+    """Open what SOURCE names; nothing of it is parsed here.
+
+    Raises InvalidInput when there is no such thing, InvalidData or TooLarge when it must not be
+    read.
+    """
+    if source == "-":
+        yield _of_bytes("standard input", _bounded(standard_input, "standard input"))
+    elif re.match(r"https?://", source, re.IGNORECASE):
+        yield _of_bytes(source, _fetched(source, allow_private))
+    elif Path(source).is_dir():
+        yield _folder(Path(source))
+    else:
+        with _opened(Path(source)) as file:
+            yield _of_file(Path(source).name, file)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+
+
+def _of_file(name: str, file: BinaryIO) -> Document | Folder:
+    """A zip is read in place, everything else into memory."""
+    is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    file.seek(0)
+    return _zip(name, file) if is_zip else _of_bytes(name, _bounded(file, name))
+
+
+def _of_bytes(name: str, data: bytes) -> Document | Folder:
+    if data.startswith(ZIP_MAGIC):
+        return _zip(name, io.BytesIO(data))
+    return Document(name, io.BytesIO(data))
+
+
+def _bounded(stream: BinaryIO, name: str) -> bytes:
+    data = stream.read(MAX_DOCUMENT_BYTES + 1)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        limit = MAX_DOCUMENT_BYTES // 1_000_000
+        raise TooLarge(f"{name} has more than {limit} MB; split it and import the parts")
+    return data
+
+
+def _fetched(address: str, allow_private: bool) -> bytes:
+    try:
+        reply = request_public(
+            address,
+            user_agent="Publisher import",
+            allow_private=allow_private,
+            max_bytes=MAX_DOCUMENT_BYTES,
+            timeout_seconds=120.0,
+        )
+    except OutgoingError as error:
+        raise InvalidData(f"{address}: {error}") from error
+    if reply.status != 200:
+        raise InvalidData(f"{address}: the server answered {reply.status}")
+    return reply.body
+
+
+def _folder(root: Path) -> Folder:
+    """The files below `root`; links are not followed, hidden folders not entered."""
+    names = []
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.is_symlink() or not path.is_file() or "/." in f"/{name}":
+            continue
+        names.append(name)
+        _check_count(len(names))
+
+    def read(name: str, limit: int) -> bytes:
+        with (root / name).open("rb") as file:
+            return _within(file.read(limit + 1), limit, name)
+
+    return Folder(root.name or str(root), names, read)
+
+
+def _zip(label: str, file: BinaryIO) -> Folder:
+    """The files of a zip. Raises InvalidData for what is damaged, encrypted or points outside."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise InvalidData(f"{label}: the zip is damaged") from error
+    infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+    _check_count(len(infos))
+    for name in infos:
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in name:
+            raise InvalidData(f"{label}: the zip contains an unsafe path: {name[:60]!r}")
+    if sum(info.file_size for info in infos.values()) > MAX_TOTAL_BYTES:
+        raise TooLarge(f"{label}: unpacked, the zip has more than {MAX_TOTAL_BYTES:,} bytes")
+
+    def read(name: str, limit: int) -> bytes:
+        try:
+            with archive.open(infos[name]) as member:
+                return _within(member.read(limit + 1), limit, name)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise InvalidData(f"{label}: {name[:60]} in the zip is damaged") from error
+        except (RuntimeError, NotImplementedError) as error:
+            raise InvalidData(f"{label}: {name[:60]} in the zip is encrypted or unusual") from error
+
+    visible = sorted(name for name in infos if "/." not in f"/{name}" and "__MACOSX" not in name)
+    return Folder(label, visible, read)
+
+
+def _within(data: bytes, limit: int, name: str) -> bytes:
+    if len(data) > limit:
+        raise TooLarge(f"{name[:100]} has more than {limit:,} bytes")
+    return data
+
+
+def _check_count(number: int) -> None:
+    if number > MAX_FILES:
+        raise TooLarge(f"more than {MAX_FILES:,} files")

@@ -1,0 +1,177 @@
+"""WXR, the export of WordPress: an RSS feed with everything in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime, tzinfo
+from typing import BinaryIO
+from xml.etree.ElementTree import Element
+
+from publisher.blog.drafts import Enclosure
+from publisher.exchange.importing import fields, rss, safe_xml
+from publisher.exchange.importing.imported import Batch, ImportedPost
+
+NAMESPACE = "wordpress.org/export/"
+_EXCERPT = "/excerpt/}encoded"
+_STATES = {
+    "publish": "published", "future": "scheduled", "draft": "draft", "pending": "draft",
+    "private": "draft",
+}  # fmt: skip
+_BLOCK = re.compile(
+    r"</?(?:address|article|aside|blockquote|details|div|dl|dd|dt|figure|figcaption|footer|form|h[1-6]"
+    r"|header|hr|iframe|li|main|nav|ol|p|pre|script|section|style|table|tbody|td|th|tr|ul|video)\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_PREFORMATTED = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL | re.IGNORECASE)
+_CAPTION = re.compile(
+    r"\[caption[^\]]*\]\s*((?:<a\b[^>]*>\s*)?<img\b[^>]*>(?:\s*</a>)?)\s*(.*?)\s*\[/caption\]",
+    re.DOTALL,
+)
+
+
+def read(stream: BinaryIO, zone: tzinfo) -> Batch:
+    """Posts and pages with their states; attachments, menus and comments are counted as notes.
+
+    `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
+    impossible dates.
+    """
+    batch, names = Batch(), dict[str, str]()
+    number = 0
+    for part in safe_xml.parts(stream, "channel"):
+        if safe_xml.local(part) == "author":
+            names[_wp(part, "author_login")] = _wp(part, "author_display_name")
+        elif safe_xml.local(part) == "item":
+            number += 1
+            _take(part, number, zone, names, batch)
+    return batch
+
+
+def _take(part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch) -> None:
+    """Add one item to the batch, or count why not."""
+    kind, state = _wp(part, "post_type") or "post", _wp(part, "status") or "publish"
+    comments = sum(safe_xml.local(child) == "comment" for child in part)
+    if kind not in ("post", "page"):
+        batch.notes[f"{kind} is no post and is left out"] += 1
+    elif state not in _STATES:
+        batch.notes[f"{kind} with the state {state} is left out"] += 1
+    else:
+        batch.notes += Counter({"comment is left out": comments})
+        batch.posts.append(_post(part, number, zone, names, batch))
+
+
+def _post(
+    part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
+) -> ImportedPost:
+    found = rss.item(_without_date(part), number)
+    where = f"item {number} ({found.title[:40]})" if found.title else found.where
+    status = _STATES[_wp(part, "status") or "publish"]
+    if _wp(part, "post_password"):
+        status = "draft"
+        batch.notes["post with a password becomes a draft"] += 1
+    elif _wp(part, "status") == "private":
+        batch.notes["private post becomes a draft"] += 1
+    date = _date(part, "post_date", where, zone)
+    login = safe_xml.text_of(part, f"{rss.DUBLIN_CORE}creator")
+    content = part.findtext(rss.CONTENT) or ""
+    if re.search(r"(?m)\[(?!/?caption)[a-z_]+[ \]]", content):
+        batch.notes["post contains shortcodes, which stay as they are"] += 1
+    return ImportedPost(
+        where=where,
+        guid=found.guid,
+        guid_is_permalink=found.guid_is_permalink,
+        source=fields.with_base(as_html(content), found.address),
+        kind=_wp(part, "post_type") or "post",
+        status=status,
+        title=found.title,
+        slug=_wp(part, "post_name"),
+        summary=fields.plain(_excerpt(part)),
+        tags=_tags(part),
+        by=tuple(name for name in (login, names.get(login, "")) if name),
+        published_at=date,
+        changed_at=_date(part, "post_modified", where, zone),
+        address=found.address if status == "published" else "",
+        aliases=(_query_address(part),) if status == "published" else (),
+        enclosure=_enclosure(part) or found.enclosure,
+    )
+
+
+def as_html(content: str) -> str:
+    """What WordPress makes of an editor's text: captions, and paragraphs at blank lines."""
+    content = _COMMENT.sub("", content.replace("\r\n", "\n"))
+    content = _CAPTION.sub(r"<figure>\1<figcaption>\2</figcaption></figure>", content)
+    pieces = _PREFORMATTED.split(content)
+    return "\n\n".join(
+        piece if _PREFORMATTED.fullmatch(piece) else _with_paragraphs(piece)
+        for piece in pieces
+        if piece.strip()
+    )
+
+
+def _with_paragraphs(text: str) -> str:
+    blocks = (block.strip() for block in re.split(r"\n\s*\n", text))
+    return "\n\n".join(block if _BLOCK.match(block) else _p(block) for block in blocks if block)
+
+
+def _p(block: str) -> str:
+    inside = block if _BLOCK.search(block) else block.replace("\n", "<br>\n")
+    return f"<p>{inside}</p>"
+
+
+def _wp(element: Element, name: str) -> str:
+    """The text of a child in WordPress's own namespace, whatever its version."""
+    for child in element:
+        tag = str(child.tag)
+        if tag.endswith(f"}}{name}") and NAMESPACE in tag:
+            return (child.text or "").strip()
+    return ""
+
+
+def _excerpt(part: Element) -> str:
+    found = (child.text for child in part if str(child.tag).endswith(_EXCERPT))
+    return next(found, "") or ""
+
+
+def _date(part: Element, name: str, where: str, zone: tzinfo) -> datetime | None:
+    """The date in UTC where it is given, else the civil one; zeros mean none."""
+    for field, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
+        text = _wp(part, field)
+        if text and not text.startswith("0000"):
+            return fields.moment(text, where, field_zone)
+    return None
+
+
+def _without_date(part: Element) -> Element:
+    """An unpublished post has a pubDate of the year -1; WordPress's own fields are read instead."""
+    for child in part.findall("pubDate"):
+        part.remove(child)
+    return part
+
+
+def _tags(part: Element) -> tuple[str, ...]:
+    """Categories and tags, but not the category of those without one."""
+    found = []
+    for child in part.findall("category"):
+        named = child.get("domain") in ("category", "post_tag")
+        if named and child.get("nicename") != "uncategorized":
+            found.append((child.text or "").strip())
+    return tuple(found)
+
+
+def _query_address(part: Element) -> str:
+    """The short address that every post has besides its permalink."""
+    number = _wp(part, "post_id")
+    key = "page_id" if _wp(part, "post_type") == "page" else "p"
+    return f"/?{key}={number}" if number.isdigit() else ""
+
+
+def _enclosure(part: Element) -> Enclosure | None:
+    """The podcast file: address, length and type on three lines of a custom field."""
+    for child in part:
+        if safe_xml.local(child) == "postmeta" and _wp(child, "meta_key") == "enclosure":
+            lines = [*_wp(child, "meta_value").split("\n"), "", "", ""]
+            if fields.is_web_address(lines[0].strip()):
+                kind = lines[2].strip() or "application/octet-stream"
+                return Enclosure(lines[0].strip(), kind, fields.size(lines[1]))
+    return None

@@ -1,0 +1,263 @@
+"""The feed doctor: reads the bytes that are about to be served as a reader would, and objects.
+
+It knows the document's channel only to tell what was meant; everything is looked up in the bytes.
+The rules are those of RSS 2.0, its best-practices profile, RFC 822, RFC 4287, JSON Feed 1.1 and
+the sy and WebSub documents; R1 to R13 name them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.ElementTree import fromstring
+
+from publisher.base.dates import parse_instant
+from publisher.base.errors import InvalidInput
+from publisher.feeds.channel import Channel
+from publisher.feeds.syndication import ATOM, SYNDICATION, update_rate
+
+CONTENT = "http://purl.org/rss/1.0/modules/content/"
+MEDIA_TYPES = {
+    "rss": "application/rss+xml; charset=utf-8",
+    "atom": "application/atom+xml; charset=utf-8",
+    "json": "application/feed+json; charset=utf-8",
+}
+CLOUD = ("domain", "port", "path", "registerProcedure", "protocol")
+MOST_SKIP_HOURS = 16
+
+_RFC822 = re.compile(
+    r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
+    r"\d{4} \d\d:\d\d:\d\d (GMT|[+-]\d{4})"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A rule that a document breaks: which document, which rule, what is wrong."""
+
+    document: str
+    rule: str
+    message: str
+
+
+def examine(
+    name: str,
+    content_type: str,
+    channel: Channel,
+    now: datetime,
+    render: Callable[[Channel], bytes],
+    body: bytes,
+) -> list[Problem]:
+    """What is wrong with `body`, the document `name` that says what `channel` does; [] if nothing.
+
+    `render` made it, and is asked to make it again.
+    """
+    found = [] if content_type == MEDIA_TYPES[name] else [("R10", f"sent as {content_type}")]
+    if render(channel) != body:
+        found.append(("R13", "made again from the same values, it has other bytes"))
+    try:
+        found += _EXAMINERS[name](body, channel, now)
+    except (ParseError, ValueError) as error:
+        found.append(("R1", f"it cannot be parsed: {error}"))
+    return [Problem(name, rule, message) for rule, message in found]
+
+
+def _rss(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+    root = fromstring(body)
+    top = root.findall("channel")
+    if root.tag != "rss" or root.get("version") != "2.0" or len(top) != 1:
+        yield "R1", "it is not RSS 2.0 with one channel"
+        return
+    for check in (_frame, _ttl, _skip_hours, _dates, _items, _links, _cloud, _syndication):
+        yield from check(top[0], channel, now)
+
+
+def _frame(top: Element, _channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    for name in ("title", "link", "description", "language"):
+        if len(top.findall(name)) != 1 or not top.findtext(name, "").strip():
+            yield "R1", f"the channel needs one {name}"
+
+
+def _ttl(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    values = [element.text or "" for element in top.findall("ttl")]
+    if len(values) != 1 or not re.fullmatch(r"[1-9]\d{0,5}", values[0]):
+        yield "R2", f"ttl must be one whole number of minutes, not {values}"
+    elif int(values[0]) != channel.ttl_minutes:
+        yield "R2", f"ttl says {values[0]}, {channel.ttl_minutes} was decided"
+
+
+def _skip_hours(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    lists = top.findall("skipHours")
+    if len(lists) > 1:
+        yield "R3", "skipHours stands there more than once"
+    for hours in lists:
+        texts = [hour.text or "" for hour in hours.findall("hour")]
+        whole = all(re.fullmatch(r"\d{1,2}", text) for text in texts)
+        numbers = [int(text) for text in texts] if whole else []
+        if not numbers or numbers != sorted(set(numbers)) or numbers[-1] > 23:
+            yield "R3", f"skipHours must be different hours from 0 to 23 in order, not {texts}"
+        elif len(numbers) > MOST_SKIP_HOURS or tuple(numbers) != tuple(channel.skip_hours):
+            yield "R3", f"skipHours says {numbers}, which was not decided"
+
+
+def _dates(top: Element, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+    published = [_rfc822(element.text) for element in top.iterfind("item/pubDate")]
+    if None in published or len(published) != len(top.findall("item")):
+        yield "R5", "each item needs a pubDate of RFC 822 with a year of four digits"
+    dates = [at for at in published if at is not None]
+    if any(at > now for at in dates):
+        yield "R5", f"a pubDate lies in the future: {max(dates)}"
+    built = _rfc822(top.findtext("lastBuildDate"))
+    if built is None:
+        yield "R4", "lastBuildDate is missing or no date of RFC 822"
+        return
+    if built != channel.content_changed_at.replace(microsecond=0):
+        yield "R4", f"lastBuildDate says {built}, the content changed at another time"
+    if dates and built < max(dates):
+        yield "R4", "lastBuildDate is older than the newest item"
+
+
+def _items(top: Element, _channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    guids = [item.findtext("guid", "") for item in top.iterfind("item")]
+    if "" in guids or len(set(guids)) != len(guids):
+        yield "R7", "each item needs a guid of its own"
+    for number, item in enumerate(top.iterfind("item"), 1):
+        yield from ((rule, f"item {number}: {text}") for rule, text in _item(item))
+
+
+def _item(item: Element) -> Iterator[tuple[str, str]]:
+    title, description = item.find("title"), item.findtext("description", "")
+    if title is not None and not (title.text or "").strip():
+        yield "R6", "its title is empty"
+    if title is None and not description.strip():
+        yield "R6", "it has neither a title nor a description"
+    guid = item.find("guid")
+    if guid is not None and guid.get("isPermaLink", "true") == "true":
+        address = urlsplit(guid.text or "")
+        if address.scheme not in ("http", "https") or not address.netloc:
+            yield "R7", "its guid says that it is a permalink, and is no address"
+    names = [child.tag for child in item]
+    encoded = f"{{{CONTENT}}}encoded"
+    if encoded in names and names.index(encoded) < (
+        names.index("description") if "description" in names else len(names)
+    ):
+        yield "R8", "content:encoded stands before the description"
+    for html in (description, item.findtext(encoded, "")):
+        for address_text in relative_addresses(html):
+            yield "R9", f"its text has a relative address: {address_text[:80]!r}"
+
+
+def _links(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    links = top.findall(f"{{{ATOM}}}link")
+    own = [link.get("href") for link in links if link.get("rel") == "self"]
+    if own != [channel.feed_url]:
+        yield "R9", f"one self link to {channel.feed_url} is needed, not {own}"
+    hubs = tuple(link.get("href") or "" for link in links if link.get("rel") == "hub")
+    if hubs != channel.hubs:
+        yield "R9", f"the hubs are {channel.hubs}, not {hubs}"
+
+
+def _cloud(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    clouds = top.findall("cloud")
+    if len(clouds) != (channel.cloud is not None):
+        yield "R11", "the cloud is missing, or there are several"
+    for cloud in clouds:
+        missing = [name for name in CLOUD if cloud.get(name) is None]
+        if missing:
+            yield "R11", f"cloud lacks {', '.join(missing)}"
+
+
+def _syndication(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+    period = top.findtext(f"{{{SYNDICATION}}}updatePeriod")
+    frequency = top.findtext(f"{{{SYNDICATION}}}updateFrequency")
+    wanted = update_rate(channel.ttl_minutes)
+    said = None if period is None and frequency is None else (period, frequency)
+    if said != (None if wanted is None else (wanted[0], str(wanted[1]))):
+        yield "R12", f"sy says {said}, the ttl is {channel.ttl_minutes} minutes"
+
+
+def _atom(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+    root = fromstring(body)
+    if root.tag != f"{{{ATOM}}}feed":
+        yield "R1", "it is not an Atom feed"
+        return
+    own = [e.get("href") for e in root.findall(f"{{{ATOM}}}link") if e.get("rel") == "self"]
+    if own != [channel.feed_url]:
+        yield "R9", f"one self link to {channel.feed_url} is needed, not {own}"
+    entries = root.findall(f"{{{ATOM}}}entry")
+    for part in (root, *entries):
+        for name in ("id", "title", "updated"):
+            if not part.findtext(f"{{{ATOM}}}{name}", "").strip():
+                yield "R1", f"the feed and each entry need a {name}"
+    ids = [entry.findtext(f"{{{ATOM}}}id") for entry in entries]
+    if len(set(ids)) != len(ids):
+        yield "R7", "two entries have the same id"
+    yield from _not_in_the_future(
+        (entry.findtext(f"{{{ATOM}}}published") for entry in entries), now
+    )
+
+
+def _json(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+    document: dict[str, Any] = json.loads(body)
+    if document.get("version") != "https://jsonfeed.org/version/1.1" or not document.get("title"):
+        yield "R1", "it is not JSON Feed 1.1 with a title"
+    if document.get("feed_url") != channel.feed_url:
+        yield "R9", f"feed_url must be {channel.feed_url}"
+    items = document.get("items", [])
+    ids = [item.get("id") for item in items]
+    if len(set(ids)) != len(ids) or not all(isinstance(one, str) and one for one in ids):
+        yield "R7", "each item needs an id of its own, as a string"
+    yield from _not_in_the_future((item.get("date_published") for item in items), now)
+
+
+def _not_in_the_future(dates: Iterator[str | None], now: datetime) -> Iterator[tuple[str, str]]:
+    for text in dates:
+        try:
+            if _instant(text or "") > now:
+                yield "R5", f"a date lies in the future: {text}"
+        except InvalidInput:
+            yield "R5", f"not a date: {text!r}"
+
+
+@lru_cache(maxsize=512)
+def relative_addresses(html: str) -> tuple[str, ...]:
+    """Values of href and src that a reader could not resolve; fragments stay within the text."""
+    parser = _Addresses()
+    parser.feed(html)
+    parser.close()
+    wrong = (text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#")))
+    return tuple(wrong)
+
+
+class _Addresses(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [(value or "").strip() for name, value in attrs if name in ("href", "src")]
+
+
+def _rfc822(text: str | None) -> datetime | None:
+    if not text or not _RFC822.fullmatch(text):
+        return None
+    try:
+        return _instant(text)
+    except InvalidInput:
+        return None
+
+
+# From one build to the next, and from one format to the other, nearly all texts stay the same.
+_instant = lru_cache(maxsize=1024)(parse_instant)
+
+_EXAMINERS = {"rss": _rss, "atom": _atom, "json": _json}

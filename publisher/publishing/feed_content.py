@@ -1,0 +1,80 @@
+"""What feeds are made of: posts and settings, turned into the plain values of `feeds.channel`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from urllib.parse import quote
+
+from publisher.blog import posts
+from publisher.blog.drafts import clean
+from publisher.blog.markdown import absolute
+from publisher.feeds.channel import Attachment, Channel, Cloud, Item
+from publisher.publishing.push.targets import cloud_address
+from publisher.settings import Settings
+from publisher.storage.tables.blog import Post, Tag
+
+_FULL_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+
+
+def frame(settings: Settings, site_url: str) -> Channel:
+    """The main feed without its items and without any sign of time."""
+    return Channel(
+        title=settings.title,
+        description=settings.description,
+        language=settings.language,
+        home_url=f"{site_url}/",
+        feed_url=f"{site_url}/rss.xml",
+        hubs=tuple(settings.hubs.split()),
+        cloud=_cloud(settings.cloud) if settings.cloud else None,
+    )
+
+
+def tag_frame(main: Channel, tag: Tag) -> Channel:
+    """The feed of one tag; nobody is told of it by a hub."""
+    home_url = f"{main.home_url}tags/{quote(tag.slug)}"
+    return replace(
+        main,
+        title=f"{main.title}: {clean(tag.name)}",
+        home_url=home_url,
+        feed_url=f"{home_url}/rss.xml",
+        hubs=(),
+        cloud=None,
+    )
+
+
+def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
+    """Posts as readers get them."""
+    return tuple(_item(post, site_url) for post in rows)
+
+
+def _cloud(url: str) -> Cloud:
+    at = cloud_address(url)
+    return Cloud(at.domain, at.port, at.path, at.register_procedure, at.protocol)
+
+
+def _item(post: Post, site_url: str) -> Item:
+    url = site_url + quote(posts.path(post))
+    file = posts.enclosure_of(post)
+    return Item(
+        guid=clean(post.guid),
+        guid_is_permalink=post.guid_is_permalink and bool(_FULL_ADDRESS.fullmatch(post.guid)),
+        url=url,
+        title=clean(post.title),
+        html=clean(absolute(post.html, url)),
+        summary=clean(post.summary),
+        published_at=_whole_second(post.published_at or post.changed_at),
+        changed_at=_whole_second(post.changed_at),
+        author=clean(post.author.display_name) if post.author else "",
+        tags=tuple(clean(tag.name) for tag in post.tags),
+        attachment=Attachment(file.url, file.content_type, file.bytes, file.seconds)
+        if file
+        else None,
+    )
+
+
+def _whole_second(moment: datetime) -> datetime:
+    """Feeds count in seconds."""
+    return moment.replace(microsecond=0)

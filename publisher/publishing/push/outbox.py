@@ -1,0 +1,129 @@
+"""The outbox: pings that are owed, sent by the scheduler, tried again until somebody answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, or_, select
+from sqlalchemy.orm import Session
+
+from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.publishing.push.targets import Target, form
+from publisher.storage.database import Database
+from publisher.storage.tables.blog import Delivery
+
+# Minutes until the next try after the first, second, ... failure; then it is given up.
+PAUSES_MINUTES = (1, 5, 15, 60, 240, 720)
+TIMEOUT_SECONDS = 10.0
+AT_ONCE = 8
+LONGEST_PAUSE = timedelta(days=1)
+LONGEST_ANSWER = 120
+
+Send = Callable[[Target], Reply]
+
+
+def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
+    """Note that these are to be told now; a ping that still waits becomes this one."""
+    for target in targets:
+        waiting = session.scalar(
+            select(Delivery).where(
+                Delivery.target == target.url,
+                Delivery.topic == target.topic,
+                Delivery.next_at.is_not(None),
+            )
+        )
+        if waiting is None:
+            waiting = Delivery(
+                protocol=target.protocol, target=target.url, topic=target.topic, answer=""
+            )
+            session.add(waiting)
+        waiting.created_at = waiting.next_at = now
+        waiting.attempts = 0
+
+
+def deliver(database: Database, now: datetime, send: Send) -> int:
+    """Send what is due, several at once; returns how many pings were tried.
+
+    Nothing is locked while the hubs answer. A crash on the way repeats a ping, which does no harm.
+    """
+    with database.read() as session:
+        due = session.scalars(
+            select(Delivery).where(Delivery.next_at <= now).order_by(Delivery.next_at).limit(64)
+        ).all()
+    if not due:
+        return 0
+    with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="push") as pool:
+        outcomes = list(pool.map(lambda row: _try(_target(row), send), due))
+    with database.write() as session:
+        for before, (delivered, answer, wait) in zip(due, outcomes, strict=True):
+            row = session.get(Delivery, before.id)
+            if row is None:
+                continue
+            if row.created_at != before.created_at:  # there is newer content to tell of
+                continue
+            _settle(row, delivered, answer, wait, now)
+    return len(due)
+
+
+def sender(user_agent: str, allow_private: bool) -> Send:
+    """How a site sends: behind the guard against private addresses, with a time limit."""
+
+    def send(target: Target) -> Reply:
+        return request_public(
+            target.url,
+            user_agent=user_agent,
+            method="POST",
+            form=form(target),
+            allow_private=allow_private,
+            max_bytes=65_536,
+            timeout_seconds=TIMEOUT_SECONDS,
+        )
+
+    return send
+
+
+def prune(session: Session, before: datetime) -> None:
+    """Forget what was settled before then."""
+    session.execute(
+        delete(Delivery).where(
+            or_(Delivery.delivered_at < before, Delivery.given_up_at < before),
+            Delivery.next_at.is_(None),
+        )
+    )
+
+
+def _target(row: Delivery) -> Target:
+    return Target(row.protocol, row.target, row.topic)
+
+
+def _try(target: Target, send: Send) -> tuple[bool, str, timedelta]:
+    """Whether it was taken, what was answered, and how long the other side asks us to wait."""
+    try:
+        reply = send(target)
+    except OutgoingError as error:
+        return False, str(error)[:LONGEST_ANSWER], timedelta(0)
+    text = " ".join(reply.body[:400].decode("utf-8", "replace").split())
+    printable = "".join(c for c in text if c.isprintable())
+    answer = f"{reply.status} {printable}".strip()[:LONGEST_ANSWER]
+    return 200 <= reply.status < 300, answer, _retry_after(reply)
+
+
+def _retry_after(reply: Reply) -> timedelta:
+    text = reply.headers.get("retry-after", "")
+    if not (text.isascii() and text.isdigit()):
+        return timedelta(0)
+    return min(timedelta(seconds=int(text[:9])), LONGEST_PAUSE)
+
+
+def _settle(row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime) -> None:
+    row.attempts += 1
+    row.answer = answer
+    if delivered:
+        row.delivered_at, row.next_at = now, None
+    elif row.attempts > len(PAUSES_MINUTES):
+        row.given_up_at, row.next_at = now, None
+    else:
+        pause = timedelta(minutes=PAUSES_MINUTES[row.attempts - 1])
+        row.next_at = now + max(pause, wait)

@@ -1,0 +1,228 @@
+"""Rebuild the feeds: publish what is due, decide the ttl, render, keep the snapshots.
+
+Runs after every update and every hour, in any process: it is idempotent, and the write lock makes
+it happen in one place at a time. A crash in the middle leaves the last good documents in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from types import ModuleType
+
+import structlog
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from publisher.blog import activity, posts, published
+from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.skip_hours import quiet_hours
+from publisher.feeds import atom, jsonfeed, rss, validation
+from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
+from publisher.publishing import feed_content, feed_problems, snapshots, versions
+from publisher.publishing.push import outbox
+from publisher.publishing.push.targets import targets
+from publisher.settings import Settings, load_settings
+from publisher.site import Site, recall, remember
+from publisher.storage.tables.blog import Author, Snapshot, Update
+
+RSS, ATOM, JSON = "rss", "atom", "json"
+ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
+FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
+
+TOLD = "told_update"  # the newest update that hubs and cloud have been told of
+
+log = structlog.get_logger("rebuild")
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a document says about time: the decision, and the hours in which nobody need come."""
+
+    decision: Decision
+    skip_hours: tuple[int, ...]
+
+
+def rebuild(site: Site, now: datetime) -> Snapshot:
+    """Bring every document up to date with `now`; returns the main feed's snapshot."""
+    with site.database.write() as session:
+        posts.publish_due(session, now)
+        activity.settle(session)
+        return _build(session, site.site_url, now)
+
+
+def refresh(site: Site, now: datetime) -> bool:
+    """Rebuild if anything is due at `now`: a post, an update that is not shown yet, a new hour.
+
+    Returns whether a rebuild was needed.
+    """
+    with site.database.read() as session:
+        if not _behind(session, now):
+            return False
+    rebuild(site, now)
+    return True
+
+
+def moment_of(session: Session, now: datetime) -> datetime:
+    """The moment that the document served at `now` belongs to."""
+    zone = load_settings(session).timezone
+    return build_moment(activity.last_update(session, now), now, zone)
+
+
+def decision_at(session: Session, now: datetime) -> Decision:
+    """The ttl decision that is in force at `now`, past or future; reads only."""
+    return _signals(session, load_settings(session), now).decision
+
+
+def document_at(session: Session, site_url: str, now: datetime) -> bytes:
+    """The RSS document for `now`, from the posts published by then; stores nothing.
+
+    For the present it is what is served. The past is shown in today's wording: the posts' older
+    versions are not looked up.
+    """
+    settings = load_settings(session)
+    channel = _channel(session, settings, site_url, now)
+    signals = _signals(session, settings, now)
+    shown = session.get(Snapshot, RSS)
+    same = shown is not None and shown.content_hash == content_hash(channel)
+    if shown is not None and same and shown.content_changed_at <= now:
+        changed_at = shown.content_changed_at
+    else:
+        changed_at = min(now, max((item.changed_at for item in channel.items), default=NEVER))
+    return rss.render(_stamped(channel, signals, changed_at))
+
+
+def _behind(session: Session, now: datetime) -> bool:
+    """Whether what is served at `now` misses something.
+
+    Minor edits are in no log: a process that was killed between such a save and its rebuild is
+    betrayed by the post's own time.
+    """
+    times = select(Snapshot.decided_at, Snapshot.built_at).where(Snapshot.name == RSS)
+    shown = session.execute(times).one_or_none()
+    if shown is None or shown.decided_at != moment_of(session, now):
+        return True
+    due, changed_at = posts.next_due(session), published.last_change(session)
+    if due is not None and due <= now:
+        return True
+    return changed_at is not None and shown.built_at < changed_at <= now
+
+
+def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
+    moment = build_moment(activity.last_update(session, now), now, settings.timezone)
+    known = activity.load(session)
+    if known.last_update is not None and known.last_update > moment:
+        known = activity.at(session, moment)
+    queue = activity.scheduled(session, moment)
+    decision = decide(known, moment, settings.rule, queue)
+    return Signals(decision, quiet_hours(known, moment, queue))
+
+
+def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
+    settings = load_settings(session)
+    signals = _signals(session, settings, now)
+    bare = _channel(session, settings, site_url, now)
+    before = session.get(Snapshot, RSS)
+    digest = content_hash(bare)
+    same = before is not None and before.content_hash == digest
+    changed_at = before.content_changed_at if before and same else now.replace(microsecond=0)
+    channel = _stamped(bare, signals, changed_at)
+    build = snapshots.Build(
+        content_hash=digest,
+        content_changed_at=changed_at,
+        ttl_minutes=signals.decision.ttl_minutes,
+        decision={
+            "phase": signals.decision.phase,
+            "reason": signals.decision.reason_code,
+            "reasons": explain(signals.decision),
+            **_frame_facts(session, settings, channel, before, now),
+        },
+        decided_at=signals.decision.decided_at,
+        built_at=now,
+        quiet=settings.etag == "quiet",
+    )
+    return _keep_good(session, channel, build)
+
+
+def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Snapshot:
+    """Keep the documents that the doctor passes; a bad one never replaces a good one.
+
+    Returns the main feed's snapshot, the new one or, where that one is ill, the one before.
+    """
+    found, kept = [], {}
+    for name, form in FORMATS.items():
+        own = replace(channel, feed_url=channel.home_url.rstrip("/") + ADDRESSES[name])
+        body = bytes(form.render(own))
+        ills = validation.examine(name, form.CONTENT_TYPE, own, build.built_at, form.render, body)
+        found += ills
+        shown = session.get(Snapshot, name)
+        if ills and shown is not None:
+            kept[name] = shown
+            continue
+        if name == RSS:
+            _tell(session, channel, build, shown)
+        kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
+        versions.note(session, kept[name], build.built_at)
+    if feed_problems.keep(session, found, build.built_at):
+        log.warning("the feed doctor's word", problems=[asdict(problem) for problem in found])
+    return kept[RSS]
+
+
+def _tell(
+    session: Session, channel: Channel, build: snapshots.Build, shown: Snapshot | None
+) -> None:
+    """Owe a ping to hubs and cloud when new content comes with an update that was made here.
+
+    A new ttl changes no content; a minor edit and a setting record no update.
+    """
+    newest = session.scalar(select(func.max(Update.id)).where(Update.kind != "loaded")) or 0
+    if newest <= int(recall(session, TOLD) or "0"):
+        return
+    remember(session, TOLD, str(newest))
+    if shown is None or shown.content_hash != build.content_hash:
+        settings = load_settings(session)
+        site_url = channel.home_url.rstrip("/")
+        topics = {name: site_url + path for name, path in ADDRESSES.items()}
+        outbox.enqueue(session, targets(settings.hubs, settings.cloud, topics), build.built_at)
+
+
+def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:
+    """The main feed's content; a post dated in the future is none of it."""
+    rows = published.newest_until(session, now, settings.feed_items)
+    return replace(feed_content.frame(settings, site_url), items=feed_content.items(rows, site_url))
+
+
+def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -> Channel:
+    return replace(
+        channel,
+        ttl_minutes=signals.decision.ttl_minutes,
+        skip_hours=signals.skip_hours,
+        content_changed_at=content_changed_at,
+    )
+
+
+def _frame_facts(
+    session: Session,
+    settings: Settings,
+    channel: Channel,
+    before: Snapshot | None,
+    now: datetime,
+) -> dict[str, object]:
+    """What feeds made on demand (one per tag) need to know of this build.
+
+    `frame_changed_at` is when anything but their posts last changed, so that any process finds
+    the same Last-Modified without writing one.
+    """
+    frame = replace(channel, items=(), content_changed_at=NEVER)
+    if settings.etag == "quiet":
+        frame = replace(frame, ttl_minutes=0, skip_hours=())
+    names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
+    digest = fingerprint(repr((frame, settings.feed_items, settings.etag, names)).encode())
+    known = before.decision if before else {}
+    changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
+    return {
+        "skip_hours": list(channel.skip_hours),
+        "frame": digest,
+        "frame_changed_at": changed_at if changed_at is not None else now.timestamp(),
+    }

@@ -1,0 +1,87 @@
+"""Snapshots: the rendered documents in the database, and which bytes may replace which."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from publisher.feeds.channel import fingerprint
+from publisher.feeds.conditional import Served
+from publisher.storage.tables.blog import Snapshot
+
+
+@dataclass(frozen=True)
+class Build:
+    """What the documents of one build have in common.
+
+    `decision` says why the ttl is as it is; `quiet` makes the ETag follow the content alone.
+    """
+
+    content_hash: str
+    content_changed_at: datetime
+    ttl_minutes: int
+    decision: dict[str, Any]
+    decided_at: datetime
+    built_at: datetime
+    quiet: bool = False
+
+    def etag(self, body: bytes) -> str:
+        """The weak validator: of the document's bytes, or of its content where that is wanted."""
+        return f'W/"{self.content_hash if self.quiet else fingerprint(body)}"'
+
+
+def keep(session: Session, name: str, content_type: str, body: bytes, build: Build) -> Snapshot:
+    """Make `body` the document that is served under `name` from now on.
+
+    Last-Modified moves only when the ETag does, and never goes back.
+    """
+    before = session.get(Snapshot, name)
+    etag = build.etag(body)
+    last_modified, shared = _last_modified(before, etag, build.built_at)
+    same = before is not None and before.body == body
+    return session.merge(
+        Snapshot(
+            name=name,
+            serial=before.serial + 1 if before else 1,
+            content_type=content_type,
+            body=body,
+            body_gzip=before.body_gzip if before and same else compress(body),
+            etag=etag,
+            last_modified=last_modified,
+            second_shared=shared,
+            content_hash=build.content_hash,
+            content_changed_at=build.content_changed_at,
+            ttl_minutes=build.ttl_minutes,
+            decision=build.decision,
+            decided_at=build.decided_at,
+            built_at=build.built_at,
+        )
+    )
+
+
+def served(row: Snapshot, links: tuple[str, ...] = ()) -> Served:
+    """A stored snapshot, ready to be sent; `links` are values of the Link header."""
+    return Served(
+        row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
+        row.ttl_minutes * 60, row.second_shared, links,
+    )  # fmt: skip
+
+
+def compress(body: bytes) -> bytes:
+    """The body as gzip, the same bytes every time."""
+    return gzip.compress(body, compresslevel=9, mtime=0)
+
+
+def _last_modified(before: Snapshot | None, etag: str, now: datetime) -> tuple[datetime, bool]:
+    """The new Last-Modified, and whether two documents share its second."""
+    second = now.replace(microsecond=0)
+    if before is None:
+        return second, False
+    if before.etag == etag:
+        return before.last_modified, before.second_shared
+    last_modified = max(second, before.last_modified)
+    return last_modified, last_modified == before.last_modified

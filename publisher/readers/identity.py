@@ -1,0 +1,60 @@
+"""Who a reader is: a keyed hash of address and agent, under a key that lives for two weeks.
+
+Each week has its random key. A reader gets a hash under this week's key and one under last
+week's, so that its row can be handed over; older keys are destroyed, and with them the way from
+an address to what was counted before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from publisher.storage.database import Database
+from publisher.storage.tables.blog import ReaderKey
+
+WEEK_SECONDS = 7 * 86_400
+NOBODY = 0  # the client of all polls beyond the limits
+
+
+def week_of(now: datetime) -> int:
+    """The number of the week that `now` lies in."""
+    return int(now.timestamp() // WEEK_SECONDS)
+
+
+def client_id(key: bytes, address: str, agent: str) -> int:
+    """A reader's number under a key: 63 bits, never `NOBODY`."""
+    text = f"{address}\0{agent}".encode("utf-8", "replace")
+    digest = hashlib.blake2b(text, key=key, digest_size=8).digest()
+    return int.from_bytes(digest) >> 1 or 1
+
+
+def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:
+    """The keys of this week and of the week before; made where they are missing."""
+    week = week_of(now)
+    with database.read() as session:
+        found = _load(session, week)
+    if len(found) < 2:
+        with database.write() as session:
+            found = _load(session, week)
+            for missing in {week, week - 1} - found.keys():
+                found[missing] = secrets.token_bytes(32)
+                session.add(ReaderKey(week=missing, key=found[missing]))
+            forget_old(session, now)
+    return found[week], found[week - 1]
+
+
+def forget_old(session: Session, now: datetime) -> None:
+    """Destroy the keys that no overlap needs any more."""
+    session.execute(delete(ReaderKey).where(ReaderKey.week < week_of(now) - 1))
+
+
+def _load(session: Session, week: int) -> dict[int, bytes]:
+    rows = session.execute(
+        select(ReaderKey.week, ReaderKey.key).where(ReaderKey.week.in_([week, week - 1]))
+    )
+    return {row.week: row.key for row in rows}

@@ -1,0 +1,195 @@
+"""The sums that are kept of one reader's polls, and the rule that adds one poll to them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from publisher.readers import durations as spans
+from publisher.readers.poll_batches import Answered
+
+TOLD_LIMITS = (20, 45, 120, 300)  # minutes: ttl values up to each limit are one class
+DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
+
+# A poll is early below this share of the ttl it was told, and on time up to that share and slack:
+# readers look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
+EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
+
+
+@dataclass(slots=True)
+class Told:
+    """The intervals after one class of ttl: how many, in time, too short, how long together."""
+
+    intervals: int = 0
+    on_time: int = 0
+    early: int = 0
+    seconds: int = 0
+
+    def count(self, on_time: bool, early: bool, seconds: float) -> None:
+        """Add one interval."""
+        self.intervals += 1
+        self.on_time += on_time
+        self.early += early
+        self.seconds += round(seconds)
+
+    def plus(self, other: Told, sign: int = 1) -> Told:
+        """The sum of two, or with -1 the difference."""
+        return Told(
+            self.intervals + sign * other.intervals,
+            self.on_time + sign * other.on_time,
+            self.early + sign * other.early,
+            self.seconds + sign * other.seconds,
+        )
+
+
+@dataclass(slots=True)
+class Figures:
+    """Sums over polls; the names are the columns of `reader_days`.
+
+    `first`: polls without one before. `stale`, `invented`: validators of an older version, or of
+    none, that brought a whole document; `ttl_only`: of a version with the same content. `early`,
+    `on_time`: intervals against the ttl told before them; `fast`: against the smallest ttl;
+    `told`: the same by class of that ttl.
+    """
+
+    requests: int = 0
+    full: int = 0
+    not_modified: int = 0
+    refused: int = 0
+    refused_obeyed: int = 0
+    bytes: int = 0
+    first: int = 0
+    conditional: int = 0
+    stale: int = 0
+    invented: int = 0
+    gzip: int = 0
+    ttl_only: int = 0
+    ttl_only_bytes: int = 0
+    saved_by_304_bytes: int = 0
+    saved_by_gzip_bytes: int = 0
+    intervals: int = 0
+    interval_seconds: int = 0
+    on_time: int = 0
+    early: int = 0
+    fast: int = 0
+    told: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
+    spans: spans.Spans = field(default_factory=Counter)
+
+
+COUNTS = tuple(column.name for column in fields(Figures) if column.type == "int")
+
+
+@dataclass(slots=True)
+class State:
+    """What one reader knows of one document: the columns of `reader_feeds` (which see)."""
+
+    last_at: float
+    told_minutes: int
+    seen_at: float
+    full_at: float
+    asked_back_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of a document that were served: content by bare ETag and by Last-Modified."""
+
+    by_tag: dict[str, str]
+    by_date: dict[str, str]
+
+
+def told_class(minutes: int) -> int:
+    """The class of a ttl, from 0 (the shortest)."""
+    return bisect_left(TOLD_LIMITS, minutes)
+
+
+def told_to_text(told: Mapping[int, Told]) -> str:
+    """For storage: "class:intervals:on time:early:seconds" with spaces between."""
+    return " ".join(
+        f"{which}:{part.intervals}:{part.on_time}:{part.early}:{part.seconds}"
+        for which, part in sorted(told.items())
+    )
+
+
+def told_from_text(text: str) -> dict[int, Told]:
+    """What `told_to_text` wrote."""
+    told = {}
+    for part in text.split():
+        which, *sums = map(int, part.split(":"))
+        told[which] = Told(*sums)
+    return told
+
+
+def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) -> dict[int, Told]:
+    """Class by class, the sum of two, or with -1 the difference without what is nothing."""
+    if not other:
+        return dict(one)
+    nothing = Told()
+    sums = {
+        which: one.get(which, nothing).plus(other.get(which, nothing), sign)
+        for which in one.keys() | other.keys()
+    }
+    return {which: part for which, part in sums.items() if part.intervals}
+
+
+def count_answer(sums: Figures, poll: Answered, versions: Versions) -> None:
+    """Add what one answer cost and saved."""
+    sums.requests += 1
+    sums.bytes += poll.sent
+    sums.gzip += poll.gzip
+    conditional = bool(poll.tags or poll.since)
+    sums.conditional += conditional
+    if poll.status == 304:
+        sums.not_modified += 1
+        sums.saved_by_304_bytes += poll.packed if poll.gzip else poll.whole
+    elif poll.status == 429:
+        sums.refused += 1
+    elif poll.status == 200:
+        sums.full += 1
+        if poll.gzip and poll.sent:
+            sums.saved_by_gzip_bytes += poll.whole - poll.packed
+        if conditional:
+            _count_validator(sums, poll, versions)
+
+
+def count_interval(sums: Figures, state: State, at: float, smallest_ttl_minutes: int) -> None:
+    """Add the time since the reader asked last, judged by the ttl that it was told then."""
+    interval, told = at - state.last_at, state.told_minutes * 60.0
+    if interval < 0.0:  # the clock went back, or another worker's polls came late
+        return
+    sums.intervals += 1
+    sums.interval_seconds += round(interval)
+    sums.spans[state.told_minutes, spans.rounded(interval)] += 1
+    on_time = EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
+    early = interval < EARLY_SHARE * told
+    sums.on_time += on_time
+    sums.early += early
+    sums.told[told_class(state.told_minutes)].count(on_time, early, interval)
+    sums.fast += interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
+    if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
+        sums.refused_obeyed += 1
+
+
+def validator_content(poll: Answered, versions: Versions) -> str | None:
+    """The content that the request's validators belong to; None if we never sent them."""
+    for tag in poll.tags.split(","):
+        bare = tag.strip().removeprefix("W/").strip('"').partition(";")[0]
+        bare = bare.removesuffix("-gzip").removesuffix("-")
+        if bare in versions.by_tag:
+            return versions.by_tag[bare]
+    if poll.tags or not poll.since:
+        return None
+    return versions.by_date.get(poll.since.strip())
+
+
+def _count_validator(sums: Figures, poll: Answered, versions: Versions) -> None:
+    held = validator_content(poll, versions)
+    if held is None:
+        sums.invented += 1
+        return
+    sums.stale += 1
+    if held == versions.by_tag.get(poll.etag.removeprefix("W/").strip('"')):
+        sums.ttl_only += 1
+        sums.ttl_only_bytes += poll.sent

@@ -1,0 +1,167 @@
+"""Seven days as a picture: the ttl as a line, posts as ticks, polls as bars; and as a table.
+
+x runs from 0 to 1680, ten to the hour. The line's y runs from 0 (the longest ttl) to 100 (the
+shortest) on a logarithmic scale; bars grow from 0 to 60.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.readers.sums import HOUR_SECONDS
+from publisher.storage.tables.blog import DocumentVersion, PollHour, Update
+
+HOURS, HOUR_WIDTH = 7 * 24, 10
+LINE_HEIGHT, BAR_HEIGHT = 100.0, 60.0
+NEWS = ("publish", "backdate", "edit", "delete", "restore", "import")  # updates that were made here
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stretch of time with one ttl."""
+
+    x: float
+    width: float
+    y: float
+    ttl_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PollBar:
+    """The polls of one hour."""
+
+    x: float
+    width: float
+    height: float
+    polls: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDay:
+    """One civil day of the table behind the picture; `x` is where it begins in the picture."""
+
+    day: date
+    x: float
+    posts: int
+    polls: int
+    not_modified: int
+    shortest: int | None
+    longest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """The picture: the levels are the ttl values that occur, with their y."""
+
+    steps: tuple[Step, ...]
+    posts: tuple[float, ...]
+    bars: tuple[PollBar, ...]
+    days: tuple[WeekDay, ...]
+    levels: tuple[tuple[float, int], ...]
+    most_polls: int
+
+    @property
+    def path(self) -> str:
+        """The line of the ttl, as SVG path data."""
+        moves = []
+        for index, step in enumerate(self.steps):
+            moves.append(f"{'L' if index else 'M'}{step.x:.1f} {step.y:.1f}")
+            moves.append(f"H{step.x + step.width:.1f}")
+        return "".join(moves)
+
+
+def last_week(
+    session: Session, versions: Sequence[DocumentVersion], now: datetime, zone: ZoneInfo
+) -> Week:
+    """The seven days before `now`; `versions` are the feed's since then, oldest first."""
+    begin = now - timedelta(hours=HOURS)
+    posts = list(
+        session.scalars(
+            select(Update.at).where(Update.at > begin, Update.at <= now, Update.kind.in_(NEWS))
+        )
+    )
+    first_hour = int(begin.timestamp() // HOUR_SECONDS)
+    polls = list(session.scalars(select(PollHour).where(PollHour.hour >= first_hour)))
+    steps = _steps(versions, begin, now)
+    most = max((row.requests for row in polls), default=0)
+    return Week(
+        steps=steps,
+        posts=tuple(_x(at, begin) for at in posts),
+        bars=tuple(_bar(row, begin, most) for row in polls),
+        days=tuple(_days(steps, posts, polls, begin, now, zone)),
+        levels=tuple(sorted({(step.y, step.ttl_minutes) for step in steps})),
+        most_polls=most,
+    )
+
+
+def _steps(versions: Sequence[DocumentVersion], begin: datetime, now: datetime) -> tuple[Step, ...]:
+    """The versions as stretches of time; neighbours with the same ttl become one."""
+    if not versions:
+        return ()
+    values = [version.ttl_minutes for version in versions]
+    changes: list[tuple[datetime, int]] = []
+    for version in versions:
+        if not changes or changes[-1][1] != version.ttl_minutes:
+            at = min(max(version.built_at, begin), now)  # a clock may have been set back
+            changes.append((at, version.ttl_minutes))
+    ends = [at for at, _ in changes[1:]] + [now]
+    return tuple(
+        Step(_x(at, begin), _x(end, begin) - _x(at, begin), _y(ttl, min(values), max(values)), ttl)
+        for (at, ttl), end in zip(changes, ends, strict=True)
+    )
+
+
+def _days(
+    steps: Iterable[Step],
+    posts: Iterable[datetime],
+    polls: Iterable[PollHour],
+    begin: datetime,
+    now: datetime,
+    zone: ZoneInfo,
+) -> Iterable[WeekDay]:
+    made = Counter(at.astimezone(zone).date() for at in posts)
+    asked: Counter[date] = Counter()
+    unchanged: Counter[date] = Counter()
+    for row in polls:
+        day = _local(row.hour, zone)
+        asked[day] += row.requests
+        unchanged[day] += row.not_modified
+    start = begin.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    while start <= now:
+        end = start + timedelta(days=1)
+        left, right = max(_x(start, begin), 0.0), _x(end, begin)
+        told = [s.ttl_minutes for s in steps if s.x < right and s.x + s.width > left]
+        day = start.date()
+        yield WeekDay(
+            day, left, made[day], asked[day], unchanged[day],
+            min(told, default=None), max(told, default=None),
+        )  # fmt: skip
+        start = end
+
+
+def _local(hour: int, zone: ZoneInfo) -> date:
+    return datetime.fromtimestamp(hour * HOUR_SECONDS, zone).date()
+
+
+def _bar(row: PollHour, begin: datetime, most: int) -> PollBar:
+    x = (row.hour - begin.timestamp() / HOUR_SECONDS) * HOUR_WIDTH
+    left, right = max(x, 0.0), min(x + HOUR_WIDTH, float(HOURS * HOUR_WIDTH))
+    return PollBar(left, right - left, BAR_HEIGHT * row.requests / most, row.requests)
+
+
+def _x(at: datetime, begin: datetime) -> float:
+    return (at - begin).total_seconds() / HOUR_SECONDS * HOUR_WIDTH
+
+
+def _y(ttl: int, shortest: int, longest: int) -> float:
+    if shortest == longest:
+        return LINE_HEIGHT / 2
+    return LINE_HEIGHT * math.log(longest / ttl) / math.log(longest / shortest)

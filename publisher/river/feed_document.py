@@ -1,0 +1,120 @@
+"""What a feed document holds, as plain values, whatever its format."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from publisher.base.errors import InvalidData
+from publisher.river.first_look import DocumentHints
+
+_OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
+_TOLERANCE = timedelta(days=1)
+
+Window = tuple[tuple[bytes, bytes], ...]
+"""Per item of a document, in order: a digest of its bytes, and its key."""
+
+
+class NotAFeed(InvalidData):
+    """The document is no feed. `alternates` are the feeds it announces, if it is a page."""
+
+    def __init__(self, message: str, alternates: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.alternates = alternates
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A file that belongs to an item; `length` in bytes, 0 when unknown."""
+
+    url: str
+    media_type: str = ""
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry as found. `markup` is HTML as sent, not yet cleaned."""
+
+    guid: str
+    url: str
+    title: str
+    markup: str
+    author: str = ""
+    published_at: datetime | None = None
+    enclosures: tuple[Enclosure, ...] = ()
+
+    @property
+    def key(self) -> bytes:
+        """What identifies the item in its feed: its id, else its address, else its content."""
+        return digest(self.guid or self.url or f"{self.title}\n{self.markup}")
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What it says, by which an item is recognised whose id changes at every fetch."""
+        return digest(f"{self.url}\n{self.title}\n{self.markup}")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
+
+    `window` is to be given back as `known` at the next fetch.
+    """
+
+    kind: str
+    title: str = ""
+    site_url: str = ""
+    self_url: str = ""
+    items: tuple[Item, ...] = ()
+    window: Window = ()
+    hints: DocumentHints = field(default_factory=DocumentHints)
+    broken: bool = False
+
+
+def digest(value: str | bytes) -> bytes:
+    """Eight bytes that stand for a value within one feed."""
+    raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
+    return hashlib.blake2b(raw, digest_size=8).digest()
+
+
+def plausible(moment: datetime | None, now: datetime) -> datetime | None:
+    """The moment if it lies between 1990 and tomorrow; feeds claim 1900 and 2100 too."""
+    if moment is None or not _OLDEST <= moment <= now + _TOLERANCE:
+        return None
+    return min(moment, now)
+
+
+def told_apart(items: list[Item], present: frozenset[bytes]) -> list[Item]:
+    """The same items, in order, with keys of their own where different ones share an id.
+
+    `present` are keys of items that stand in the same document but were not parsed again.
+    """
+    by_key: dict[bytes, Item] = {}
+    settled: list[Item] = []
+    for item in items:
+        first = by_key.get(item.key)
+        shared = item.key in present or (first and first.fingerprint != item.fingerprint)
+        if shared:
+            apart = item.url or digest(item.title + item.markup).hex()
+            settled.append(replace(item, guid=f"{item.guid}#{apart}"))
+        else:
+            settled.append(by_key.setdefault(item.key, item))
+    return settled
+
+
+def assemble(
+    marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[Item]
+) -> tuple[tuple[Item, ...], Window]:
+    """The new items, each once, and the window, from digests of the bytes of all items.
+
+    `parsed` are the items whose mark is not in `known`, in document order.
+    """
+    present = frozenset(known[mark] for mark in marks if mark in known)
+    settled = told_apart(parsed, present)
+    fresh = iter(settled)
+    window = tuple(
+        (mark, known[mark] if mark in known else item.key if (item := next(fresh, None)) else b"")
+        for mark in marks
+    )
+    return tuple({item.key: item for item in settled}.values()), window

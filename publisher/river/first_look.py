@@ -1,0 +1,157 @@
+"""A first look at a feed document: what kind it is, its hints, where its items lie.
+
+One pass of a hardened XML parser. It finds what feedparser drops (every skipHours
+value, the syndication module) and the byte range of each item, so that only items
+which have not been read before are parsed in full.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from publisher.base.errors import InvalidData
+
+_SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
+_ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
+_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w.:-]*)")
+_NOT_TAGS = re.compile(rb"<!--.*?-->|<\?.*?\?>|<![^>\[]*(\[.*?\])?\s*>", re.DOTALL)
+_MAX_DEPTH = 200
+_MAX_MINUTES = 60 * 24 * 366
+
+
+class UnsafeDocument(InvalidData):
+    """The document declares entities or nests without measure; it is not read further."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHints:
+    """What the document itself says about when to come back (RSS 2.0, mod_syndication).
+
+    `skip_hours` are hours 0-23 and `skip_days` weekdays 0-6 (Monday first), both GMT.
+    """
+
+    ttl_minutes: int | None = None
+    syndication_minutes: int | None = None
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """`kind` is rss, rdf or atom, or "" for something else; `broken` means not well-formed."""
+
+    kind: str
+    hints: DocumentHints = DocumentHints()
+    items: tuple[tuple[int, int], ...] = ()
+    broken: bool = False
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Handlers for the parser. Keeps only short texts whose path matters, none inside items."""
+
+    parser: Any
+    path: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    found: dict[str, list[str]] = field(default_factory=dict)
+    items: list[tuple[int, int]] = field(default_factory=list)
+    start_byte: int = 0
+    depth_in_item: int = 0
+
+    def listen(self) -> None:
+        """Take over the parser's events; what its class does against entities stays in force."""
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.data
+
+    def start(self, tag: str, _attributes: list[str]) -> None:
+        if self.depth_in_item:
+            self.depth_in_item += 1
+        else:
+            self.path.append(tag if tag.startswith(_SYNDICATION) else tag.rpartition("}")[2])
+            self.text.clear()
+            if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
+                self.start_byte = self.parser.CurrentByteIndex
+                self.depth_in_item = 1
+        if len(self.path) + self.depth_in_item > _MAX_DEPTH:
+            raise UnsafeDocument("elements are nested too deeply")
+
+    def data(self, text: str) -> None:
+        if not self.depth_in_item and len(self.path) <= 4 and len(text) < 100:
+            self.text.append(text)
+
+    def end(self, _tag: str) -> None:
+        if self.depth_in_item:
+            self.depth_in_item -= 1
+            if self.depth_in_item:
+                return
+            self.items.append((self.start_byte, self.parser.CurrentByteIndex))
+        elif len(self.path) <= 4 and self.text:
+            key = "/".join(self.path[1:])
+            self.found.setdefault(key, []).append("".join(self.text).strip())
+        self.text.clear()
+        self.path.pop()
+
+
+def first_tag(document: bytes) -> str:
+    """The local name of the document's first element, "" when there is none."""
+    match = _FIRST_TAG.search(_NOT_TAGS.sub(b"", document[:65536]))
+    return match.group(1).decode("ascii").rpartition(":")[2] if match else ""
+
+
+def scan(document: bytes) -> Scan:
+    """Look through a UTF-8 document once.
+
+    Raises `UnsafeDocument` for entity declarations, external references and
+    depth beyond 200. A document that breaks off gives what was found until then.
+    """
+    kind = _ROOTS.get(first_tag(document), "")
+    if not kind:
+        return Scan("")
+    collector = _Collector(DefusedXMLParser().parser)
+    collector.listen()
+    broken = False
+    try:
+        collector.parser.Parse(document, True)
+    except ExpatError:
+        broken = True
+    except DefusedXmlException as problem:
+        raise UnsafeDocument("the document declares entities, which is not allowed") from problem
+    spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
+    return Scan(kind, _hints(collector.found), spans, broken)
+
+
+def _hints(found: dict[str, list[str]]) -> DocumentHints:
+    hours = (_whole(text) for text in found.get("channel/skipHours/hour", []))
+    days = (text.lower() for text in found.get("channel/skipDays/day", []))
+    return DocumentHints(
+        ttl_minutes=_positive(found, "channel/ttl"),
+        syndication_minutes=_syndication(found),
+        # RSS 0.91 counted 1-24; 24 is midnight.
+        skip_hours=frozenset(h % 24 for h in hours if h is not None and 0 <= h <= 24),
+        skip_days=frozenset(_DAYS.index(day) for day in days if day in _DAYS),
+    )
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _positive(found: dict[str, list[str]], key: str) -> int | None:
+    minutes = _whole(found.get(key, [""])[0])
+    return min(minutes, _MAX_MINUTES) if minutes else None
+
+
+def _syndication(found: dict[str, list[str]]) -> int | None:
+    """Minutes between updates by mod_syndication; its defaults are daily and once."""
+    under = "" if f"{_SYNDICATION}updatePeriod" in found else "channel/"
+    period = found.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
+    often = _whole(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
+    minutes = _PERIOD_MINUTES.get(period)
+    return max(1, minutes // often) if minutes else None

@@ -1,0 +1,73 @@
+"""What an HTTP answer says about time: freshness and Retry-After (RFC 9110, RFC 9111)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from publisher.base.dates import http_date
+
+_DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
+_YEAR_SECONDS = 366 * 86400
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderHints:
+    """Freshness as sent. `expires_at` is seconds since 1970 by our clock, not the server's."""
+
+    max_age_seconds: int | None = None
+    age_seconds: int | None = None
+    expires_at: int | None = None
+    last_modified_at: int | None = None
+
+
+def _seconds(text: str | None) -> int | None:
+    """A count of seconds, at most a year; None for anything that is not digits."""
+    stripped = (text or "").strip()
+    if not stripped.isascii() or not stripped.isdigit():
+        return None
+    return min(int(stripped[:12]), _YEAR_SECONDS)
+
+
+def cache_control(value: str) -> dict[str, str]:
+    """Directives in lower case with their values; the first of a repeated one counts."""
+    found: dict[str, str] = {}
+    for name, quoted, plain in _DIRECTIVE.findall(value):
+        found.setdefault(name.lower(), quoted or plain)
+    return found
+
+
+def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
+    """Read the freshness headers (names in lower case) of an answer received at `now`.
+
+    Expires counts from the server's own Date, so that a clock that runs wrong there does
+    no harm here. An answer that forbids storing says nothing about time.
+    """
+    directives = cache_control(headers.get("cache-control", ""))
+    modified = http_date(headers.get("last-modified"))
+    modified_at = int(modified.timestamp()) if modified else None
+    if "no-store" in directives or "no-cache" in directives:
+        return HeaderHints(last_modified_at=modified_at)
+    max_age = _seconds(directives.get("max-age"))
+    expires = http_date(headers.get("expires")) if max_age is None else None
+    if expires is not None:
+        lead = (expires - (http_date(headers.get("date")) or now)).total_seconds()
+        expires_at = int(now.timestamp() + min(max(lead, 0), _YEAR_SECONDS))
+    return HeaderHints(
+        max_age_seconds=max_age,
+        age_seconds=_seconds(headers.get("age")),
+        expires_at=expires_at if expires is not None else None,
+        last_modified_at=modified_at,
+    )
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> int | None:
+    """How long the server asks us to stay away, from either form of Retry-After."""
+    value = headers.get("retry-after")
+    if (seconds := _seconds(value)) is not None:
+        return seconds
+    moment = http_date(value)
+    if moment is None:
+        return None
+    lead = (moment - (http_date(headers.get("date")) or now)).total_seconds()
+    return int(min(max(lead, 0), _YEAR_SECONDS))

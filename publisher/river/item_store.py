@@ -1,0 +1,156 @@
+"""The items that were read: told new from known, kept, found, and thrown away in time."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, delete, func, select, text, update
+from sqlalchemy.orm import Session
+
+from publisher.base.text import plain_text
+from publisher.river.feed_document import Item, plausible
+from publisher.river.sanitising import clean_html
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
+
+_ALWAYS_KEPT = 20
+_FORGOTTEN_AFTER = timedelta(days=730)
+_SAME = select(RiverItem).where(
+    RiverItem.feed_id == bindparam("feed"),
+    RiverItem.key.in_(bindparam("keys", expanding=True))
+    | RiverItem.fingerprint.in_(bindparam("prints", expanding=True)),
+)
+
+
+def keep(
+    session: Session,
+    feed: RiverFeed,
+    items: Sequence[Item],
+    now: datetime,
+    shelf: list[RiverItem],
+) -> list[Item]:
+    """Put rows for new items on `shelf` and return those items; `put_away` stores the rows.
+
+    An item is known by its key, or by what it says when its id changes at every fetch. A
+    known one that says something else is brought up to date and is not new again.
+    """
+    known = _known(session, feed.id, items) if items else {}
+    fresh: list[Item] = []
+    for item in items:
+        row = known.get(item.key) or known.get(item.fingerprint)
+        if row is None:
+            fresh.append(item)
+        elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
+            _update(session, row, item, feed, now)
+    shelf += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
+    return fresh
+
+
+def put_away(session: Session, shelf: Sequence[RiverItem]) -> None:
+    """Store the new items of a whole batch of visits, and make them findable."""
+    session.add_all(shelf)
+    session.flush()
+    _index(session, shelf)
+
+
+def _known(session: Session, feed_id: int, items: Sequence[Item]) -> dict[bytes, RiverItem]:
+    keys = [item.key for item in items]
+    prints = [item.fingerprint for item in items]
+    rows = session.scalars(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
+    return {row.fingerprint: row for row in rows} | {row.key: row for row in rows}
+
+
+def _row(feed: RiverFeed, item: Item, now: datetime) -> RiverItem:
+    published = plausible(item.published_at, now)
+    return RiverItem(
+        feed_id=feed.id,
+        key=item.key,
+        fingerprint=item.fingerprint,
+        url=item.url,
+        title=item.title,
+        html=clean_html(item.markup, item.url or feed.url),
+        author=item.author,
+        enclosures=_files(item),
+        published_at=published,
+        seen_at=now,
+        shown_at=published or now,
+        pruned=False,
+    )
+
+
+def _files(item: Item) -> list[list[object]]:
+    return [[file.url, file.media_type, file.length] for file in item.enclosures]
+
+
+def _update(session: Session, row: RiverItem, item: Item, feed: RiverFeed, now: datetime) -> None:
+    """The same item, edited or under another id."""
+    edited = row.fingerprint != item.fingerprint
+    row.key, row.fingerprint = item.key, item.fingerprint
+    if not edited or row.pruned:
+        return
+    row.url, row.title, row.author = item.url, item.title, item.author
+    row.html = clean_html(item.markup, item.url or feed.url)
+    row.enclosures, row.changed_at = _files(item), now
+    session.flush()
+    _unindex(session, [row.id])
+    _index(session, [row])
+
+
+def _searchable(session: Session) -> bool:
+    return session.get_bind().dialect.name == "sqlite"
+
+
+def _index(session: Session, rows: Sequence[RiverItem]) -> None:
+    if rows and _searchable(session):
+        session.execute(
+            text("INSERT INTO river_search (rowid, title, body) VALUES (:id, :title, :body)"),
+            [{"id": r.id, "title": r.title, "body": plain_text(r.html)} for r in rows],
+        )
+
+
+def _unindex(session: Session, ids: Iterable[int]) -> None:
+    numbers = [{"id": number} for number in ids]
+    if numbers and _searchable(session):
+        session.execute(text("DELETE FROM river_search WHERE rowid = :id"), numbers)
+
+
+def drop_feed_items(session: Session, feed_id: int) -> None:
+    """Forget everything that came from a feed."""
+    _unindex(session, session.scalars(select(RiverItem.id).where(RiverItem.feed_id == feed_id)))
+    session.execute(delete(RiverItem).where(RiverItem.feed_id == feed_id))
+
+
+def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> int:
+    """Empty the items beyond the limits of age and number; returns how many.
+
+    What recognises them stays, so that they do not come back as new; the newest of each
+    feed stay whatever their age.
+    """
+    place = (
+        func.row_number()
+        .over(partition_by=RiverItem.feed_id, order_by=(RiverItem.shown_at.desc(), RiverItem.id))
+        .label("place")
+    )
+    ranked = (
+        select(RiverItem.id, RiverItem.shown_at, place)
+        .where(RiverItem.pruned.is_(False))
+        .subquery()
+    )
+    oldest = now - timedelta(days=keep_days)
+    aged = (ranked.c.shown_at < oldest) & (ranked.c.place > _ALWAYS_KEPT)
+    ids = list(session.scalars(select(ranked.c.id).where(aged | (ranked.c.place > keep_items))))
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        _unindex(session, part)
+        session.execute(
+            update(RiverItem)
+            .where(RiverItem.id.in_(part))
+            .values(pruned=True, html="", title="", author="", enclosures=[])
+        )
+    session.execute(
+        delete(RiverItem).where(RiverItem.pruned, RiverItem.seen_at < now - _FORGOTTEN_AFTER)
+    )
+    return len(ids)
+
+
+def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
+    """Forget polls older than the setting says."""
+    session.execute(delete(RiverVisit).where(RiverVisit.at < now - timedelta(days=keep_days)))

@@ -1,0 +1,156 @@
+"""One feed, now: adding it, or retrieving it on demand, in the turn of its host."""
+
+import asyncio
+import os
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from publisher.base.errors import Conflict, InvalidData
+from publisher.core.polling import parse
+from publisher.river import frontier, subscriptions
+from publisher.river.answers import Credentials, Validators
+from publisher.river.feed_document import NotAFeed
+from publisher.river.fetch import FetchLimits, open_fetcher
+from publisher.river.frontier import Job
+from publisher.river.hosts import work_unit_of
+from publisher.river.options import RiverOptions
+from publisher.river.parse import parse_document
+from publisher.river.poll_results import settle
+from publisher.river.polls import Visit, visit
+from publisher.storage.database import Database
+from publisher.storage.tables.river import RiverFeed
+
+_PATIENCE_SECONDS = 20.0
+_HOPELESS = frozenset({"not-a-feed", "unsafe", "private-address", "redirect-refused"})
+
+
+class Choice(InvalidData):
+    """The page announces several feeds: `feeds` are their addresses and titles."""
+
+    def __init__(self, announced: tuple[tuple[str, str], ...]) -> None:
+        listed = ", ".join(url for url, _ in announced)
+        super().__init__(f"the page announces several feeds, choose one: {listed}")
+        self.feeds = announced
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What is needed to poll one feed outside the rounds."""
+
+    database: Database
+    clock: Callable[[], datetime]
+    options: RiverOptions
+    limits: FetchLimits = field(default_factory=lambda: FetchLimits(total_seconds=20.0))
+
+    def add(
+        self,
+        url: str,
+        *,
+        folder: str = "",
+        policy: str = "",
+        credentials: Credentials | None = None,
+        choose_first: bool = False,
+    ) -> RiverFeed:
+        """Follow a feed, or the one that a site's page announces, with one request each.
+
+        A server that fails now is followed all the same and asked again later. Raises
+        InvalidInput, Conflict, SpecError, NotAFeed, Choice, InvalidData.
+        """
+        address, typed = subscriptions.tidy_url(url)
+        secret = credentials or typed
+        if policy:
+            parse(policy)
+        with self.database.read() as session:
+            if (known := subscriptions.known_url(session, address)) is not None:
+                raise Conflict(f"already subscribed to {known.url}")
+        first = asyncio.run(self._first_visit(address, secret))
+        if first.problem == "not-a-feed":
+            address = _announced(first, choose_first)
+            with self.database.read() as session:
+                if (known := subscriptions.known_url(session, address)) is not None:
+                    raise Conflict(f"already subscribed to {known.url}")
+            first = asyncio.run(self._first_visit(address, secret))
+        if first.problem in _HOPELESS:
+            raise InvalidData(f"{address}: {first.detail}")
+        return self._enrol(address, first, folder, policy, secret)
+
+    def retrieve(self, feed_id: int) -> RiverFeed:
+        """Poll a feed for which `feeds.ask` was granted; waits while its host is busy."""
+        return asyncio.run(self._retrieve(feed_id))
+
+    async def _first_visit(self, url: str, credentials: Credentials | None) -> Visit:
+        job = Job(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
+        owner = await self._hold(job.host)
+        if owner is None:
+            raise Conflict(f"{job.host} is busy or asked us to wait; try again later")
+        try:
+            return await self._visit(replace(job, at=self.clock()))
+        finally:
+            with self.database.write() as session:
+                frontier.release(session, owner, [job.host])
+
+    def _enrol(
+        self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
+    ) -> RiverFeed:
+        with self.database.write() as session:
+            now = first.job.at
+            feed = subscriptions.subscribe(
+                session, url, now, now, folder=folder, policy=policy, credentials=secret
+            )
+            done = replace(first, job=replace(first.job, feed_id=feed.id))
+            settle(session, "", [done], self.clock(), self.options, random.Random())  # noqa: S311
+            if feed.next_poll_at is not None:
+                frontier.enqueue(session, feed.host, feed.next_poll_at)
+        return feed
+
+    async def _retrieve(self, feed_id: int) -> RiverFeed:
+        with self.database.read() as session:
+            host = subscriptions.by_id(session, feed_id).host
+        owner = await self._hold(host)
+        with self.database.write() as session:
+            feed = subscriptions.by_id(session, feed_id)
+            job = frontier.take_job(feed, self.clock()) if owner else None
+        if owner is None or job is None:
+            return feed  # its turn comes in the rounds
+        brought = await self._visit(job)
+        with self.database.write() as session:
+            settle(session, owner, [brought], self.clock(), self.options, random.Random())  # noqa: S311
+            return subscriptions.by_id(session, feed_id)
+
+    async def _visit(self, job: Job) -> Visit:
+        async with open_fetcher(
+            contact_url=self.options.contact_url,
+            allow_private=self.options.allow_private,
+            limits=self.limits,
+        ) as fetcher:
+            return await visit(fetcher, job)
+
+    async def _hold(self, host: str) -> str | None:
+        """Own the host, waiting a little while it is busy or resting; None if that is long."""
+        owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        lease = timedelta(seconds=self.options.lease_real_seconds)
+        for _ in range(int(_PATIENCE_SECONDS / 0.2)):
+            now = self.clock()
+            with self.database.write() as session:
+                if frontier.hold(session, host, owner, now, now + lease):
+                    return owner
+            await asyncio.sleep(0.2)
+        return None
+
+
+def _announced(first: Visit, choose_first: bool) -> str:
+    """The feed that a page announces; NotAFeed when there is none, Choice when several."""
+    found: tuple[tuple[str, str], ...] = ()
+    try:
+        kind = first.fetched.headers.get("content-type", "")
+        parse_document(first.fetched.body, kind, first.fetched.url)
+    except NotAFeed as refusal:
+        found = refusal.alternates
+    if not found:
+        raise NotAFeed(f"{first.fetched.url}: {first.detail}, and announces none")
+    if len(found) > 1 and not choose_first:
+        raise Choice(found)
+    return subscriptions.tidy_url(found[0][0])[0]

@@ -1,0 +1,48 @@
+"""How the river behaves, judged by its own history with the rules for any poller."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.river.manners import Logged, Verdict, judge_timing
+from publisher.storage.tables.river import RiverFeed, RiverVisit
+
+_MOST_VISITS = 20_000
+_WANTS_RETRY_AFTER = frozenset({429, 503})
+
+
+def politeness(session: Session, now: datetime, days: int = 7) -> Verdict:
+    """The score of the last days: gaps, hints, Retry-After, back-off and 410 as we kept them."""
+    recent = (
+        select(RiverVisit, RiverFeed.host, RiverFeed.url)
+        .join(RiverFeed, RiverFeed.id == RiverVisit.feed_id)
+        .where(RiverVisit.at > now - timedelta(days=days))
+        .order_by(RiverVisit.at.desc())
+        .limit(_MOST_VISITS)
+    )
+    return judge_timing(_logged(session.execute(recent).all()))
+
+
+def _logged(rows: Sequence[tuple[RiverVisit, str, str]]) -> Iterator[Logged]:
+    for visit, host, url in rows:
+        told = "" if visit.told_seconds is None else str(visit.told_seconds)
+        slow = visit.status in _WANTS_RETRY_AFTER
+        answer = {"retry-after": told} if slow else {"cache-control": f"max-age={told}"}
+        yield Logged(
+            at=visit.at.timestamp(),
+            host=host,
+            target=url,
+            status=0 if visit.problem and visit.status < 400 else visit.status,
+            headers={"if-none-match": ""} if visit.conditional else {},
+            answer=answer if told else {},
+        )
+
+
+def visits_of(session: Session, feed_id: int, limit: int = 30) -> Sequence[RiverVisit]:
+    """The newest visits to a feed."""
+    newest = select(RiverVisit).where(RiverVisit.feed_id == feed_id)
+    return session.scalars(
+        newest.order_by(RiverVisit.at.desc(), RiverVisit.id.desc()).limit(limit)
+    ).all()

@@ -1,0 +1,228 @@
+"""After a visit: what is remembered of the feed and its host, and when they come next.
+
+The decisions are made here, in one transaction for a batch of visits; `schedule` and
+`moves` say what they are, `stock` and `frontier` keep them.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select
+from sqlalchemy.orm import Session
+
+from publisher.river import frontier, item_store, redirects
+from publisher.river.feed_document import Document, Item
+from publisher.river.options import RiverOptions
+from publisher.river.polls import Visit, answer_of, pack
+from publisher.river.schedule import Trouble, plan
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
+
+_WHOLE_DAY = timedelta(days=1)
+_MOST_PAUSE_SECONDS = 7 * 86400
+
+_FEEDS = select(RiverFeed).where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
+_HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding=True)))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What a batch of visits adds to the database."""
+
+    items: list[RiverItem] = field(default_factory=list)
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+
+def settle(
+    session: Session,
+    owner: str,
+    visits: Sequence[Visit],
+    now: datetime,
+    options: RiverOptions,
+    rng: random.Random,
+) -> int:
+    """Store a batch of visits, plan the next ones, release the hosts; returns new items."""
+    visits = [_not_ahead(visit, now) for visit in visits]
+    ids = [visit.job.feed_id for visit in visits]
+    hosts = sorted({visit.job.host for visit in visits})
+    feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
+    units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
+    batch = _Batch()
+    with session.no_autoflush:  # one flush for all feeds, not one before each query
+        for visit in visits:
+            feed, host = feeds.get(visit.job.feed_id), units.get(visit.job.host)
+            if feed is not None:  # else it was removed meanwhile
+                _settle_one(session, feed, host, visit, now, options, rng, batch)
+    item_store.put_away(session, batch.items)
+    if batch.records:
+        session.execute(insert(RiverVisit), batch.records)
+    frontier.release(session, owner, hosts)
+    return len(batch.items)
+
+
+def _not_ahead(visit: Visit, now: datetime) -> Visit:
+    """The visit; made now, if the clock went back while it was made."""
+    return visit if visit.job.at <= now else replace(visit, job=replace(visit.job, at=now))
+
+
+def _settle_one(
+    session: Session,
+    feed: RiverFeed,
+    host: RiverHost | None,
+    visit: Visit,
+    ended_at: datetime,
+    options: RiverOptions,
+    rng: random.Random,
+    batch: _Batch,
+) -> None:
+    now = visit.job.at
+    waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
+    if host is not None:
+        pace(host, visit, feed.limited > 0, ended_at, options)
+    problem = visit.problem or _weigh_move(session, feed, visit, options)
+    policy = options.policy_for(feed.policy)
+    memory = policy.restore(feed.memory)
+    new: list[Item] = []
+    if problem:
+        _fail(feed, visit, problem)
+    else:
+        new = _accept(session, feed, visit, batch.items)
+        changed = visit.content_hash != feed.content_hash
+        memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
+        feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
+    _note(feed, visit, problem)
+    trouble = _trouble(feed, visit, waited) if problem else None
+    blind = not (feed.policy or feed.etag or feed.last_modified or visit.told_seconds)
+    planned = plan(policy, memory, now, options, rng, trouble=trouble, unconditional=blind)
+    feed.next_poll_at = planned.next_at if feed.state == "active" else None
+    feed.reasons = planned.reasons if feed.state == "active" else [f"not polled: {feed.state}"]
+    batch.records.append(_record(feed, visit, problem, len(new)))
+
+
+def pace(
+    host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
+) -> None:
+    """Give a host its pause: longer when it asks for it, shorter again after good answers.
+
+    The scope of a limit is learnt: an address that is limited `again` while its host answers
+    others well concerns that address alone.
+    """
+    status = visit.fetched.status
+    if visit.asked_to_slow_down or status in (403, 503):
+        if not (again and host.strikes == 0):
+            _strike(host, visit, options)
+    elif visit.fetched.ok or visit.fetched.not_modified:
+        host.strikes = 0
+        host.delay_seconds = max(host.delay_seconds / 2, options.host_delay_seconds)
+    pause = max(host.delay_seconds, options.host_delay_seconds)
+    host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
+    host.strikes += 1
+    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
+    host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
+    if visit.asked_to_slow_down:
+        told = visit.told_seconds
+        seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
+        host.not_before = visit.job.at + timedelta(seconds=min(seconds, _MOST_PAUSE_SECONDS))
+
+
+def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverOptions) -> str:
+    """Deal with a permanent redirect; the name of the problem when it leads to another feed."""
+    offered, now = visit.fetched.permanent_url, visit.job.at
+    if offered is None and feed.offered_url is None:
+        return ""
+    keys = frozenset(session.scalars(select(RiverItem.key).where(RiverItem.feed_id == feed.id)))
+    verdict = redirects.judge_offer(feed, offered, visit.document, keys, now, options)
+    if verdict is redirects.Offer.REFUSE:
+        return "another-feed"
+    if verdict is redirects.Offer.TAKE:
+        redirects.take_address(session, feed, offered, now)
+    elif verdict is redirects.Offer.WAIT:
+        redirects.note_offer(feed, offered, now)
+    else:
+        redirects.forget_offer(feed)
+    return ""
+
+
+def _accept(session: Session, feed: RiverFeed, visit: Visit, shelf: list[RiverItem]) -> list[Item]:
+    """Take in a good answer: items, names, validators; returns the new items."""
+    document, now = visit.document, visit.job.at
+    new = item_store.keep(session, feed, document.items, now, shelf) if document else []
+    if document is not None:
+        _describe(feed, document)
+    pair = visit.fetched.validators
+    whole = document is None or not document.broken
+    if visit.fetched.status != 304 and whole:
+        feed.etag, feed.last_modified = pair.etag, pair.last_modified
+        feed.validators_url = pair.url
+    elif pair and whole:  # a 304 may renew what it names, and keeps the rest
+        feed.etag = pair.etag or feed.etag
+        feed.last_modified = pair.last_modified or feed.last_modified
+    feed.failures = feed.limited = 0
+    feed.gone_at = None
+    feed.last_success_at = now
+    if new:
+        feed.last_new_at = now
+    if visit.fetched.auth_scheme:
+        feed.auth_scheme = visit.fetched.auth_scheme
+    return new
+
+
+def _describe(feed: RiverFeed, document: Document) -> None:
+    feed.title = (document.title or feed.title)[:500]
+    feed.site_url = document.site_url or feed.site_url
+    feed.window = pack(document)
+
+
+def _note(feed: RiverFeed, visit: Visit, problem: str) -> None:
+    feed.last_polled_at = visit.job.at
+    feed.status = visit.fetched.status
+    feed.problem = problem
+    feed.detail = visit.detail if problem else ""
+    if problem == "another-feed":
+        feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
+
+
+def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
+    """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
+    feed.failures += 1
+    feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
+    if problem != "status-410":
+        feed.gone_at = None
+    elif feed.last_success_at is None or (
+        feed.gone_at is not None and visit.job.at - feed.gone_at >= _WHOLE_DAY
+    ):
+        feed.state = "gone"
+    elif feed.gone_at is None:
+        feed.gone_at = visit.job.at
+
+
+def _trouble(feed: RiverFeed, visit: Visit, waited: float) -> Trouble:
+    status = visit.fetched.status
+    return Trouble(
+        failures=feed.failures,
+        words=f"status {status}" if visit.problem == f"status-{status}" else feed.problem,
+        slow_down=visit.asked_to_slow_down,
+        told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
+        least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,
+        last_wait_seconds=waited if feed.failures > 1 else 0.0,
+    )
+
+
+def _record(feed: RiverFeed, visit: Visit, problem: str, new_items: int) -> dict[str, Any]:
+    """The row of a visit; plain values, as a 304 writes little else."""
+    return {
+        "feed_id": feed.id,
+        "at": visit.job.at,
+        "status": visit.fetched.status,
+        "conditional": visit.fetched.conditional,
+        "size_bytes": len(visit.fetched.body),
+        "new_items": new_items,
+        "content_hash": visit.content_hash,
+        "told_seconds": visit.told_seconds,
+        "problem": problem,
+    }

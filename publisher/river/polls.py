@@ -1,0 +1,123 @@
+"""One visit to a feed: the answer read into a document, or into the reason why not."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from publisher.base.errors import InvalidData
+from publisher.core.polling import Answer
+from publisher.river.answers import Fetched
+from publisher.river.feed_document import Document, Item, NotAFeed, digest, plausible
+from publisher.river.fetch import Fetcher
+from publisher.river.frontier import Job
+from publisher.river.http_hints import header_hints, retry_after_seconds
+from publisher.river.parse import parse_document
+
+MARK_BYTES = 8
+_LARGE_BYTES = 200_000
+_SLOW_DOWN = frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a poll brought. `document` is None when it is unchanged or could not be read.
+
+    `problem` is a stored name such as ``timeout``, ``status-404`` or ``not-a-feed``, empty
+    when all is well; `detail` says it in words.
+    """
+
+    job: Job
+    fetched: Fetched
+    document: Document | None = None
+    content_hash: bytes = b""
+    problem: str = ""
+    detail: str = ""
+
+    @classmethod
+    def failed(cls, job: Job) -> "Visit":
+        """A visit that ended in a bug of ours: it backs off like any other failure."""
+        fetched = Fetched(job.url, job.url, problem="internal")
+        return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
+
+    @property
+    def told_seconds(self) -> int | None:
+        """How long the server asked to be left alone, by its headers."""
+        if self.fetched.status in _SLOW_DOWN:
+            return retry_after_seconds(self.fetched.headers, self.job.at)
+        hints = header_hints(self.fetched.headers, self.job.at)
+        if hints.max_age_seconds is not None:
+            return max(hints.max_age_seconds - (hints.age_seconds or 0), 0)
+        return hints.expires_at - int(self.job.at.timestamp()) if hints.expires_at else None
+
+    @property
+    def asked_to_slow_down(self) -> bool:
+        """429, or 503 with a Retry-After."""
+        status = self.fetched.status
+        return status == 429 or (status == 503 and self.told_seconds is not None)
+
+
+async def visit(fetcher: Fetcher, job: Job) -> Visit:
+    """Ask for a feed and read the answer; large documents are read beside the event loop."""
+    fetched = await fetcher.fetch(job.url, job.validators, job.credentials)
+    if len(fetched.body) > _LARGE_BYTES:
+        return await asyncio.to_thread(read, job, fetched)
+    return read(job, fetched)
+
+
+def read(job: Job, fetched: Fetched) -> Visit:
+    """Read an answer: unchanged, a document, or the problem with it."""
+    if fetched.problem:
+        return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)
+    if fetched.not_modified:
+        return Visit(job, fetched, content_hash=job.content_hash)
+    if not fetched.ok:
+        start = " ".join(fetched.body.decode("utf-8", "replace").split())[:300]
+        return Visit(job, fetched, problem=f"status-{fetched.status}", detail=start)
+    content_hash = digest(fetched.body)
+    if content_hash == job.content_hash:
+        return Visit(job, fetched, content_hash=content_hash)
+    try:
+        kind = fetched.headers.get("content-type", "")
+        document = parse_document(fetched.body, kind, fetched.url, unpack(job.window))
+    except NotAFeed as refusal:
+        return Visit(job, fetched, problem="not-a-feed", detail=str(refusal))
+    except InvalidData as refusal:
+        return Visit(job, fetched, problem="unsafe", detail=str(refusal))
+    return Visit(job, fetched, document, content_hash)
+
+
+def unpack(window: bytes) -> Mapping[bytes, bytes]:
+    """A stored window as the mapping from an item's bytes to its key."""
+    pair = 2 * MARK_BYTES
+    return {
+        window[at : at + MARK_BYTES]: window[at + MARK_BYTES : at + pair]
+        for at in range(0, len(window), pair)
+    }
+
+
+def pack(document: Document) -> bytes:
+    """The window of a document as it is stored; items without a key are left out."""
+    return b"".join(mark + key for mark, key in document.window if key)
+
+
+def answer_of(visit: Visit, new: list[Item], changed: bool) -> Answer:
+    """What a poll policy learns from a visit. An unchanged 200 teaches what a 304 does."""
+    headers = header_hints(visit.fetched.headers, visit.job.at)
+    document = visit.document
+    dates = (plausible(item.published_at, visit.job.at) for item in new)
+    told = document.hints if document else None
+    return Answer(
+        status=visit.fetched.status if document else 304,
+        new_items=len(new),
+        changed=changed,
+        item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
+        ttl_minutes=told.ttl_minutes if told else None,
+        max_age_seconds=headers.max_age_seconds,
+        age_seconds=headers.age_seconds,
+        expires_at=headers.expires_at,
+        update_period_seconds=(told.syndication_minutes or 0) * 60 or None if told else None,
+        skip_hours=told.skip_hours if told else frozenset(),
+        skip_days=told.skip_days if told else frozenset(),
+        last_modified_at=headers.last_modified_at,
+        on_demand=visit.job.on_demand,
+    )

@@ -1,0 +1,92 @@
+"""The river of a site, put together: its options from the settings, its worker, its upkeep."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+
+import structlog
+
+from publisher.base.clock import real_seconds
+from publisher.base.errors import PublisherError
+from publisher.river import item_store
+from publisher.river.on_demand import Desk
+from publisher.river.options import RiverOptions
+from publisher.river.worker import Rounds
+from publisher.settings import load_settings
+from publisher.site import Site
+
+_CHECK_SECONDS = 0.5
+_RESTART_SECONDS = 5.0
+
+log = structlog.get_logger("river")
+
+
+def options(site: Site) -> RiverOptions:
+    """What the site's settings say about its river."""
+    with site.database.read() as session:
+        chosen = load_settings(session)
+    return RiverOptions(
+        policy=chosen.river_policy,
+        contact_url=f"{site.site_url}/about",
+        allow_private=site.environment.allow_private,
+        host_delay_seconds=float(chosen.river_host_delay_seconds),
+        on_demand_minutes=float(chosen.river_on_demand_minutes),
+        keep_days=chosen.river_keep_days,
+        keep_items=chosen.river_keep_items,
+        keep_visit_days=chosen.river_keep_visit_days,
+    )
+
+
+def desk(site: Site) -> Desk:
+    """For polling one feed at somebody's request."""
+    return Desk(site.database, site.clock, options(site))
+
+
+def rounds(site: Site) -> Rounds:
+    """A worker for all feeds."""
+    speed = 1.0 / real_seconds(site.clock, 1.0)
+    return Rounds(site.database, site.clock, options(site), speed=speed)
+
+
+def work_until(site: Site, stop: threading.Event) -> None:
+    """Poll what becomes due until `stop`; requests under way are finished first.
+
+    Changed settings count from the next round on.
+    """
+    while not stop.is_set():
+        asyncio.run(_work(site, stop))
+
+
+async def _work(site: Site, stop: threading.Event) -> None:
+    """One worker, for as long as the settings stay as they are."""
+    over, begun_with = asyncio.Event(), options(site)
+    worker = asyncio.create_task(rounds(site).run(over))
+    while not worker.done():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(worker), _CHECK_SECONDS)
+        if stop.is_set() or options(site) != begun_with:
+            over.set()
+    await worker
+
+
+def keep_working(site: Site, stop: threading.Event) -> None:
+    """`work_until`, begun again after a failure: for a thread that nobody watches."""
+    while not stop.is_set():
+        try:
+            work_until(site, stop)
+        except Exception:
+            log.exception("the river stopped; it starts again in a moment")
+            stop.wait(_RESTART_SECONDS)
+
+
+def tidy(site: Site) -> None:
+    """Throw away what the retention settings say; harmless at any time."""
+    chosen, now = options(site), site.clock()
+    try:
+        with site.database.write() as session:
+            item_store.prune(session, now, chosen.keep_days, chosen.keep_items)
+            item_store.prune_visits(session, now, chosen.keep_visit_days)
+    except PublisherError as error:
+        log.warning("upkeep postponed", reason=str(error))

@@ -1,0 +1,218 @@
+"""Subscriptions: followed, found, changed, asked for, and let go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit, urlunsplit
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+from yarl import URL
+
+from publisher.base import net
+from publisher.base.errors import Conflict, InvalidInput, NotFound, TooMany
+from publisher.core.durations import duration
+from publisher.core.polling import parse
+from publisher.river import frontier, item_store
+from publisher.river.answers import Credentials
+from publisher.river.hosts import work_unit_of
+from publisher.river.options import RiverOptions
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One subscription of a list."""
+
+    url: str
+    title: str = ""
+    site_url: str = ""
+    folder: str = ""
+    credentials: Credentials | None = None
+
+
+def tidy_url(text: str) -> tuple[str, Credentials | None]:
+    """An address as typed, made fit for the wire, and the login that stood in it.
+
+    A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
+    already encoded stays as it is. Raises InvalidInput for what cannot be requested.
+    """
+    typed = text.strip()
+    if typed.startswith("feed:"):
+        typed = typed.removeprefix("feed:")
+        typed = f"http:{typed}" if typed.startswith("//") else typed
+    typed = typed if "://" in typed else f"https://{typed}"
+    try:
+        parts = urlsplit(typed)
+        secret = Credentials(parts.username, parts.password or "") if parts.username else None
+        bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+        return net.check_url(bare if bare.isascii() else str(URL(bare))), secret
+    except ValueError as problem:
+        raise InvalidInput(f"{text[:80]!r}: {problem}") from problem
+
+
+def known_url(session: Session, url: str) -> RiverFeed | None:
+    """The subscription that asks for this address, or was added under it."""
+    same = (RiverFeed.url == url) | (RiverFeed.added_url == url)
+    return session.scalar(select(RiverFeed).where(same).order_by(RiverFeed.id))
+
+
+def named(session: Session, url: str) -> RiverFeed:
+    """The subscription to an address as a person types it; NotFound when there is none."""
+    found = known_url(session, tidy_url(url)[0])
+    if found is None:
+        raise NotFound(f"not subscribed to {url[:200]}")
+    return found
+
+
+def by_id(session: Session, feed_id: int) -> RiverFeed:
+    """One subscription; NotFound when there is none."""
+    found = session.get(RiverFeed, feed_id)
+    if found is None:
+        raise NotFound("there is no such subscription")
+    return found
+
+
+def everyone(session: Session) -> Sequence[RiverFeed]:
+    """All subscriptions, by folder and title."""
+    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
+    return session.scalars(select(RiverFeed).order_by(*order)).all()
+
+
+def subscribe(
+    session: Session,
+    url: str,
+    now: datetime,
+    first_poll_at: datetime,
+    *,
+    title: str = "",
+    folder: str = "",
+    policy: str = "",
+    credentials: Credentials | None = None,
+) -> RiverFeed:
+    """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
+
+    Raises Conflict when it is followed already, SpecError for an unknown policy.
+    """
+    if policy:
+        parse(policy)
+    if (known := known_url(session, url)) is not None:
+        raise Conflict(f"already subscribed to {known.url}")
+    feed = RiverFeed(
+        url=url,
+        added_url=url,
+        host=work_unit_of(url),
+        title=title[:500],
+        folder=folder[:200],
+        policy=policy,
+        added_at=now,
+        next_poll_at=first_poll_at,
+        reasons=["new: never polled"],
+        **_login(credentials),
+    )
+    session.add(feed)
+    session.flush()
+    frontier.enqueue(session, feed.host, first_poll_at)
+    return feed
+
+
+def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) -> int:
+    """Follow a whole list at once, what is followed already left as it is; returns how many.
+
+    First polls are spread, a second apart, so that no burst follows an import.
+    """
+    known = set(session.scalars(select(RiverFeed.url))) | set(
+        session.scalars(select(RiverFeed.added_url))
+    )
+    new = [outline for outline in outlines if outline.url not in known]
+    turns: dict[str, datetime] = {}
+    for position, outline in enumerate(new):
+        first_poll_at = now + timedelta(seconds=position)
+        feed = RiverFeed(
+            url=outline.url,
+            added_url=outline.url,
+            host=work_unit_of(outline.url),
+            title=outline.title,
+            site_url=outline.site_url,
+            folder=outline.folder,
+            added_at=now,
+            next_poll_at=first_poll_at,
+            reasons=["new: never polled"],
+            **_login(outline.credentials),
+        )
+        session.add(feed)
+        turns.setdefault(feed.host, first_poll_at)
+    session.flush()
+    frontier.enqueue_all(session, turns)
+    return len(new)
+
+
+def _login(credentials: Credentials | None) -> dict[str, str]:
+    if credentials is None:
+        return {}
+    return {"username": credentials.username, "password": credentials.password}
+
+
+def unsubscribe(session: Session, feed: RiverFeed) -> None:
+    """Stop following, and forget what came from there."""
+    item_store.drop_feed_items(session, feed.id)
+    session.execute(
+        update(RiverFeed)
+        .where(RiverFeed.merged_into == feed.id)
+        .values(merged_into=None, state="paused")
+    )
+    session.delete(feed)
+
+
+def change_policy(feed: RiverFeed, spec: str) -> None:
+    """Poll by another policy, "" for the default; what it learnt starts anew."""
+    if spec:
+        parse(spec)
+    feed.policy, feed.memory = spec, None
+
+
+def pause(feed: RiverFeed) -> None:
+    """Do not poll until resumed."""
+    feed.state, feed.next_poll_at = "paused", None
+
+
+def resume(session: Session, feed: RiverFeed, now: datetime) -> None:
+    """Poll again, in its host's turn: after a pause, or a 410 that was a mistake."""
+    feed.state, feed.merged_into, feed.gone_at, feed.failures = "active", None, None, 0
+    feed.next_poll_at = now
+    session.flush()
+    frontier.enqueue(session, feed.host, now)
+
+
+def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
+    """Retrieve a feed because a person wants it now; returns when its turn comes.
+
+    At most once in `on_demand_minutes`, and never against a Retry-After. Raises TooMany
+    with the time that is left, Conflict for a feed that is not polled at all.
+    """
+    if feed.state != "active":
+        raise Conflict(f"this feed is not polled: it is {feed.state}")
+    if feed.asked_at is not None:
+        free_at = feed.asked_at + timedelta(minutes=options.on_demand_minutes)
+        if free_at > now:
+            left = int((free_at - now).total_seconds())
+            raise TooMany(f"retrieved on demand already; again in {duration(left)}", left)
+    told = told_to_wait_until(session, feed)
+    if told is not None and told > now:
+        left = int((told - now).total_seconds())
+        raise TooMany(f"the server asked us to stay away for another {duration(left)}", left)
+    feed.asked_at = feed.next_poll_at = now
+    session.flush()
+    frontier.enqueue(session, feed.host, now)
+    return now
+
+
+def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
+    """Until when the server asked for silence, by Retry-After, for its host or this feed."""
+    host = session.get(RiverHost, feed.host)
+    moments = [host.not_before] if host is not None and host.not_before else []
+    if feed.limited and feed.last_polled_at is not None:
+        newest = select(RiverVisit.told_seconds).where(RiverVisit.feed_id == feed.id)
+        told = session.scalar(newest.order_by(RiverVisit.at.desc()).limit(1))
+        moments.append(feed.last_polled_at + timedelta(seconds=told or 0))
+    return max(moments, default=None)

@@ -1,0 +1,204 @@
+"""The worker: claims hosts, keeps many requests in flight, stores what they bring.
+
+The database is the queue and the only state; a round can die at any line (see `frontier`).
+"""
+
+import asyncio
+import os
+import random
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+import structlog
+
+from publisher.base.errors import StorageUnavailable
+from publisher.river import clock_repair, frontier
+from publisher.river.fetch import Fetcher, open_fetcher
+from publisher.river.frontier import Job
+from publisher.river.hosts import AddressBook
+from publisher.river.options import RiverOptions
+from publisher.river.poll_results import settle
+from publisher.river.polls import Visit, visit
+from publisher.storage.database import Database
+
+_LOOK_AGAIN_SECONDS = 1.0
+_BATCH_SECONDS = 0.1
+_BATCH_VISITS = 200
+
+log = structlog.get_logger("river")
+
+
+class Rounds:
+    """One worker on one database. `clock` is the site's; `speed` how fast it runs."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], datetime],
+        options: RiverOptions,
+        rng: random.Random | None = None,
+        speed: float = 1.0,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._options = options
+        self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
+        self._speed = speed
+        self._owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._asking: set[asyncio.Task[None]] = set()
+        self._brought: list[Visit] = []
+        self._arrived = asyncio.Event()
+        self._latest: datetime | None = None
+        self.polls = 0
+        self.new_items = 0
+
+    async def run(self, stop: asyncio.Event, book: AddressBook | None = None) -> None:
+        """Work until `stop`; requests that are under way are finished and stored."""
+        await self._work(stop, book, only_due=False)
+
+    async def drain(self, book: AddressBook | None = None) -> None:
+        """Work until nothing is due at the moment, waiting out the pauses between requests."""
+        await self._work(asyncio.Event(), book, only_due=True)
+
+    async def _work(self, stop: asyncio.Event, book: AddressBook | None, only_due: bool) -> None:
+        options = self._options
+        async with open_fetcher(
+            contact_url=options.contact_url,
+            allow_private=options.allow_private,
+            book=book or AddressBook(per_address=options.per_address),
+            in_flight=options.in_flight,
+        ) as fetcher:
+            started = self._clock()
+            while not stop.is_set():
+                await self._store()
+                free = options.in_flight - len(self._asking)
+                jobs = await self._claim(free) if free else []
+                await self._start(fetcher, jobs)
+                idle = not (jobs or self._asking or self._brought)
+                started = min(started, self._clock())  # it may have gone back
+                if idle and only_due and not await self._due_by(started):
+                    break
+                if not jobs:
+                    await self._wait(stop)
+            await self._finish()
+
+    async def _claim(self, limit: int) -> list[Job]:
+        def work() -> list[Job]:
+            now = self._now()
+            with self._database.read() as session:  # an idle river takes no write lock
+                if (free_at := frontier.next_moment(session)) is None or free_at > now:
+                    return []
+            lease = timedelta(seconds=self._options.lease_real_seconds * self._speed)
+            with self._database.write() as session:
+                return frontier.claim(session, self._owner, now, now + lease, limit)
+
+        try:
+            return await asyncio.to_thread(work)
+        except StorageUnavailable as problem:
+            log.warning("could not claim, trying again", reason=str(problem))
+            return []
+
+    def _now(self) -> datetime:
+        """The clock's moment. At first, and when it has gone back, plans are put right by it."""
+        now = self._clock()
+        if self._latest is None or now < self._latest:
+            with self._database.write() as session:
+                moved = clock_repair.repair(session, now)
+            if moved:
+                log.warning("the clock went back; plans moved with it", feeds=moved)
+        self._latest = now
+        return now
+
+    async def _start(self, fetcher: Fetcher, jobs: list[Job]) -> None:
+        """Begin the requests one after the other, at an uneven, bounded rate: no burst."""
+        pause = 1 / self._options.starts_per_real_second
+        for position, job in enumerate(jobs):
+            if position and pause > 0.001:
+                await asyncio.sleep(pause * (0.5 + self._rng.random()))
+            task = asyncio.create_task(self._ask(fetcher, job))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, fetcher: Fetcher, job: Job) -> None:
+        try:
+            brought = await visit(fetcher, job)
+        except Exception:  # a bug in reading one feed must not stop all the others
+            log.exception("poll failed", url=job.url)
+            brought = Visit.failed(job)
+        self._brought.append(brought)
+        self._arrived.set()
+
+    async def _store(self) -> None:
+        """Write what has arrived in one transaction; keep it when the database is busy."""
+        self._arrived.clear()
+        batch = self._brought[:_BATCH_VISITS]
+        if not batch:
+            return
+
+        try:
+            self.new_items += await asyncio.to_thread(self._settle, batch)
+        except StorageUnavailable as problem:
+            log.warning("could not store, trying again", reason=str(problem))
+            return
+        del self._brought[: len(batch)]
+        self.polls += len(batch)
+
+    def _settle(self, batch: list[Visit]) -> int:
+        """Store a batch; when that fails, one by one, so that a bad answer fails alone."""
+        try:
+            with self._database.write() as session:
+                now = self._clock()
+                return settle(session, self._owner, batch, now, self._options, self._rng)
+        except StorageUnavailable:
+            raise
+        except Exception:
+            log.exception("could not settle", urls=[visit.job.url for visit in batch])
+            if len(batch) > 1:
+                return sum(self._settle([visit]) for visit in batch)
+            bad = batch[0]
+            return 0 if bad.problem == "internal" else self._settle([Visit.failed(bad.job)])
+
+    async def _due_by(self, moment: datetime) -> bool:
+        """Whether a host is still to have its turn for something that was due at `moment`."""
+
+        def look() -> bool:
+            with self._database.read() as session:
+                return frontier.anything_due(session, moment)
+
+        return await asyncio.to_thread(look)
+
+    async def _wait(self, stop: asyncio.Event) -> None:
+        """Until an answer comes, the next host is free, a second has passed, or `stop`."""
+        if self._brought:
+            return
+        pause = await asyncio.to_thread(self._pause)
+        arrived = asyncio.create_task(self._arrived.wait())
+        stopped = asyncio.create_task(stop.wait())
+        waiting = {arrived, stopped}
+        await asyncio.wait(waiting, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        if arrived.done() and not arrived.cancelled() and self._asking:
+            with suppress(TimeoutError):  # a few more answers make a better batch
+                await asyncio.wait_for(stop.wait(), _BATCH_SECONDS)
+
+    def _pause(self) -> float:
+        """Real seconds until the next host is free, at most one: there may be new work."""
+        with self._database.read() as session:
+            free_at = frontier.next_moment(session)
+        if free_at is None:
+            return _LOOK_AGAIN_SECONDS
+        left = (free_at - self._clock()).total_seconds() / self._speed
+        return min(max(left, 0.01), _LOOK_AGAIN_SECONDS)
+
+    async def _finish(self) -> None:
+        if self._asking:
+            await asyncio.wait(set(self._asking))
+        for _ in range(50):
+            if not self._brought:
+                break
+            await self._store()
+            if self._brought:
+                await asyncio.sleep(0.1)

@@ -1,0 +1,152 @@
+"""Results as a table, JSON or CSV, and the summary over timelines."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from publisher.simulator.clients import Population
+from publisher.simulator.figures import Figures, figures, mixture
+from publisher.simulator.grid import Result
+
+WHOLE = "population"
+SMALLEST_EFFICIENCY = 0.01  # an oracle's 0 would make every geometric mean 0
+
+Row = dict[str, Any]
+
+# Column of the table, field, digits after the point.
+TABLE = (
+    ("days", "days", 0),
+    ("updates", "updates", 0),
+    ("polls/day", "polls_per_day", 1),
+    ("polls/upd", "polls_per_update", 2),
+    ("hit", "hit_rate", 3),
+    ("delay", "delay_mean_minutes", 1),
+    ("median", "delay_median_minutes", 1),
+    ("p95", "delay_p95_minutes", 0),
+    ("stale", "stale_share", 3),
+    ("missed", "missed_updates", 1),
+    ("pending", "pending", 1),
+    ("kB/day", "bytes_per_day", 0),
+    ("efficiency", "efficiency", 3),
+)
+
+
+def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
+    """One line of the output: names first, then all figures."""
+    numbers = {name: round(value, 6) for name, value in asdict(found).items()}
+    return {"timeline": timeline, "publisher": publisher, "client": client, **numbers}
+
+
+def rows(results: Sequence[Result], window: int, population: Population | None = None) -> list[Row]:
+    """A line per result, and one for the whole `population` after its kinds."""
+    lines: list[Row] = []
+    kinds = len(population.clients) if population else 0
+    for place, result in enumerate(results):
+        found = figures(result.tally, window)
+        lines.append(row(result.timeline, result.publisher, result.client, found))
+        if population and (place + 1) % kinds == 0:
+            parts = [part.tally for part in results[place + 1 - kinds : place + 1]]
+            mixed = mixture(list(population.shares), parts, window)
+            lines.append(row(result.timeline, result.publisher, WHOLE, mixed))
+    return lines
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """A list of objects, one a line."""
+    return "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n"
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """A header and a line per row."""
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_table(rows: Sequence[Row]) -> str:
+    """What people read, delays in minutes; the summary below where there are several timelines."""
+    head = ["timeline", "publisher", "client", *(title for title, _, _ in TABLE)]
+    lines = [[str(one[name]) for name in head[:3]] + _cells(one) for one in rows]
+    text = aligned([head, *lines], names=3)
+    if len({one["timeline"] for one in rows}) > 1:
+        text += "\n" + as_summary(rows)
+    return text
+
+
+def _cells(one: Row) -> list[str]:
+    values = {**one, "bytes_per_day": one["bytes_per_day"] / 1000}
+    return [f"{values[field]:.{digits}f}" for _, field, digits in TABLE]
+
+
+def summary(rows: Sequence[Row]) -> list[Row]:
+    """Over timelines, for each publisher with each client, in the order of `rows`."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for one in rows:
+        groups.setdefault((one["publisher"], one["client"]), []).append(one)
+    return [
+        {
+            "publisher": publisher,
+            "client": client,
+            "timelines": len(group),
+            "polls_per_day_median": median(one["polls_per_day"] for one in group),
+            "delay_mean_minutes_median": median(one["delay_mean_minutes"] for one in group),
+            "missed_share": sum(one["missed_updates"] for one in group)
+            / (sum(one["updates"] for one in group) or 1),
+            "efficiency_geometric_mean": geometric_mean(one["efficiency"] for one in group),
+            "efficiency_median": median(one["efficiency"] for one in group),
+            "efficiency_worst": max(one["efficiency"] for one in group),
+            "worst_timeline": max(group, key=lambda one: float(one["efficiency"]))["timeline"],
+        }
+        for (publisher, client), group in groups.items()
+    ]
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Of `values`, those below 0.01 counted as 0.01."""
+    floored = np.maximum(np.fromiter(values, float), SMALLEST_EFFICIENCY)
+    return float(np.exp(np.log(floored).mean()))
+
+
+def as_summary(rows: Sequence[Row]) -> str:
+    """The summary as a table."""
+    head = ["publisher", "client", "timelines", "polls/day", "delay", "missed", "efficiency",
+            "median", "worst", "(which)"]  # fmt: skip
+    lines = [
+        [
+            one["publisher"],
+            one["client"],
+            str(one["timelines"]),
+            f"{one['polls_per_day_median']:.1f}",
+            f"{one['delay_mean_minutes_median']:.1f}",
+            f"{one['missed_share']:.1%}",
+            f"{one['efficiency_geometric_mean']:.3f}",
+            f"{one['efficiency_median']:.3f}",
+            f"{one['efficiency_worst']:.3f}",
+            one["worst_timeline"],
+        ]
+        for one in summary(rows)
+    ]
+    title = "Over timelines: medians of polls and delay, geometric mean of efficiency\n"
+    return title + aligned([head, *lines], names=2)
+
+
+def aligned(lines: Sequence[Sequence[str]], names: int) -> str:
+    """Columns padded to their widest cell, the first `names` to the left."""
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    text = [
+        "  ".join(
+            cell.ljust(width) if place < names else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join(text) + "\n"

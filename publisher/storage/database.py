@@ -1,0 +1,89 @@
+"""One database: its engine, its read and write sessions, its errors in our words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import StorageUnavailable
+
+BUSY_TIMEOUT_SECONDS = 5.0
+
+# SQLite reports these by text alone; each is something a person can act on.
+_TROUBLES = {
+    "database is locked": "the database is busy; nothing was changed, try again",
+    "database or disk is full": "the disk is full; nothing was changed",
+    "disk I/O error": "the disk failed; nothing was changed",
+    "attempt to write a readonly database": "the database cannot be written; nothing was changed",
+    "unable to open database file": "the database file cannot be opened",
+}
+
+
+class Database:
+    """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session that must not write; what it loaded stays readable after its end."""
+        with translated(), Session(self.engine) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A session that is committed at the end, or rolled back when anything fails.
+
+        The write lock is taken at the start, so that what is read here is still true at the end.
+        Raises StorageUnavailable when the lock is not had in time or the disk refuses.
+        """
+        writer = self.engine.execution_options(immediate=True)
+        with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def close(self) -> None:
+        """Give every connection back."""
+        self.engine.dispose()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the database's operational errors into StorageUnavailable, in words for people."""
+    try:
+        yield
+    except OperationalError as error:
+        for symptom, message in _TROUBLES.items():
+            if symptom in str(error.orig):
+                raise StorageUnavailable(message) from error
+        raise
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    """Pragmas of every connection; the driver leaves BEGIN to us (see `_begin_sqlite`).
+
+    synchronous=FULL: what was acknowledged survives a power cut, not only a killed process.
+    """
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")

@@ -1,0 +1,1 @@
+"""The tables: columns only, no behaviour, no defaults that read a clock."""

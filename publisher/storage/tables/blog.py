@@ -1,0 +1,447 @@
+"""The tables: columns only, no behaviour, no defaults that read a clock."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from publisher.storage.columns import Base
+
+
+class Meta(Base):
+    """What the installation knows about itself: its address, its clock, its set-up link."""
+
+    __tablename__ = "meta"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str] = mapped_column(Text)
+
+
+class Preference(Base):
+    """What the author decided (see `settings.py`); a missing row means the default."""
+
+    __tablename__ = "preferences"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str] = mapped_column(Text)
+
+
+# People
+
+
+class Author(Base):
+    """A person who can log in; `role` is admin or author."""
+
+    __tablename__ = "authors"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    display_name: Mapped[str]
+    bio: Mapped[str] = mapped_column(Text, default="")
+    role: Mapped[str]
+    password_hash: Mapped[str]
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+
+class LoginSession(Base):
+    """One logged-in browser; deleting the row logs it out. Only the token's hash is kept."""
+
+    __tablename__ = "login_sessions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    agent: Mapped[str] = mapped_column(default="")
+    author: Mapped[Author] = relationship(lazy="joined")
+
+
+class LoginFailure(Base):
+    """One failed login, for throttling: `subject` is a keyed hash of a name or an address."""
+
+    __tablename__ = "login_failures"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    subject: Mapped[str]
+    failed_at: Mapped[datetime]
+    __table_args__ = (Index("ix_login_failures_subject", "subject", "failed_at"),)
+
+
+class ApiToken(Base):
+    """Lets a program act for an author; only the token's hash is kept."""
+
+    __tablename__ = "api_tokens"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    scope: Mapped[str]
+    created_at: Mapped[datetime]
+    author: Mapped[Author] = relationship(lazy="joined")
+
+
+# Posts
+
+# When a post is, for lists that mix all states: published, to be published, or last changed.
+WHEN = "coalesce(published_at, scheduled_at, changed_at)"
+
+
+class Post(Base):
+    """A post or a page. `status`: draft, scheduled, published or deleted.
+
+    `source` is Markdown (`source_format` markdown) or imported HTML (html); `html` is what readers
+    get, already sanitised. `version` counts saves: a form that edits an older one is told so.
+    `published_at` is when it entered the feed, or the imported date; it does not move on edit.
+    """
+
+    __tablename__ = "posts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(default="post")
+    status: Mapped[str]
+    version: Mapped[int] = mapped_column(default=1)
+    guid: Mapped[str] = mapped_column(unique=True)
+    guid_is_permalink: Mapped[bool] = mapped_column(default=False)
+    slug: Mapped[str] = mapped_column(unique=True)
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    title: Mapped[str] = mapped_column(default="")
+    source: Mapped[str] = mapped_column(Text, default="")
+    source_format: Mapped[str] = mapped_column(default="markdown")
+    html: Mapped[str] = mapped_column(Text, default="")
+    summary: Mapped[str] = mapped_column(Text, default="")
+    enclosure_url: Mapped[str] = mapped_column(default="")
+    enclosure_type: Mapped[str] = mapped_column(default="")
+    enclosure_bytes: Mapped[int] = mapped_column(default=0)
+    enclosure_seconds: Mapped[int] = mapped_column(default=0)
+    preview_token: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+    changed_at: Mapped[datetime]
+    scheduled_at: Mapped[datetime | None]
+    published_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
+    deleted_status: Mapped[str] = mapped_column(default="")
+    author: Mapped[Author | None] = relationship(lazy="raise")
+    tags: Mapped[list[Tag]] = relationship(
+        secondary="post_tags", lazy="raise", order_by="Tag.slug", viewonly=True
+    )
+    __table_args__ = (
+        Index("ix_posts_listing", "kind", "status", "published_at", "id"),
+        Index("ix_posts_schedule", "status", "scheduled_at"),
+        Index("ix_posts_changed", "status", "changed_at"),
+        Index("ix_posts_author", "author_id", "status", "published_at"),
+        Index("ix_posts_desk", text(WHEN), "id"),
+        Index("ix_posts_desk_status", "status", text(WHEN), "id"),
+        Index("ix_posts_desk_author", "author_id", text(WHEN), "id"),
+    )
+
+
+class Tag(Base):
+    """A tag; `changed_at` is when its list of published posts last changed."""
+
+    __tablename__ = "tags"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    changed_at: Mapped[datetime]
+
+
+class PostTag(Base):
+    """Which post has which tag.
+
+    `published_at` repeats the post's while it is published (else null): a tag's page is one seek.
+    """
+
+    __tablename__ = "post_tags"
+    post_id: Mapped[int] = mapped_column(
+        ForeignKey("posts.id", ondelete="CASCADE"), primary_key=True
+    )
+    tag_id: Mapped[int] = mapped_column(ForeignKey("tags.id"), primary_key=True)
+    published_at: Mapped[datetime | None]
+    __table_args__ = (Index("ix_post_tags_listing", "tag_id", "published_at", "post_id"),)
+
+
+class Revision(Base):
+    """What a post said when it was saved: one row a save, the newest equals the post."""
+
+    __tablename__ = "revisions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"))
+    version: Mapped[int]
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    saved_at: Mapped[datetime]
+    minor: Mapped[bool] = mapped_column(default=False)
+    title: Mapped[str]
+    source: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
+    tags: Mapped[str]
+    __table_args__ = (UniqueConstraint("post_id", "version"),)
+
+
+class Autosave(Base):
+    """What stands in somebody's editor and has not been saved: one row per author and post.
+
+    `post_id` 0 is the box for a new post. `fields` are the form's values as typed.
+    """
+
+    __tablename__ = "autosaves"
+    author_id: Mapped[int] = mapped_column(
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+    )
+    post_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    base_version: Mapped[int]
+    saved_at: Mapped[datetime]
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class Redirect(Base):
+    """An old address on this site (path with query, if any) and the post it leads to now."""
+
+    __tablename__ = "redirects"
+    path: Mapped[str] = mapped_column(primary_key=True)
+    post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"), index=True)
+
+
+class Media(Base):
+    """An uploaded file, named by its content; `widths` are the sizes made of a picture."""
+
+    __tablename__ = "media"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    content_type: Mapped[str]
+    extension: Mapped[str]
+    bytes: Mapped[int]
+    width: Mapped[int] = mapped_column(default=0)
+    height: Mapped[int] = mapped_column(default=0)
+    widths: Mapped[list[int]] = mapped_column(JSON, default=list)
+    alt: Mapped[str] = mapped_column(default="")
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    created_at: Mapped[datetime]
+
+
+# The author's day
+
+
+class Update(Base):
+    """The update log, the truth behind the histogram: one row per update of the feed.
+
+    `kind`: publish, backdate (published with an earlier date: when it entered the feed, the log
+    does not say), edit, delete, restore, import or loaded.
+    """
+
+    __tablename__ = "updates"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
+    kind: Mapped[str]
+    post_id: Mapped[int | None] = mapped_column(
+        ForeignKey("posts.id", ondelete="SET NULL"), index=True
+    )
+
+
+class HistogramSlot(Base):
+    """The 24 hourly slots (`profile` hour), and what richer profiles add (weekday, minute).
+
+    Together with the one row of `histogram_state` they are the checkpoint of the update log.
+    """
+
+    __tablename__ = "histogram_slots"
+    profile: Mapped[str] = mapped_column(primary_key=True)
+    slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    weight: Mapped[float]
+
+
+class HistogramState(Base):
+    """What else the checkpoint holds: up to which instant, in which zone, how many updates."""
+
+    __tablename__ = "histogram_state"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    values: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+# The documents that are served
+
+
+class Snapshot(Base):
+    """A rendered document: the bytes that every worker serves, and why they are as they are.
+
+    `serial` grows with each build; `decided_at` is the moment g that the decision belongs to;
+    `content_hash` tells content from ttl; `content_changed_at` is lastBuildDate; `second_shared`
+    marks two different builds in one second.
+    """
+
+    __tablename__ = "snapshots"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    serial: Mapped[int]
+    content_type: Mapped[str]
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    body_gzip: Mapped[bytes] = mapped_column(LargeBinary)
+    etag: Mapped[str]
+    last_modified: Mapped[datetime]
+    second_shared: Mapped[bool]
+    content_hash: Mapped[str]
+    content_changed_at: Mapped[datetime]
+    ttl_minutes: Mapped[int]
+    decision: Mapped[dict[str, Any]] = mapped_column(JSON)
+    decided_at: Mapped[datetime]
+    built_at: Mapped[datetime]
+
+
+# Who reads
+
+
+class DocumentVersion(Base):
+    """One row each time the bytes of a served document changed: what they said, and when.
+
+    `bytes` and `gzip_bytes` are the sizes of the two bodies.
+    """
+
+    __tablename__ = "document_versions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    built_at: Mapped[datetime]
+    etag: Mapped[str]
+    last_modified: Mapped[datetime]
+    content_hash: Mapped[str]
+    ttl_minutes: Mapped[int]
+    bytes: Mapped[int]
+    gzip_bytes: Mapped[int]
+    __table_args__ = (Index("ix_document_versions_time", "name", "built_at"),)
+
+
+class ReaderKey(Base):
+    """The key that hashes addresses during one week (number of weeks since 1970)."""
+
+    __tablename__ = "reader_keys"
+    week: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    key: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class PollBatch(Base):
+    """Polls that a worker has counted and nobody has folded into the tables below yet."""
+
+    __tablename__ = "poll_batches"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ReaderClient(Base):
+    """A reader: `client` is a keyed hash of address and agent; the address itself is not kept.
+
+    `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`).
+    `first_at` and `last_at` are seconds since 1970.
+    """
+
+    __tablename__ = "reader_clients"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    agent: Mapped[str] = mapped_column(Text)
+    name: Mapped[str]
+    version: Mapped[str]
+    subscribers: Mapped[int]
+    subscribers_capped: Mapped[bool]
+    first_at: Mapped[float] = mapped_column(index=True)
+    last_at: Mapped[float]
+
+
+class ReaderFeed(Base):
+    """What one reader was told by one document, and when: the base of its next interval.
+
+    `seen_at`: Last-Modified of the version that it holds; `full_at`: when it last got a body;
+    `asked_back_at`: the moment that a 429 told it to wait for. Seconds since 1970.
+    """
+
+    __tablename__ = "reader_feeds"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    document: Mapped[str] = mapped_column(primary_key=True)
+    last_at: Mapped[float]
+    told_minutes: Mapped[int]
+    seen_at: Mapped[float]
+    full_at: Mapped[float]
+    asked_back_at: Mapped[float | None]
+
+
+class ReaderDay(Base):
+    """One reader's sums as they stood at the end of a day (days since 1970, UTC) with polls.
+
+    They run on from day to day, so that any span of days is one subtraction. `told`: the intervals
+    by class of the ttl before them, as "class:intervals:on time:early:seconds ...". `spans` alone
+    is of the day itself: how often which interval followed which ttl, as "ttl:seconds:count ..."
+    with rounded seconds. Client 0 is everybody beyond the limit.
+    """
+
+    __tablename__ = "reader_days"
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    requests: Mapped[int] = mapped_column(default=0)
+    full: Mapped[int] = mapped_column(default=0)
+    not_modified: Mapped[int] = mapped_column(default=0)
+    refused: Mapped[int] = mapped_column(default=0)
+    refused_obeyed: Mapped[int] = mapped_column(default=0)
+    bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    first: Mapped[int] = mapped_column(default=0)
+    conditional: Mapped[int] = mapped_column(default=0)
+    stale: Mapped[int] = mapped_column(default=0)
+    invented: Mapped[int] = mapped_column(default=0)
+    gzip: Mapped[int] = mapped_column(default=0)
+    ttl_only: Mapped[int] = mapped_column(default=0)
+    ttl_only_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    saved_by_304_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    saved_by_gzip_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    intervals: Mapped[int] = mapped_column(default=0)
+    interval_seconds: Mapped[int] = mapped_column(BigInteger, default=0)
+    on_time: Mapped[int] = mapped_column(default=0)
+    early: Mapped[int] = mapped_column(default=0)
+    fast: Mapped[int] = mapped_column(default=0)
+    told: Mapped[str] = mapped_column(Text, default="")
+    spans: Mapped[str] = mapped_column(Text, default="")
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class PollHour(Base):
+    """All polls of one hour (hours since 1970, UTC)."""
+
+    __tablename__ = "poll_hours"
+    hour: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    requests: Mapped[int]
+    not_modified: Mapped[int]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class PostReach(Base):
+    """How soon readers had a post: `delays` counts them by rounded seconds, as JSON."""
+
+    __tablename__ = "post_reach"
+    post_id: Mapped[int] = mapped_column(
+        ForeignKey("posts.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    published_at: Mapped[datetime] = mapped_column(index=True)
+    readers: Mapped[int]
+    delays: Mapped[dict[str, int]] = mapped_column(JSON)
+
+
+# Who is told
+
+
+class Delivery(Base):
+    """One ping that is owed to a hub (`protocol` websub) or a cloud (rsscloud).
+
+    It is tried again at `next_at` until `delivered_at` or `given_up_at` is set.
+    """
+
+    __tablename__ = "deliveries"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    protocol: Mapped[str]
+    target: Mapped[str]
+    topic: Mapped[str]
+    created_at: Mapped[datetime]
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+    delivered_at: Mapped[datetime | None]
+    given_up_at: Mapped[datetime | None]
+    answer: Mapped[str] = mapped_column(default="")

@@ -1,0 +1,43 @@
+"""Static pages: `/about` and `/<slug>`."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template
+from werkzeug.wrappers import Response
+
+from publisher.base.errors import Gone, NotFound
+from publisher.blog import authors, published
+from publisher.blog.markdown import render
+from publisher.storage.tables.blog import Post
+from publisher.web.blog.old_addresses import found_at
+from publisher.web.blog_day import strip
+from publisher.web.context import now, site
+
+blueprint = Blueprint("pages", __name__)
+
+
+@blueprint.get("/about", strict_slashes=False)
+def about() -> str:
+    """The page that the author made of this name, or a plain one; and when this blog speaks."""
+    with site().database.read() as db:
+        try:
+            found: Post | None = published.at_path(db, "about", "page")
+        except (NotFound, Gone):
+            found = None
+        people = [person for person in authors.everyone(db) if person.disabled_at is None]
+        return render_template(
+            "blog/about.html",
+            post=found,
+            people=[(person, render(person.bio)) for person in people],
+            day=strip(db, now()),
+        )
+
+
+@blueprint.get("/<slug>", strict_slashes=False)
+def page(slug: str) -> str | Response:
+    """One static page."""
+    with site().database.read() as db:
+        found = found_at(db, slug, "page")
+        if isinstance(found, Response):
+            return found
+        return render_template("blog/page.html", post=found)

@@ -1,0 +1,36 @@
+"""One page of a list of posts, as the home page, a tag and an author show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flask import render_template
+from sqlalchemy.orm import Session
+
+from publisher.blog import authors
+from publisher.storage.tables.blog import Post
+from publisher.web.context import page_start
+from publisher.web.rendering import settings
+
+More = Callable[[int, Post | None], Sequence[Post]]
+
+
+def post_list(db: Session, template: str, more: More, **values: Any) -> str:
+    """A list of posts from `?before=` on, with the way to older ones where there are any."""
+    start = page_start(db)
+    number = settings().home_items
+    found = more(number + 1, start)
+    return render_template(
+        template,
+        posts=found[:number],
+        older=found[number - 1].id if len(found) > number else None,
+        first=start is None,
+        several=several_authors(db),
+        **values,
+    )
+
+
+def several_authors(db: Session) -> bool:
+    """Whether posts say who wrote them: on a blog of one, nobody asks."""
+    return len(authors.everyone(db)) > 1

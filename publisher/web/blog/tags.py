@@ -1,0 +1,27 @@
+"""`/tags/<tag>`: the posts of one tag."""
+
+from __future__ import annotations
+
+from flask import Blueprint
+
+from publisher.base.errors import NotFound
+from publisher.blog import published
+from publisher.web.blog.post_list import post_list
+from publisher.web.context import site
+
+blueprint = Blueprint("tags", __name__)
+
+
+@blueprint.get("/tags/<name>", strict_slashes=False)
+def tag(name: str) -> str:
+    """The posts of one tag."""
+    with site().database.read() as db:
+        found = published.tag_called(db, name)
+        if not published.with_tag(db, found, 1):
+            raise NotFound("there is no such tag")  # a draft's tags are nobody's business
+        return post_list(
+            db,
+            "blog/tag.html",
+            lambda n, before: published.with_tag(db, found, n, before),
+            tag=found,
+        )

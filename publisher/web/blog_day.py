@@ -1,0 +1,29 @@
+"""The author's day, from the database: the strip for the studio, the subscribe page, reports."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+
+from sqlalchemy.orm import Session
+
+from publisher.blog import activity
+from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.decision import TtlRule
+from publisher.settings import load_settings
+from publisher.web.day_strip import Day, own_day
+
+
+def strip(session: Session, now: datetime) -> Day:
+    """The blog's own day as it stands at `now`; drawn anew each minute at most."""
+    known = activity.load(session)
+    rule = load_settings(session).rule
+    queue = tuple(activity.scheduled(session, now))
+    last = known.last_update
+    minute = now.replace(second=0, microsecond=0)
+    return _drawn(known, minute if last is None else max(minute, last), rule, queue)
+
+
+@lru_cache(maxsize=8)
+def _drawn(known: Activity, now: datetime, rule: TtlRule, queue: tuple[datetime, ...]) -> Day:
+    return own_day(known, now, rule, queue)

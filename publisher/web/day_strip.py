@@ -1,0 +1,192 @@
+"""The day as a picture: what the strip of 24 hours shows, as plain numbers in the author's time.
+
+x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A tone means a ttl, the
+same one everywhere, so that two strips can be compared.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from publisher.core.civil import local_second, seconds, zone_table
+from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.decision import (
+    DayHour,
+    Decision,
+    TtlRule,
+    build_moment,
+    day_table,
+    decide,
+    next_change_at,
+)
+
+FULL = 100.0
+LEAST = 3.0  # an hour without updates still shows the tone of its ttl
+TONE_LIMITS = (20, 45, 120, 300)  # minutes; up to the first limit tone 5, above the last tone 1
+PARTS_OF_DAY = ((5, "nights"), (12, "mornings"), (18, "afternoons"), (23, "evenings"))
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One hour: where it stands, how high, in which tone, and the figures behind it.
+
+    updates: expected in the hour. ttl_minutes: what the feed would say then.
+    """
+
+    hour: int
+    x: int
+    width: int
+    height: float
+    tone: int
+    updates: float
+    ttl_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The strip: its bars by hour, the minute of day that is now, those of scheduled posts.
+
+    key: the tones that occur with the ttl values they stand for, shortest first.
+    """
+
+    bars: tuple[Bar, ...]
+    zone: str
+    now_minute: float | None = None
+    scheduled_minutes: tuple[float, ...] = ()
+    key: tuple[tuple[int, str], ...] = ()
+    sentence: str = ""
+
+
+def tone(ttl_minutes: int) -> int:
+    """The tone of a ttl: 5 for the shortest, 1 for the longest."""
+    return 5 - sum(ttl_minutes > limit for limit in TONE_LIMITS)
+
+
+def draw(
+    hours: Sequence[DayHour],
+    zone: str,
+    now: datetime | None = None,
+    scheduled: Iterable[datetime] = (),
+    sentence: str = "",
+) -> Day:
+    """The picture of a table of hours; scheduled posts later than a day from `now` are left out."""
+    most = max((row.expected_updates for row in hours), default=0.0)
+    bars = tuple(_bar(row, most) for row in hours)
+    near = (at for at in scheduled if now is None or 0 < (at - now).total_seconds() < 86_400)
+    return Day(
+        bars=bars,
+        zone=zone,
+        now_minute=None if now is None else minute_of_day(now, zone),
+        scheduled_minutes=tuple(minute_of_day(at, zone) for at in near),
+        key=_key(bars),
+        sentence=sentence,
+    )
+
+
+def own_day(
+    activity: Activity, now: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
+) -> Day:
+    """The strip of a blog whose updates `activity` holds, with its sentence."""
+    queue = sorted(scheduled)
+    hours = day_table(activity, now, rule)
+    built = build_moment(activity.last_update, now, activity.zone)
+    decision = decide(activity, built, rule, queue)
+    change = next_change_at(activity, built, rule, queue)
+    later = None if change is None else decide(activity, change, rule, queue).ttl_minutes
+    return draw(hours, activity.zone, now, queue, describe(decision, hours, change, later))
+
+
+def describe(
+    decision: Decision,
+    hours: Sequence[DayHour],
+    change_at: datetime | None = None,
+    later_minutes: int | None = None,
+) -> str:
+    """What the strip means now, in two or three sentences.
+
+    change_at: when the ttl will next differ, and later_minutes what it will be then.
+    """
+    told = f"Readers are told to come back in {span(decision.ttl_minutes)}"
+    if decision.phase == "warm-up":
+        parts = [f"{told}; too little is known of this author's day to say more yet."]
+    else:
+        parts = [f"{told}; {_habit(decision, hours)}."]
+    if change_at is not None:
+        parts.append(_change(decision, change_at, later_minutes))
+    return " ".join(parts)
+
+
+def span(minutes: int) -> str:
+    """A ttl in the words of people: 15 minutes, 60 minutes, 8 hours."""
+    if minutes == 1:
+        return "1 minute"
+    if minutes < 120 or minutes % 60:
+        return f"{minutes} minutes"
+    return f"{minutes // 60} hours"
+
+
+def polls_a_day(bars: Sequence[Bar]) -> int:
+    """How often a reader that does as it is told comes in the 24 hours that `bars` show."""
+    ttl = {bar.hour: bar.ttl_minutes for bar in bars}
+    polls, minute = 0, 0
+    while ttl and minute < 1440:
+        polls += 1
+        minute += ttl.get(minute // 60, ttl[min(ttl)])
+    return polls
+
+
+def minute_of_day(at: datetime, zone: str) -> float:
+    """Minutes since local midnight."""
+    table = zone_table(zone)
+    return local_second(table.starts, table.offsets, seconds(at)) % 86_400 / 60
+
+
+def _bar(row: DayHour, most: float) -> Bar:
+    height = FULL * row.expected_updates / most if most > 0 else 0.0
+    return Bar(
+        hour=row.hour,
+        x=row.hour * 60,
+        width=60,
+        height=round(max(LEAST, height), 1),
+        tone=tone(row.ttl_minutes),
+        updates=row.expected_updates,
+        ttl_minutes=row.ttl_minutes,
+    )
+
+
+def _key(bars: Sequence[Bar]) -> tuple[tuple[int, str], ...]:
+    """Each tone with its ttl, or with the range of ttl values that share it."""
+    key = []
+    for shade in sorted({bar.tone for bar in bars}, reverse=True):
+        values = sorted({bar.ttl_minutes for bar in bars if bar.tone == shade})
+        few = span(values[0]) if len(values) == 1 else f"{values[0]} to {span(values[-1])}"
+        key.append((shade, few))
+    return tuple(key)
+
+
+def _habit(decision: Decision, hours: Sequence[DayHour]) -> str:
+    hour = int(minute_of_day(decision.decided_at, decision.zone) // 60)
+    updates = next((row.expected_updates for row in hours if row.hour == hour), 0.0)
+    parts = next((name for end, name in PARTS_OF_DAY if hour < end), "nights")
+    return f"{parts} like this bring {_frequency(updates)}"
+
+
+def _frequency(updates: float) -> str:
+    if updates >= 1.5:
+        rounded = round(updates)
+        number = NUMBERS[rounded] if rounded < len(NUMBERS) else str(rounded)
+        return f"about {number} updates an hour"
+    if updates >= 0.75:
+        return "about one update an hour"
+    if updates >= 0.05:
+        return f"an update every {round(1 / updates)} hours"
+    return "hardly any update"
+
+
+def _change(decision: Decision, change_at: datetime, later_minutes: int | None) -> str:
+    minute = int(minute_of_day(change_at, decision.zone))
+    clock = f"{minute // 60:02d}:{minute % 60:02d}"
+    if later_minutes is None or later_minutes == decision.ttl_minutes:
+        return f"It is decided anew at {clock}."
+    return f"At {clock} this becomes {span(later_minutes)}."

@@ -1,0 +1,1 @@
+"""`/readers`: who reads and how (`report`), and what other ttls would give them (`simulated`)."""

@@ -1,0 +1,157 @@
+"""The subscriptions: their state, each with its reasons and its day; adding and letting go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import InvalidInput, PublisherError
+from publisher.core.polling import RULES
+from publisher.core.specs import SpecError
+from publisher.core.ttl.activity import Activity, fold
+from publisher.core.ttl.decision import TtlRule, day_table
+from publisher.river import own_manners, reading_list, redirects, service, subscriptions
+from publisher.river.on_demand import Choice
+from publisher.storage.tables.river import RiverFeed
+from publisher.web.context import login_required, now, site
+from publisher.web.day_strip import Day, draw
+from publisher.web.rendering import sentence, settings
+
+blueprint = Blueprint("feeds", __name__)
+
+
+@blueprint.get("/river/feeds")
+@login_required
+def page() -> str:
+    """All feeds with their state; adding, import and export; how politely we behave."""
+    return subscriptions_page({}, {})
+
+
+@blueprint.post("/river/feeds")
+@login_required
+def add() -> Any:
+    """Follow a feed, or the one a site announces."""
+    typed = {name: request.form.get(name, "").strip() for name in ("url", "folder", "policy")}
+    try:
+        feed = service.desk(site()).add(
+            typed["url"], folder=typed["folder"], policy=typed["policy"]
+        )
+    except Choice as choice:
+        return subscriptions_page(typed, {}, choice.feeds), 300
+    except SpecError as error:
+        return subscriptions_page(typed, {"policy": str(error)}), 422
+    except PublisherError as error:
+        return subscriptions_page(typed, {"url": str(error)}), 422
+    flash(f"Following {feed.title or feed.url}.", "done")
+    return redirect(url_for("river.feeds.feed", feed_id=feed.id))
+
+
+@blueprint.get("/river/feeds/<int(max=9223372036854775807):feed_id>")
+@login_required
+def feed(feed_id: int) -> str:
+    """One feed: its health, its next poll and why then, its day."""
+    return _feed_page(feed_id, {})
+
+
+@blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>")
+@login_required
+def change(feed_id: int) -> Any:
+    """Change folder and policy."""
+    spec = request.form.get("policy", "").strip()
+    try:
+        with site().database.write() as db:
+            row = subscriptions.by_id(db, feed_id)
+            row.folder = " ".join(request.form.get("folder", "").split())[:200]
+            if spec != row.policy:
+                subscriptions.change_policy(row, spec)
+    except SpecError as error:
+        return _feed_page(feed_id, {"policy": str(error)}), 422
+    flash("Saved.", "done")
+    return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+
+
+@blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>/<action>")
+@login_required
+def act(feed_id: int, action: str) -> Any:
+    """Retrieve now, pause, resume, take a move back, remove."""
+    try:
+        with site().database.write() as db:
+            said = _act(db, subscriptions.by_id(db, feed_id), action)
+    except PublisherError as error:
+        flash(sentence(str(error)), "wrong")
+        return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+    flash(said, "done")
+    if action == "remove":
+        return redirect(url_for("river.feeds.page"))
+    return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+
+
+def _act(db: Session, row: RiverFeed, action: str) -> str:
+    if action == "retrieve":
+        subscriptions.ask(db, row, now(), service.options(site()))
+        return "It will be retrieved in its turn, within a few seconds."
+    if action == "pause":
+        subscriptions.pause(row)
+        return "Paused."
+    if action == "resume":
+        subscriptions.resume(db, row, now())
+        return "It is polled again."
+    if action == "undo-move":
+        return f"Back at {redirects.undo_last(db, row, now())}."
+    if action == "remove":
+        subscriptions.unsubscribe(db, row)
+        return f"No longer following {row.title or row.url}."
+    raise InvalidInput(f"there is no action {action[:40]!r}")
+
+
+def subscriptions_page(
+    values: dict[str, str],
+    errors: dict[str, str],
+    choices: tuple[tuple[str, str], ...] = (),
+) -> str:
+    with site().database.read() as db:
+        everyone = subscriptions.everyone(db)
+        verdict = own_manners.politeness(db, now())
+    return render_template(
+        "river/feeds.html",
+        room="river",
+        feeds=everyone,
+        verdict=verdict,
+        values=values,
+        errors=errors,
+        choices=choices,
+        policies=list(RULES.values()),
+        now=now(),
+    )
+
+
+def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
+    with site().database.read() as db:
+        row = subscriptions.by_id(db, feed_id)
+        visits = own_manners.visits_of(db, feed_id)
+        moments = reading_list.recent_moments(db, feed_id)
+        past = redirects.history(db, feed_id)
+        waits = subscriptions.told_to_wait_until(db, row)
+    return render_template(
+        "river/feed.html",
+        room="river",
+        feed=row,
+        visits=visits,
+        moves=past,
+        waits=waits if waits and waits > now() else None,
+        day=_day(moments) if len(moments) > 1 else None,
+        errors=errors,
+        policies=list(RULES.values()),
+        now=now(),
+    )
+
+
+def _day(moments: Sequence[datetime]) -> Day:
+    """The feed's day, in this author's time, as our own strip would show it."""
+    zone = settings().timezone
+    activity = fold(Activity.empty(zone), moments)
+    return draw(day_table(activity, now(), TtlRule.parse()), zone, now())

@@ -1,0 +1,129 @@
+"""One's own account: name and bio, password, where one is logged in, tokens for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, current_app, flash, redirect, render_template, request, session
+from flask import url_for as address_of
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.blog import accounts, authors, tokens
+from publisher.site import hash_token
+from publisher.storage.tables.blog import Author
+from publisher.web.context import login_required, me, now, site
+from publisher.web.studio.one_time_secret import shown_once
+
+blueprint = Blueprint("account", __name__)
+
+
+@blueprint.get("/account")
+@login_required
+def page() -> Any:
+    """Everything about oneself."""
+    with site().database.read() as db:
+        return _page(db, {})
+
+
+@blueprint.post("/account/profile")
+@login_required
+def profile() -> Any:
+    """What readers see of oneself."""
+    with site().database.write() as db:
+        name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
+        accounts.describe(db, _me(db), name, bio)
+    return _done("Saved.")
+
+
+@blueprint.post("/account/password")
+@login_required
+def password() -> Any:
+    """A new password; every other browser is logged out. Wrong tries are throttled."""
+    old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
+    with site().database.read() as db:
+        subject = authors.subject(current_app.config["SECRET_KEY"], "change", _me(db).name)
+        authors.check_throttle(db, [subject], now())
+    try:
+        with site().database.write() as db:
+            writer = _me(db)
+            accounts.change_password(db, writer, old, new)
+            token = authors.open_session(db, writer, request.user_agent.string, now())
+    except FieldErrors as error:
+        if "old_password" in error.fields:
+            with site().database.write() as db:
+                authors.note_failure(db, [subject], now())
+        raise
+    session["token"] = token
+    return _done("The password is changed; all other browsers are logged out.")
+
+
+@blueprint.post("/account/sessions/<int:number>/end")
+@login_required
+def end(number: int) -> Any:
+    """Log one browser out."""
+    with site().database.write() as db:
+        accounts.end_session(db, _me(db), number)
+    return _done("That browser is logged out.")
+
+
+@blueprint.post("/account/sessions/end-others")
+@login_required
+def end_others() -> Any:
+    """Log all browsers out but this one."""
+    with site().database.write() as db:
+        accounts.end_other_sessions(db, _me(db), session.get("token", ""))
+    return _done("All other browsers are logged out.")
+
+
+@blueprint.post("/account/tokens")
+@login_required
+def add_token() -> Any:
+    """A token for a program, told once."""
+    try:
+        with site().database.write() as db:
+            token = tokens.create(db, _me(db), request.form.getlist("scope"), now())
+    except InvalidInput as error:
+        raise FieldErrors({"scope": str(error)}) from error
+    return shown_once("A new token", "Token", token, address_of("studio.account.page"))
+
+
+@blueprint.post("/account/tokens/<int:number>/revoke")
+@login_required
+def revoke(number: int) -> Any:
+    """End a token at once."""
+    with site().database.write() as db:
+        tokens.revoke(db, number, _me(db))
+    return _done("That token does not work any more.")
+
+
+@blueprint.errorhandler(FieldErrors)
+def refuse(error: FieldErrors) -> Any:
+    """A form that cannot be taken: the same page, what was typed, what is wrong."""
+    with site().database.read() as db:
+        return _page(db, error.fields), error.http_status
+
+
+def _me(db: Session) -> Author:
+    """The author who is logged in, as a row of this session."""
+    return db.get_one(Author, me().id)
+
+
+def _done(message: str) -> Response:
+    flash(message, "done")
+    return redirect(address_of("studio.account.page"))
+
+
+def _page(db: Session, errors: dict[str, str]) -> str:
+    person = _me(db)
+    return render_template(
+        "settings/account.html",
+        me=person,
+        errors=errors,
+        values={"display_name": person.display_name, "bio": person.bio} | request.form.to_dict(),
+        sessions=accounts.sessions_of(db, person, now()),
+        here=hash_token(session.get("token", "")),
+        tokens=tokens.listed(db, person),
+        scopes=tokens.SCOPES,
+    )

@@ -1,0 +1,58 @@
+"""`/studio/autosave`: keeps what stands in the editor while somebody types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, jsonify, redirect, request, url_for
+
+from publisher.base.errors import FieldErrors
+from publisher.blog import autosave, permissions, posts
+from publisher.blog.drafts import draft
+from publisher.storage.tables.blog import Autosave
+from publisher.web.context import login_required, me, now, site
+from publisher.web.rendering import clock, settings
+from publisher.web.studio import forms
+
+blueprint = Blueprint("autosave", __name__)
+
+
+@blueprint.post("/autosave/<int:post_id>")
+@login_required
+def keep(post_id: int) -> Any:
+    """Keep what stands in the form; 0 is the box of the first page."""
+    typed, seen = forms.from_mapping(request.form), request.form.get("seen", "")
+    with site().database.write() as db:
+        version = permissions.editable(db, me(), post_id).version if post_id else 0
+        row = autosave.keep(db, me().id, post_id, typed.version, typed.kept, seen, now())
+    return jsonify(**_kept(row), stale=version != typed.version)
+
+
+@blueprint.post("/autosave/new")
+@login_required
+def begin() -> Any:
+    """The first words of a new post: from now on it is a draft."""
+    typed = forms.from_mapping(request.form)
+    try:
+        value, _ = forms.read(typed, settings().zone)
+    except FieldErrors:
+        value = draft(typed.source)  # what is wrong elsewhere is said when it is saved
+    with site().database.write() as db:
+        post = posts.create(db, value, me().id, now())
+        row = autosave.keep(db, me().id, post.id, post.version, typed.kept, "", now())
+    edit = url_for("studio.post_editor.edit", post_id=post.id)
+    return jsonify(**_kept(row), stale=False, id=post.id, version=post.version, address=edit)
+
+
+@blueprint.post("/posts/<int:post_id>/discard")
+@login_required
+def discard(post_id: int) -> Any:
+    """Forget what was typed since the last save."""
+    with site().database.write() as db:
+        permissions.editable(db, me(), post_id)
+        autosave.forget(db, me().id, post_id)
+    return redirect(url_for("studio.post_editor.edit", post_id=post_id, done=post_id))
+
+
+def _kept(row: Autosave) -> dict[str, str]:
+    return {"saved": clock(row.saved_at), "seen": autosave.stamp(row)}

@@ -1,0 +1,122 @@
+"""`/studio/login` and `/studio/logout`; and what was sent after a login had ended."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import (
+    Blueprint,
+    current_app,
+    g,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask_wtf.csrf import CSRFError, generate_csrf
+
+from publisher.base.errors import Forbidden, TooMany
+from publisher.blog import authors
+from publisher.web import failures
+from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
+from publisher.web.studio import unsaved_form
+
+blueprint = Blueprint("login", __name__)
+
+
+@blueprint.get("/studio/login")
+def form() -> Any:
+    """The login form."""
+    return _login_page("", 200)
+
+
+@blueprint.post("/studio/login")
+def log_in() -> Any:
+    """Check name and password, throttled by both name and address."""
+    name, password = request.form.get("name", "")[:200], request.form.get("password", "")[:1000]
+    subjects = _subjects(name)
+    try:
+        with site().database.read() as db:
+            authors.check_throttle(db, subjects, now())
+            known = authors.authenticate(db, name, password)
+        with site().database.write() as db:
+            token = authors.open_session(db, known, request.user_agent.string, now())
+    except Forbidden as error:
+        with site().database.write() as db:
+            authors.note_failure(db, subjects, now())
+        return _login_page(str(error), error.http_status)
+    except TooMany as error:
+        headers = {"Retry-After": str(error.retry_after_seconds)}
+        return *_login_page(str(error), error.http_status), headers
+    remember(token)
+    if kept := unsaved_form.received():
+        return unsaved_form.editor_page(kept, "You were logged out; this is what you had typed.")
+    return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
+
+
+@blueprint.post("/studio/logout")
+def log_out() -> Any:
+    """End this session."""
+    with site().database.write() as db:
+        authors.close_session(db, session.get("token", ""))
+    session.clear()
+    return redirect("/")
+
+
+def local_address(target: str) -> str:
+    """`target` if it is an address on this site, else nothing: no open redirect."""
+    if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
+        return ""
+    parts = urlsplit(target)
+    return "" if parts.netloc or parts.scheme else target
+
+
+@blueprint.app_errorhandler(LoginNeeded)
+def needed(error: LoginNeeded) -> Any:
+    """Somebody sent something after the login had ended: the text waits behind the login form."""
+    if wants_json():
+        return jsonify(error=str(error)), error.http_status
+    return _login_page(str(error), error.http_status)
+
+
+@blueprint.app_errorhandler(CSRFError)
+def forged(error: CSRFError) -> Any:
+    """A form without its key: forged, or older than the login. Nothing is done, nothing lost."""
+    if wants_json():
+        # The key is of no use to another site: its scripts cannot read this answer.
+        return jsonify(error="the form's key has expired", csrf_token=generate_csrf()), 400
+    if author() is None and request.path.startswith("/studio/"):
+        return _login_page(ENDED, 401)
+    problem = "This form has expired or was not sent from this site, so nothing was done."
+    if kept := unsaved_form.sent():
+        return unsaved_form.editor_page(kept, f"{problem} Your text is below: save it again."), 400
+    return failures.page(400, f"{problem} Go back, reload the page and send it again.")
+
+
+def _subjects(name: str) -> list[str]:
+    """Whom a failure counts against: the name that was tried, and the address it came from."""
+    key = current_app.config["SECRET_KEY"]
+    address = request.remote_addr or ""
+    return [authors.subject(key, "name", name), authors.subject(key, "address", address)]
+
+
+def remember(token: str) -> None:
+    """Let the browser keep the login that `token` opened."""
+    session.clear()
+    session["token"] = token
+    session.permanent = True
+    g.pop("author", None)
+
+
+def _login_page(error: str, status: int) -> tuple[str, int]:
+    page = render_template(
+        "studio/login.html",
+        error=error,
+        name=request.form.get("name", ""),
+        next=local_address(request.values.get("next", "")),
+        held=unsaved_form.received() or unsaved_form.sent(),
+    )
+    return page, status

@@ -1,0 +1,101 @@
+"""Who writes here: added, given a role, a new password, or shut out; for admins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from publisher.base.errors import Conflict, FieldErrors
+from publisher.blog import accounts, authors
+from publisher.web.context import admin_required, now, site
+from publisher.web.studio.one_time_secret import shown_once
+
+blueprint = Blueprint("people", __name__)
+
+
+@blueprint.get("/people")
+@admin_required
+def page() -> Any:
+    """Everybody, and the form to add somebody."""
+    with site().database.read() as db:
+        return _page(db, {})
+
+
+@blueprint.post("/people")
+@admin_required
+def add() -> Any:
+    """A new author; the password is made here and told once."""
+    name, shown = request.form.get("name", "").strip(), request.form.get("display_name", "")
+    role = "admin" if request.form.get("role") == "admin" else "author"
+    password = accounts.made_password()
+    try:
+        with site().database.write() as db:
+            added = authors.add(db, name, password, role, now(), shown)
+    except (FieldErrors, Conflict) as error:
+        problems = error.fields if isinstance(error, FieldErrors) else {"name": str(error)}
+        with site().database.read() as db:
+            return _page(db, problems), error.http_status
+    return shown_once(f"{added.display_name} can write here", f"Password of {name}", password,
+                      url_for("studio.people.page"))  # fmt: skip
+
+
+@blueprint.post("/people/<name>/role")
+@admin_required
+def role(name: str) -> Any:
+    """Make somebody admin or author."""
+    with site().database.write() as db:
+        accounts.set_role(db, authors.named(db, name), request.form.get("role", ""))
+    return _done(f"{name} is {request.form['role']} now.")
+
+
+@blueprint.post("/people/<name>/password")
+@admin_required
+def password(name: str) -> Any:
+    """Give somebody a new password, which is told once."""
+    with site().database.write() as db:
+        fresh = accounts.reset_password(db, authors.named(db, name))
+    return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
+                      url_for("studio.people.page"))  # fmt: skip
+
+
+@blueprint.post("/people/<name>/disable")
+@admin_required
+def disable(name: str) -> Any:
+    """Shut somebody out; their posts stay."""
+    with site().database.write() as db:
+        accounts.disable(db, authors.named(db, name), now())
+    return _done(f"{name} cannot log in any more; the posts stay.")
+
+
+@blueprint.post("/people/<name>/enable")
+@admin_required
+def enable(name: str) -> Any:
+    """Let somebody in again."""
+    with site().database.write() as db:
+        accounts.enable(db, authors.named(db, name))
+    return _done(f"{name} can log in again.")
+
+
+@blueprint.errorhandler(FieldErrors)
+def refuse(error: FieldErrors) -> Any:
+    """What a button asked for cannot be done: said on the page it stands on."""
+    with site().database.read() as db:
+        return _page(db, error.fields), error.http_status
+
+
+def _done(message: str) -> Response:
+    flash(message, "done")
+    return redirect(url_for("studio.people.page"))
+
+
+def _page(db: Session, errors: dict[str, str]) -> str:
+    return render_template(
+        "settings/people.html",
+        people=authors.everyone(db),
+        errors=errors,
+        values=request.form,
+        roles=[(name, name) for name in reversed(authors.ROLES)],
+    )

@@ -1,0 +1,73 @@
+"""One button each: hold back, publish at once, delete, bring back, end a preview link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, url_for
+
+from publisher.base.errors import Conflict
+from publisher.blog import permissions, posts, previews
+from publisher.web.context import login_required, me, now, site
+from publisher.web.studio import shared
+
+blueprint = Blueprint("post_actions", __name__)
+
+
+@blueprint.post("/posts/<int:post_id>/undo")
+@login_required
+def undo(post_id: int) -> Any:
+    """Hold a post back that has not entered the feed yet: it is a draft again."""
+    try:
+        with site().database.write() as db:
+            posts.unschedule(db, permissions.editable(db, me(), post_id))
+    except Conflict:
+        flash("Too late to hold it back: readers have it. You can edit or delete it.", "wrong")
+    else:
+        shared.feeds_changed()
+        flash("Held back: it is a draft again, and no reader has seen it.", "done")
+    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+
+
+@blueprint.post("/posts/<int:post_id>/now")
+@login_required
+def publish_now(post_id: int) -> Any:
+    """End the undo window early."""
+    with site().database.write() as db:
+        post = permissions.editable(db, me(), post_id)
+        if post.status == "scheduled":
+            posts.publish(db, post, now(), now())
+    shared.feeds_changed()
+    return redirect(url_for("studio.home.page"))
+
+
+@blueprint.post("/posts/<int:post_id>/delete")
+@login_required
+def delete(post_id: int) -> Any:
+    """Delete a post; the list offers to bring it back."""
+    with site().database.write() as db:
+        posts.delete(db, permissions.editable(db, me(), post_id), now())
+    shared.feeds_changed()
+    return redirect(url_for("studio.posts.page", gone=post_id))
+
+
+@blueprint.post("/posts/<int:post_id>/restore")
+@login_required
+def restore(post_id: int) -> Any:
+    """Undo a deletion."""
+    with site().database.write() as db:
+        post = posts.restore(db, permissions.editable(db, me(), post_id), now())
+        back = "published again" if post.status == "published" else "a draft again"
+    shared.feeds_changed()
+    flash(f"Brought back: it is {back}.", "done")
+    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+
+
+@blueprint.post("/posts/<int:post_id>/preview-link")
+@login_required
+def revoke(post_id: int) -> Any:
+    """End the present preview link and make another."""
+    with site().database.write() as db:
+        previews.revoke(permissions.editable(db, me(), post_id))
+    flash("The old preview link is dead; there is a new one.", "done")
+    return redirect(url_for("studio.post_editor.edit", post_id=post_id))

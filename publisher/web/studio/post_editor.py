@@ -1,0 +1,120 @@
+"""The editor: one form for everything about a post."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+
+from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
+from publisher.blog import autosave, editing, permissions, previews, revisions
+from publisher.blog.difference import Piece, difference
+from publisher.storage.tables.blog import Post
+from publisher.web.context import login_required, me, now, site
+from publisher.web.rendering import clock, sentence, settings
+from publisher.web.studio import forms, media, shared
+from publisher.web.studio.forms import Typed
+
+blueprint = Blueprint("post_editor", __name__)
+
+
+@blueprint.get("/posts/new")
+@login_required
+def new() -> str:
+    """An empty page."""
+    kind = "page" if request.args.get("kind") == "page" else "post"
+    return show(Typed(kind=kind, place="draft"), 0)
+
+
+@blueprint.get("/posts/<int:post_id>")
+@login_required
+def edit(post_id: int) -> str:
+    """A post with what was typed since it was last saved."""
+    with site().database.read() as db:
+        post = permissions.editable(db, me(), post_id)
+        typed = forms.from_post(db, post, settings().zone)
+        kept = autosave.load(db, me().id, post_id)
+    if kept is None or forms.with_autosave(typed, kept.fields) == typed:
+        return show(typed, post_id, seen=autosave.stamp(kept))
+    typed = replace(forms.with_autosave(typed, kept.fields), base_version=str(kept.base_version))
+    return show(typed, post_id, seen=autosave.stamp(kept), unsaved=clock(kept.saved_at))
+
+
+@blueprint.post("/posts/new", defaults={"post_id": 0})
+@blueprint.post("/posts/<int:post_id>")
+@login_required
+def save(post_id: int) -> Any:
+    """Save, and put the post where the form says: draft, now or later."""
+    typed = forms.from_mapping(request.form)
+    try:
+        if request.form.get("action") == "upload":
+            return show(media.added(typed), post_id, notice="The file has been added.")
+        post = _submit(typed, post_id)
+    except FieldErrors as error:
+        return show(typed, post_id, errors=error.fields), error.http_status
+    except Conflict as error:
+        return _conflict(typed, post_id, str(error)), error.http_status
+    except (NotFound, Forbidden):
+        raise
+    except PublisherError as error:
+        notice = f"This was not saved: {error}. Your text is still here."
+        return show(typed, post_id, notice=notice), error.http_status
+    shared.feeds_changed()
+    if post.status != "scheduled":
+        flash(f"Saved {clock(now())}." if post.status == "draft" else "Updated.", "done")
+    return redirect(url_for(".edit", post_id=post.id, done=post_id or "new"))
+
+
+def show(
+    typed: Typed,
+    post_id: int,
+    *,
+    errors: dict[str, str] | None = None,
+    notice: str = "",
+    seen: str = "",
+    unsaved: str = "",
+    conflict: list[Piece] | None = None,
+    theirs: Post | None = None,
+) -> str:
+    """The page with the form filled from `typed`; NotFound and Forbidden as for any post."""
+    with site().database.read() as db:
+        post = permissions.editable(db, me(), post_id) if post_id else None
+        saves = len(revisions.history(db, post, limit=2)) if post else 0
+        return render_template(
+            "studio/editor.html",
+            typed=typed,
+            post=post,
+            errors=errors or {},
+            notice=notice,
+            seen=seen,
+            unsaved=unsaved,
+            conflict=conflict,
+            theirs=theirs,
+            has_history=saves > 1,
+            preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
+            leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
+            seconds_left=shared.seconds_left,
+        )
+
+
+def _submit(typed: Typed, post_id: int) -> Post:
+    value, intent = forms.read(typed, settings().zone)
+    undo = settings().undo_seconds
+    with site().database.write() as db:
+        post = editing.submit(db, me(), post_id, value, typed.version, intent, now(), undo)
+        if post_id == 0:
+            autosave.forget(db, me().id, autosave.BOX)
+        return post
+
+
+def _conflict(typed: Typed, post_id: int, problem: str) -> str:
+    """Both texts and what differs; the form holds the typed one, on top of the other."""
+    with site().database.read() as db:
+        theirs = permissions.editable(db, me(), post_id) if post_id else None
+    if theirs is None or theirs.status == "deleted":
+        notice = f"{sentence(problem)} Saved now, your text becomes a new post."
+        return show(replace(typed, base_version="0", place="draft"), 0, notice=notice)
+    pieces = difference(theirs.source, typed.source)
+    newer = replace(typed, base_version=str(theirs.version))
+    return show(newer, post_id, conflict=pieces, theirs=theirs)

@@ -1,0 +1,23 @@
+"""`/studio/preview`: the text in the editor as readers will get it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, jsonify, request
+
+from publisher.blog import markdown
+from publisher.web.context import login_required
+from publisher.web.studio import forms
+
+blueprint = Blueprint("preview", __name__)
+
+
+@blueprint.post("/preview")
+@login_required
+def preview() -> Any:
+    """The text as readers will get it."""
+    typed = forms.from_mapping(request.form)
+    number = request.form.get("post_id", "")
+    anchor = f"p{number}-" if number.isdecimal() and number != "0" else ""
+    return jsonify(html=markdown.html_of(typed.source, typed.source_format, anchor))

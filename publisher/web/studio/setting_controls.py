@@ -1,0 +1,166 @@
+"""How each setting is shown to people: its words and its control. What is allowed is not here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from publisher.core.ttl.forecast import PROFILES
+from publisher.core.ttl.planner import PLANNERS
+from publisher.settings import CHECKS
+
+
+@dataclass(frozen=True)
+class Control:
+    """One setting in the form; `kind` is line, area, number, choice, radios, zone or freshness."""
+
+    name: str
+    label: str
+    hint: str = ""
+    kind: str = "line"
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Settings that belong together; a folded group is shown closed until it is needed."""
+
+    heading: str
+    controls: tuple[Control, ...]
+    folded: bool = False
+
+
+_PROFILE_WORDS = {
+    "day": "the hours of the day",
+    "week": "the hours of the day, and the weekdays",
+    "week+minute": "the hours of the day, the weekdays, and the minutes within an hour",
+}
+_PLANNER_WORDS = {
+    "look-ahead": "the longest wait that hides little enough",
+    "planned": "the best course through the coming day",
+}
+
+_GROUPS = (
+    Group(
+        "The blog",
+        (
+            Control("title", "Title"),
+            Control("description", "Description", "One sentence; it stands under the title."),
+            Control("language", "Language", "Of your posts, as a code: en, de, pt-BR."),
+            Control(
+                "timezone",
+                "Time zone",
+                "Yours. Dates are shown in it, and the hours of your day are counted in it; after "
+                "a change they are counted anew.",
+                "zone",
+            ),
+            Control("home_items", "Posts on a page", kind="number"),
+        ),
+    ),
+    Group(
+        "How soon readers come back",
+        (
+            Control("poll_minutes", "Fresher or quieter", kind="freshness"),
+            Control(
+                "menu",
+                "Waiting times to choose from",
+                "Minutes with slashes between them, such as 15/60/480; or any, for every whole "
+                "minute from 15 to 1440; or any:30-720.",
+            ),
+            Control(
+                "planner",
+                "How the time is chosen",
+                kind="choice",
+                options=tuple((name, _PLANNER_WORDS.get(name, name)) for name in PLANNERS),
+            ),
+            Control(
+                "profile",
+                "What your habits are told apart by",
+                kind="choice",
+                options=tuple((name, _PROFILE_WORDS.get(name, name)) for name in PROFILES),
+            ),
+        ),
+    ),
+    Group(
+        "The feed",
+        (
+            Control("feed_items", "Posts in the feed", "Whole posts, the newest ones.", "number"),
+            Control(
+                "undo_seconds",
+                "Seconds to undo",
+                "A post from the studio waits this long before it enters the feed. What a reader "
+                "has fetched cannot be taken back.",
+                "number",
+            ),
+            Control(
+                "old_feeds",
+                "Former feed addresses",
+                "Paths of the feed at its former home, such as /feed/ or /index.xml, one a line. "
+                "They lead to the feed of today.",
+                "area",
+            ),
+            Control(
+                "etag",
+                "When only the waiting time changes",
+                kind="radios",
+                options=(
+                    ("document", "Readers fetch the feed again and learn the new time"),
+                    ("quiet", "They hear that nothing is new: for very large feeds"),
+                ),
+            ),
+            Control(
+                "hubs",
+                "WebSub hubs",
+                "Addresses of hubs that are told of new posts, at most 5, one a line.",
+                "area",
+            ),
+            Control("cloud", "rssCloud server", "The address of its pleaseNotify, or nothing."),
+        ),
+    ),
+    Group(
+        "Who reads",
+        (
+            Control("readers_days", "Days to keep the counts of polls", kind="number"),
+            Control(
+                "fairness",
+                "Readers that ask far too often",
+                kind="radios",
+                options=(
+                    ("off", "are answered"),
+                    ("on", "are told to wait, where they also ignore what they fetched before"),
+                ),
+            ),
+        ),
+    ),
+    Group(
+        "The river",
+        (
+            Control("river_policy", "Policy of new feeds", "ttl, or another one by its name."),
+            Control("river_host_delay_seconds", "Seconds between two requests to one site",
+                    kind="number"),
+            Control("river_on_demand_minutes", "Minutes between two polls by hand", kind="number"),
+            Control("river_keep_days", "Days to keep items", kind="number"),
+            Control("river_keep_items", "Items to keep of a feed", kind="number"),
+            Control("river_keep_visit_days", "Days to keep the history of polls", kind="number"),
+            Control(
+                "river_estimator",
+                "Estimator for observed pages",
+                kind="choice",
+                options=(("changes", "counts changes"), ("nochanges", "counts quiet visits")),
+            ),
+            Control("river_visits", "Visits to an estimate", kind="number"),
+            Control("river_metadata", "Further fields to keep", "Names with spaces between them."),
+        ),
+        folded=True,
+    ),
+)  # fmt: skip
+
+
+def groups() -> tuple[Group, ...]:
+    """All settings in groups; one that nobody has found words for comes last, by its name."""
+    worded = {control.name for group in _GROUPS for control in group.controls}
+    others = tuple(Control(name, name) for name in CHECKS if name not in worded)
+    known = tuple(
+        Group(group.heading, tuple(c for c in group.controls if c.name in CHECKS), group.folded)
+        for group in _GROUPS
+    )
+    return (*known, Group("Further settings", others, folded=True)) if others else known

@@ -1,0 +1,88 @@
+"""The site's settings as a form: generated from their checks, saved all or none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+
+from publisher.base.dates import zone_names
+from publisher.base.errors import FieldErrors
+from publisher.blog import activity
+from publisher.core.ttl.decision import day_table
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import CHECKS, Settings, load_settings, store_settings
+from publisher.web.blog_day import strip
+from publisher.web.context import admin_required, now, site
+from publisher.web.day_strip import draw, polls_a_day
+from publisher.web.studio.setting_controls import groups
+
+blueprint = Blueprint("settings", __name__)
+
+# From freshest to quietest: minutes of one update's waiting that one poll is worth.
+STEPS = ((5.0, "Freshest"), (10.0, "Fresher"), (20.0, "Balanced"), (40.0, "Quieter"),
+         (80.0, "Quietest"))  # fmt: skip
+
+
+@blueprint.get("/settings")
+@admin_required
+def page() -> Any:
+    """All settings."""
+    with site().database.read() as db:
+        return _page(db, _texts(load_settings(db)), {})
+
+
+@blueprint.post("/settings")
+@admin_required
+def save() -> Any:
+    """Take what was changed; with any mistake nothing is changed and everything typed is kept."""
+    form = request.form
+    typed = {name: " ".join(form[name].split()) for name in CHECKS if name in form}
+    try:
+        with site().database.write() as db:
+            before = _texts(load_settings(db))
+            changed = {name: text for name, text in typed.items() if text != before[name]}
+            store_settings(db, changed)
+    except FieldErrors as error:
+        with site().database.read() as db:
+            return _page(db, before | typed, error.fields), error.http_status
+    if changed:
+        rebuild(site(), now())
+    flash("Saved." if changed else "Nothing was changed.", "done")
+    return redirect(url_for("studio.settings.page"))
+
+
+def _texts(values: Settings) -> dict[str, str]:
+    """Each setting as a person would type it."""
+    return {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in asdict(values).items()
+    }
+
+
+def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
+    return render_template(
+        "settings/site.html",
+        groups=groups(),
+        values=texts,
+        errors=errors,
+        zones=sorted(name for name in zone_names() if "/" in name and not name.startswith("Etc/")),
+        freshness=_freshness(db, now(), texts["poll_minutes"]),
+        day=strip(db, now()),
+    )
+
+
+def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, str]]:
+    """What each step would mean for a reader of this blog, from the day as it is known."""
+    known, rule = activity.load(db), load_settings(db).rule
+    options = []
+    for minutes, word in STEPS:
+        hours = day_table(known, moment, replace(rule, poll_minutes=minutes))
+        polls = polls_a_day(draw(hours, known.zone).bars)
+        options.append((f"{minutes:g}", f"{word}: about {polls} polls a day from each reader"))
+    if chosen not in dict(options):
+        options.append((chosen, f"As it is: one poll is worth {chosen} minutes of waiting"))
+    return options

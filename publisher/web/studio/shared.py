@@ -1,0 +1,35 @@
+"""What several pages of the studio need."""
+
+from __future__ import annotations
+
+import structlog
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import StorageUnavailable
+from publisher.blog import editing
+from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.blog import Author, Post
+from publisher.web.context import now, site
+from publisher.web.rendering import settings
+
+log = structlog.get_logger("studio")
+
+
+def feeds_changed() -> None:
+    """Show the change in the feeds now. The change itself is safe: the job would do it too."""
+    try:
+        rebuild(site(), now())
+    except StorageUnavailable as error:
+        log.warning("rebuild postponed", reason=str(error))
+
+
+def leaving(session: Session, author: Author) -> list[Post]:
+    """The author's posts that can still be held back."""
+    return editing.leaving(session, author, now(), settings().undo_seconds)
+
+
+def seconds_left(post: Post) -> int:
+    """How long a post can still be held back."""
+    if post.scheduled_at is None:
+        return 0
+    return max(0, round((post.scheduled_at - now()).total_seconds()))

@@ -1,0 +1,53 @@
+"""A text that was sent when it could not be taken: carried through the login, shown again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from flask import request
+
+from publisher.base.errors import PublisherError
+from publisher.web.studio import post_editor
+from publisher.web.studio.forms import FIELDS, Typed, from_mapping
+
+PREFIX = "held_"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A form that was sent, and the post it belongs to (0: a new one)."""
+
+    post_id: int
+    typed: Typed
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Names and values for the login form to carry along."""
+        named = {PREFIX + name: value for name, value in asdict(self.typed).items() if value}
+        return {**named, f"{PREFIX}post_id": str(self.post_id)}
+
+
+def sent() -> Held | None:
+    """The text in the present request, if it has one."""
+    if "source" not in request.form:
+        return None
+    post_id = (request.view_args or {}).get("post_id", 0)
+    return Held(post_id, from_mapping(request.form))
+
+
+def received() -> Held | None:
+    """The text that the login form carried along, if any."""
+    if f"{PREFIX}post_id" not in request.form:
+        return None
+    fields = {name: request.form.get(PREFIX + name, "") for name in FIELDS}
+    number = request.form[f"{PREFIX}post_id"]
+    return Held(int(number) if number.isdecimal() else 0, from_mapping(fields))
+
+
+def editor_page(held: Held, notice: str) -> str:
+    """The editor with that text in it; as a new post when the old one is not to be had."""
+    notice = f"{notice} Nothing has been saved yet."
+    try:
+        return post_editor.show(held.typed, held.post_id, notice=notice)
+    except PublisherError:
+        return post_editor.show(replace(held.typed, base_version="0"), 0, notice=notice)

@@ -1,0 +1,109 @@
+"""Roles, shutting out, passwords and sessions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from publisher.base.errors import FieldErrors, Forbidden, NotFound
+from publisher.blog import accounts, authors, tokens
+from publisher.site import Site
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_author
+
+
+def test_somebody_stays_admin(site: Site, clock: FakeClock) -> None:
+    """The last admin can neither step down nor be shut out; with a second one both work."""
+    make_author(site, "ada")
+    make_author(site, "ben")
+    with site.database.write() as db:
+        ada, ben = authors.named(db, "ada"), authors.named(db, "ben")
+        with pytest.raises(FieldErrors, match="admin first"):
+            accounts.set_role(db, ada, "author")
+        with pytest.raises(FieldErrors, match="admin first"):
+            accounts.disable(db, ada, clock())
+        accounts.set_role(db, ben, "admin")
+        accounts.set_role(db, ada, "author")
+        with pytest.raises(FieldErrors, match="admin first"):
+            accounts.disable(db, ben, clock())
+
+
+def test_shut_out_ends_everything(site: Site, clock: FakeClock) -> None:
+    """Neither a session nor the password nor a token opens anything; letting in opens again."""
+    make_author(site, "ada")
+    make_author(site, "ben")
+    with site.database.write() as db:
+        ben = authors.named(db, "ben")
+        session = authors.open_session(db, ben, "", clock())
+        token = tokens.create(db, ben, ["create"], clock())
+        accounts.disable(db, ben, clock())
+        assert authors.author_of(db, session, clock()) is None
+        assert tokens.verify(db, token) is None
+        with pytest.raises(Forbidden):
+            authors.authenticate(db, "ben", PASSWORD)
+        accounts.enable(db, ben)
+        assert authors.authenticate(db, "ben", PASSWORD) is ben
+        assert authors.author_of(db, session, clock()) is None
+
+
+def test_a_reset_password_works_and_the_old_one_does_not(site: Site) -> None:
+    """The made password opens; each is another one."""
+    make_author(site, "ada")
+    with site.database.write() as db:
+        ada = authors.named(db, "ada")
+        first, second = accounts.reset_password(db, ada), accounts.reset_password(db, ada)
+        assert first != second
+        assert authors.authenticate(db, "ada", second) is ada
+        for old in (PASSWORD, first):
+            with pytest.raises(Forbidden):
+                authors.authenticate(db, "ada", old)
+
+
+def test_changing_needs_the_present_password(site: Site) -> None:
+    """Which field is wrong is said; nothing changes until both are right."""
+    make_author(site, "ada")
+    with site.database.write() as db:
+        ada = authors.named(db, "ada")
+        with pytest.raises(FieldErrors) as refused:
+            accounts.change_password(db, ada, "wrong", "a new long password")
+        assert list(refused.value.fields) == ["old_password"]
+        with pytest.raises(FieldErrors) as refused:
+            accounts.change_password(db, ada, PASSWORD, "short")
+        assert list(refused.value.fields) == ["new_password"]
+        accounts.change_password(db, ada, PASSWORD, "a new long password")
+        assert authors.authenticate(db, "ada", "a new long password") is ada
+
+
+def test_sessions_are_listed_and_ended(site: Site, clock: FakeClock) -> None:
+    """One's own living sessions only; ending the others leaves the present one."""
+    make_author(site, "ada")
+    make_author(site, "ben")
+    with site.database.write() as db:
+        ada, ben = authors.named(db, "ada"), authors.named(db, "ben")
+        authors.open_session(db, ada, "expired", clock() - timedelta(days=31))
+        one = authors.open_session(db, ada, "one", clock())
+        authors.open_session(db, ada, "two", clock())
+        authors.open_session(db, ben, "ben", clock())
+        db.flush()
+        assert [row.agent for row in accounts.sessions_of(db, ada, clock())] == ["two", "one"]
+        (bens,) = accounts.sessions_of(db, ben, clock())
+        with pytest.raises(NotFound):
+            accounts.end_session(db, ada, bens.id)
+        accounts.end_other_sessions(db, ada, one)
+        assert [row.agent for row in accounts.sessions_of(db, ada, clock())] == ["one"]
+        accounts.end_session(db, ben, bens.id)
+        assert accounts.sessions_of(db, ben, clock()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "bio", "wrong"),
+    [("", "", {"display_name"}), ("x" * 81, "", {"display_name"}), ("Ada", "x" * 5001, {"bio"}),
+     (" \n ", "x" * 5001, {"display_name", "bio"})],
+)  # fmt: skip
+def test_a_profile_is_checked(site: Site, name: str, bio: str, wrong: set[str]) -> None:
+    """Every problem is named at once."""
+    make_author(site, "ada")
+    with site.database.write() as db, pytest.raises(FieldErrors) as refused:
+        accounts.describe(db, authors.named(db, "ada"), name, bio)
+    assert set(refused.value.fields) == wrong

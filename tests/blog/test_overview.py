@@ -1,0 +1,80 @@
+"""The author's own list of posts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from publisher.blog import autosave, overview, posts
+from publisher.blog.drafts import draft
+from publisher.site import Site
+from tests.conftest import FakeClock
+from tests.factories import make_author, make_post
+
+
+@pytest.fixture
+def filled(site: Site, clock: FakeClock) -> Site:
+    """Five posts of two authors: published, scheduled, a page, a draft, a deleted one."""
+    ada, bob = make_author(site), make_author(site, "bob")
+    make_post(site, "Of cats.", author_id=ada.id, tags=["Pets"], title="Cats")
+    clock.forward(minutes=1)
+    make_post(site, "About me and my cats.", author_id=bob.id, kind="page", title="About")
+    make_post(site, "Later.", at=clock() + timedelta(days=1), author_id=ada.id)
+    clock.forward(minutes=1)
+    with site.database.write() as db:
+        posts.create(db, draft("A draft of 100% cats."), bob.id, clock())
+        gone = posts.create(db, draft("Gone."), ada.id, clock())
+        posts.delete(db, gone, clock())
+    return site
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
+        ({"state": "draft"}, ["A draft of 100% cats."]),
+        ({"state": "deleted"}, ["Gone."]),
+        ({"kind": "page"}, ["About me and my cats."]),
+        ({"kind": "post", "state": "published"}, ["Of cats."]),
+        ({"tag": "pets"}, ["Of cats."]),
+        ({"tag": "unknown"}, []),
+        ({"author_id": 2}, ["A draft of 100% cats.", "About me and my cats."]),
+        ({"words": "cats"}, ["A draft of 100% cats.", "About me and my cats.", "Of cats."]),
+        ({"words": "100%"}, ["A draft of 100% cats."]),
+        ({"words": "%"}, ["A draft of 100% cats."]),
+        ({"words": "'\"; DROP"}, []),
+    ],
+)
+def test_filters(filled: Site, wanted: dict[str, str | int], found: list[str]) -> None:
+    """Each filter shows what it says, newest first."""
+    with filled.database.read() as db:
+        rows = overview.rows(db, overview.Filter(**wanted), 1)  # type: ignore[arg-type]
+    assert [row.began for row in rows] == found
+
+
+def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
+    """Page by page nothing is missing and nothing twice, also where moments are the same."""
+    for number in range(7):
+        make_post(site, f"Post {number}")
+        clock.forward(minutes=number % 2)
+    seen: list[str] = []
+    after = None
+    with site.database.read() as db:
+        while rows := overview.rows(db, overview.Filter(), 1, limit=2, after=after):
+            seen += [row.began for row in rows]
+            after = overview.Cursor(rows[-1].when, rows[-1].id)
+    assert seen == [f"Post {number}" for number in reversed(range(7))]
+
+
+def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
+    """A row counts the updates that readers got, and shows what is not saved yet."""
+    with filled.database.write() as db:
+        posts.save(db, 1, draft("Of many cats.", tags=["Pets"]), 1, 1, clock())
+        autosave.keep(db, 1, 1, 2, {"source": "Of all cats.", "title": ""}, "", clock())
+    with filled.database.read() as db:
+        row = overview.rows(db, overview.Filter(tag="pets"), 1)[0]
+        other = overview.rows(db, overview.Filter(tag="pets"), 2)[0]
+    assert (row.updates, row.tags, row.author) == (2, ["Pets"], "ada")
+    assert (row.began, row.unsaved_at) == ("Of all cats.", clock())
+    assert (other.began, other.unsaved_at) == ("Of many cats.", None)

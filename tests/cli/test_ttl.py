@@ -1,0 +1,88 @@
+"""`updates load` and `updates export` as they are typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import func, select
+
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
+from publisher.base.errors import InvalidData
+from publisher.blog import activity
+from publisher.cli import cli
+from publisher.site import open_site
+from publisher.storage.tables.blog import Update
+
+LOG = """updated_at
+2020-01-01T09:00:00Z
+2020-01-01T09:30:00.250000Z
+2020-01-02T23:59:59Z
+"""
+
+
+def run(instance: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments, env={"PUBLISHER_INSTANCE": str(instance)})
+
+
+def load(folder: Path, text: str | bytes) -> Result:
+    file = folder / "log.csv"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return run(folder / "instance", "updates", "load", str(file))
+
+
+def test_out_and_in_again(tmp_path: Path) -> None:
+    """What is exported is what was loaded; the second time everything is skipped."""
+    assert load(tmp_path, LOG).output == "loaded 3, skipped 0\n"
+    exported = run(tmp_path / "instance", "updates", "export").output
+    assert exported == LOG
+    assert load(tmp_path, exported).output == "loaded 0, skipped 3\n"
+
+
+def test_other_columns_offsets_and_doubles(tmp_path: Path) -> None:
+    """The column is found by its name; two spellings of one instant are one update."""
+    text = "\ufeffslug,updated_at\na,2020-01-01T10:00:00+01:00\n\nb,2020-01-01T09:00:00Z\n"
+    assert load(tmp_path, text).output == "loaded 1, skipped 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (LOG + "yesterday\n", 5),
+        (LOG + "2020-01-01T09:00:00\n", 5),
+        (LOG + "2150-01-01T09:00:00Z\n", 5),
+        (LOG + "9999-12-31T23:59:59Z\n", 5),
+        ("updated_at,x\n2020-01-01T09:00:00Z,1\n\n0000-01-01T00:00:00Z,2\n", 4),
+        ("when\n2020-01-01T09:00:00Z\n", 1),
+        ("", 1),
+        ("x,updated_at\n1\n", 2),
+        (LOG.encode() + b"\xff\xfe\n", 0),
+    ],
+)
+def test_one_bad_row_and_nothing_is_loaded(tmp_path: Path, text: str | bytes, line: int) -> None:
+    """The line is named, the exit code is 1, the log stays as it was."""
+    load(tmp_path, "updated_at\n2019-01-01T00:00:00Z\n")
+    result = load(tmp_path, text)
+    assert isinstance(result.exception, InvalidData)
+    assert not line or f"line {line}:" in str(result.exception)
+    assert run(tmp_path / "instance", "updates", "export").output.count("\n") == 2
+
+
+def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
+    """More rows than are written at a time: all are there, and folded as one by one."""
+    days = "".join(
+        f"20{y:02}-0{m}-{d:02}T{h:02}:00:00Z\n"
+        for y in range(5, 20)
+        for m in range(1, 9)
+        for d in range(1, 29)
+        for h in range(6, 12)
+    )
+    assert load(tmp_path, "updated_at\n" + days).output == "loaded 20160, skipped 0\n"
+    instance = tmp_path / "instance"
+    here = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    with here.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(Update)) == 20160
+        assert activity.load(db) == activity.at(db, utc_now())
+    here.database.close()

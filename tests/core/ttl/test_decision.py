@@ -1,0 +1,165 @@
+"""The decision on the day its inventor described, in warm-up, and with posts in the queue."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publisher.core.ttl.activity import Activity, fold, histogram
+from publisher.core.ttl.decision import (
+    TtlRule,
+    build_moment,
+    day_table,
+    decide,
+    next_build,
+    next_change_at,
+)
+from publisher.core.ttl.reasons import explain
+
+NEW_YORK = "America/New_York"
+MONDAY = datetime(2021, 11, 1, tzinfo=ZoneInfo(NEW_YORK))
+
+
+def winers_updates(days: int = 21) -> list[datetime]:
+    """The stated day: 11 an hour from 7 to 14 h, one in three hours until 19 h, 3 an hour until
+    22 h, none until 7 h; spread evenly within the hour."""
+    updates: list[datetime] = []
+    for day in range(days, 0, -1):
+        midnight = MONDAY - timedelta(days=day)
+        for hour, number in [(h, 11) for h in range(7, 14)] + [(h, 3) for h in range(19, 22)]:
+            start = midnight.replace(hour=hour)
+            updates += [start + timedelta(minutes=(k + 0.5) * 60 / number) for k in range(number)]
+        updates += [midnight + timedelta(hours=14 + (day * 7 % 15) / 3), midnight.replace(hour=18)]
+    return sorted(update.astimezone(UTC) for update in updates)
+
+
+@pytest.fixture(scope="module")
+def winer() -> Activity:
+    return histogram(winers_updates(), MONDAY, NEW_YORK)
+
+
+def test_winers_day_gets_winers_ttls(winer: Activity) -> None:
+    """15 in the morning, 60 in the afternoon, 15 in the evening, 480 when the day is done."""
+    ttl = {row.hour: row.ttl_minutes for row in day_table(winer, MONDAY, TtlRule())}
+    wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 18), 60)
+    wanted |= {19: 15, 20: 15, 22: 480}
+    assert {hour: ttl[hour] for hour in wanted} == wanted
+
+
+def test_no_obedient_client_sleeps_into_the_morning(winer: Activity) -> None:
+    """Whatever minute it polls from 22 h on, it is back within an hour of the 7 h update."""
+    morning = MONDAY.replace(hour=7) + timedelta(days=1)
+    for start in range(9 * 60):
+        at = MONDAY.replace(hour=22) + timedelta(minutes=start)
+        while at < morning:
+            built = build_moment(winer.last_update, at, NEW_YORK)
+            at += timedelta(minutes=decide(winer, built, TtlRule()).ttl_minutes)
+        assert at - morning <= timedelta(minutes=60)
+
+
+@pytest.mark.parametrize(
+    ("silence", "minutes"),
+    [
+        (timedelta(0), 15),
+        (timedelta(minutes=59, seconds=59), 15),
+        (timedelta(hours=1), 60),
+        (timedelta(hours=2, minutes=59, seconds=59), 60),
+        (timedelta(hours=3), 480),
+        (timedelta(days=400), 480),
+    ],
+)
+def test_warm_up_counts_from_the_last_update(silence: timedelta, minutes: int) -> None:
+    """Less than an hour 15, less than three 60, otherwise 480, in whole seconds."""
+    activity = fold(Activity.empty(NEW_YORK), [MONDAY])
+    decision = decide(activity, MONDAY + silence, TtlRule())
+    assert (decision.ttl_minutes, decision.phase) == (minutes, "warm-up")
+
+
+def test_an_empty_log_says_480() -> None:
+    """Nothing known: the longest step, and the reasons say so."""
+    decision = decide(Activity.empty("UTC"), MONDAY, TtlRule())
+    assert (decision.ttl_minutes, decision.reason_code) == (480, "empty")
+    assert "No update is known yet" in explain(decision)[1]
+
+
+@pytest.mark.parametrize(
+    ("menu", "values"), [("30/120", [30, 30, 120]), ("any:30-240", [30, 60, 240])]
+)
+def test_warm_up_uses_the_nearest_values_of_the_menu(menu: str, values: list[int]) -> None:
+    """15, 60 and 480 become what the menu has closest to them."""
+    rule = TtlRule.parse(menu=menu)
+    activity = fold(Activity.empty("UTC"), [MONDAY])
+    waits = [timedelta(0), timedelta(hours=1), timedelta(hours=3)]
+    assert [decide(activity, MONDAY + wait, rule).ttl_minutes for wait in waits] == values
+
+
+def test_warm_up_needs_both_and_never_comes_back() -> None:
+    """7 days and 20 updates end it; years of silence do not begin it again."""
+    start = MONDAY - timedelta(days=7)
+    nineteen = fold(Activity.empty("UTC"), [start + timedelta(hours=k) for k in range(19)])
+    assert decide(nineteen, MONDAY, TtlRule()).phase == "warm-up"
+    twenty = fold(nineteen, [start + timedelta(hours=19)])
+    assert decide(twenty, MONDAY - timedelta(seconds=1), TtlRule()).phase == "warm-up"
+    assert decide(twenty, MONDAY, TtlRule()).phase == "prediction"
+    assert decide(twenty, MONDAY + timedelta(days=4000), TtlRule()).phase == "prediction"
+
+
+@given(
+    wait=st.integers(1, 3 * 86_400),
+    menu=st.sampled_from(["15/60/480", "any", "30/90", "7/13/1440"]),
+    known=st.integers(0, 30),
+)
+def test_no_copy_outlives_a_scheduled_post(wait: int, menu: str, known: int) -> None:
+    """A copy read at any minute before the next build is gone within the smallest ttl after it."""
+    rule = TtlRule.parse(menu=menu)
+    past = [MONDAY - timedelta(hours=11 * k) for k in range(known)]
+    activity = histogram(past, MONDAY, NEW_YORK)
+    post = MONDAY + timedelta(seconds=wait)
+    decision = decide(activity, MONDAY, rule, [post])
+    last_read = min(post, decision.valid_until)
+    latest = post + timedelta(minutes=rule.menu.smallest)
+    assert decision.ttl_minutes in rule.menu.values
+    assert last_read + timedelta(minutes=decision.ttl_minutes) <= latest
+
+
+def test_the_decision_refuses_to_know_the_future(winer: Activity) -> None:
+    """An activity with updates after the moment of the decision is an error, not a leak."""
+    with pytest.raises(ValueError, match="later than the moment"):
+        decide(winer, MONDAY - timedelta(days=3), TtlRule())
+
+
+def test_next_change_is_the_first_build_that_differs(winer: Activity) -> None:
+    """From 22 h on the ttl is unchanged at each build before `next_change_at`."""
+    at = MONDAY.replace(hour=22)
+    change = next_change_at(winer, at, TtlRule())
+    assert change is not None
+    now = decide(winer, at, TtlRule()).ttl_minutes
+    while at < change:
+        assert decide(winer, at, TtlRule()).ttl_minutes == now
+        at = next_build(at, NEW_YORK)
+    assert at == change
+    assert decide(winer, at, TtlRule()).ttl_minutes != now
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("menu", "0/60", "between 1"),
+        ("menu", "15/sixty", "'sixty' is not a whole number"),
+        ("menu", "", "'' is not a whole number"),
+        ("menu", "any:60-15", "first limit"),
+        ("menu", "any:60", "any:15-1440"),
+        ("menu", "15/9999999999999999", "between 1"),
+        ("planner", "oracle", "known: auto, look-ahead"),
+        ("profile", "moon", "known: day, week"),
+        ("poll_minutes", "0", "not between 0"),
+        ("poll_minutes", "soon", "not a number"),
+        ("poll_minutes", "nan", "not between 0"),
+    ],
+)
+def test_bad_settings_say_what_is_wrong(setting: str, value: str, message: str) -> None:
+    """One clear line for each mistake, naming what is known."""
+    with pytest.raises(ValueError, match=message):
+        TtlRule.parse(**{setting: value})

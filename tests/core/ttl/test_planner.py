@@ -1,0 +1,137 @@
+"""The planners against what can be worked out by hand, and habits that they must learn."""
+
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+
+import pytest
+
+from publisher.core.menu import parse_menu
+from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.decision import TtlRule, build_moment, decide
+from publisher.core.ttl.forecast import hides
+from publisher.core.ttl.planner import (
+    CELL_MINUTES,
+    CELLS,
+    Cells,
+    best_fixed,
+    follow,
+    hidden,
+    look_ahead,
+    planned,
+    planner_for,
+)
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def even(per_minute: float, minutes: int = 6000) -> tuple[list[float], list[float]]:
+    """Running sums of a constant rate, as `look_forward` writes them."""
+    steps = range(minutes // 5 + 1)
+    number = [per_minute * 5.0 * step for step in steps]
+    waiting = [per_minute * (5.0 * step) ** 2 / 2.0 for step in steps]
+    return number, waiting
+
+
+@pytest.mark.parametrize(("per_day", "worth"), [(6, 10), (20, 10), (20, 40), (2, 60)])
+def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, worth: float) -> None:
+    """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
+    rate = per_day / 1440.0
+    number, waiting = even(rate)
+    menu = parse_menu("any")
+    ideal = sqrt(2.0 * worth / rate)
+    assert look_ahead(number, waiting, 0.0, 60.0, menu.values, worth) == int(ideal)
+    cells = Cells(*([0.0] * ((48 + 26) * CELLS) for _ in Cells._fields))
+    found = planned(
+        number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, cells
+    )  # fmt: skip
+    assert found == pytest.approx(ideal, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    "text", ["any", "any:1-10080", "15/60/480", "5/10/20/30/45/60/90/240/480/1000"]
+)
+def test_the_best_fixed_value_is_the_cheapest_of_the_menu(text: str) -> None:
+    """The search beside the square root finds what trying every value finds."""
+    values = parse_menu(text).values
+    for per_day in (0.01, 0.3, 1.7, 9.0, 80.0, 2000.0):
+        for worth in (0.5, 10.0, 333.0):
+            rate = per_day / 1440.0
+            cost = [worth / value + rate * value / 2.0 for value in values]
+            assert best_fixed(values, rate, worth) == values[cost.index(min(cost))]
+
+
+def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> None:
+    """The table's own sums at its cells give, to the bit, what `hides` gives at those minutes."""
+    number, waiting = [0.0], [0.0]
+    for step in range(400):
+        waiting.append(waiting[-1] + number[-1] * 5.0 + (step % 7) * 0.01)
+        number.append(number[-1] + (step % 11) * 0.003)
+    menu = parse_menu("15/60/480")
+    size = (30 + 8 + 2) * CELLS
+    cells = Cells(*([0.0] * size for _ in Cells._fields))
+    planned(number, waiting, 0.0, 35.0, menu.values, menu.values, 12.0, 30, cells)
+    value = list(cells.value)
+    for hour in (29, 14, 0):
+        for ttl in menu.values:
+            follow(number, waiting, hour, ttl, 12.0, 1e300, 35.0, cells)
+            for cell in range(hour * CELLS, hour * CELLS + CELLS):
+                at = 35.0 + (cell + 0.5) * CELL_MINUTES
+                then = cells.value[cell + ttl // 15]
+                assert cells.value[cell] == 12.0 + hides(number, waiting, at, float(ttl)) + then
+            cells.value[:] = value
+
+
+def test_hidden_waiting_of_a_constant_rate() -> None:
+    """rate x ttl squared / 2, wherever the copy is fetched."""
+    number, waiting = even(0.01)
+    assert hidden(number, waiting, 3.0, 47.0, 120.0) == pytest.approx(0.01 * 120**2 / 2)
+
+
+def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:
+    """A named planner stays what it is."""
+    assert planner_for("auto", parse_menu("15/60/480")) == "planned"
+    assert planner_for("auto", parse_menu("any")) == "look-ahead"
+    assert planner_for("planned", parse_menu("any")) == "planned"
+
+
+def daily(days: int = 60) -> list[datetime]:
+    """One post a day, at some time between 9 and 10 h."""
+    return [
+        NOON.replace(hour=9, minute=day * 17 % 60) - timedelta(days=day)
+        for day in range(days, 0, -1)
+    ]
+
+
+def test_after_todays_post_a_daily_author_is_left_in_peace() -> None:
+    """Before the post of the day readers come often; after it less so, and then they sleep."""
+    rule = TtlRule.parse(menu="any")
+    activity = histogram(daily(), NOON, "UTC")
+    before = decide(activity, NOON.replace(hour=9), rule)
+    posted = NOON.replace(hour=9, minute=10)
+    after = decide(histogram([*daily(), posted], posted, "UTC"), posted, rule)
+    assert before.ttl_minutes <= 30
+    assert after.ttl_minutes > before.ttl_minutes
+    later = decide(histogram([*daily(), posted], NOON, "UTC"), NOON, rule)
+    assert later.ttl_minutes >= 18 * 60
+
+
+def test_a_weekly_author_is_expected_on_the_day() -> None:
+    """With the week profile the eve of the usual weekday differs from other eves."""
+    weekly = [NOON.replace(hour=9) - timedelta(days=7 * week) for week in range(30, 0, -1)]
+    activity = histogram(weekly, NOON - timedelta(days=1), "UTC")
+    rule = TtlRule.parse(menu="any")
+    eve = NOON.replace(hour=8)
+    other = eve - timedelta(days=3)
+    activity_then = histogram(weekly, other, "UTC")
+    then, now = decide(activity_then, other, rule), decide(activity, eve, rule)
+    assert then.ttl_minutes > 4 * now.ttl_minutes
+
+
+def test_the_busy_hours_of_a_busy_author_never_sleep() -> None:
+    """Ten updates an hour: the smallest value of any menu, whatever was said of the silence."""
+    busy = [NOON - timedelta(minutes=6 * k) for k in range(24 * 10 * 14, 0, -1)]
+    for menu in ("15/60/480", "any", "5/30"):
+        rule = TtlRule.parse(menu=menu)
+        activity = histogram(busy, NOON, "UTC")
+        built = build_moment(activity.last_update, NOON, "UTC")
+        assert decide(activity, built, rule).ttl_minutes == rule.menu.smallest

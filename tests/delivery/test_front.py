@@ -1,0 +1,301 @@
+"""The front: feeds from memory, through the whole application (H1 to H7, H9 over WSGI)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, NoReturn
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+from publisher.base.environment import Environment
+from publisher.delivery.front import FeedFront
+from publisher.delivery.watch import Watch
+from publisher.publishing.rebuild import ADDRESSES, rebuild
+from publisher.settings import store_setting
+from publisher.site import Site
+from publisher.web.application import create_app
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+
+PATHS = sorted(ADDRESSES.values())
+MOMENT_SECONDS = 5.0
+
+
+@pytest.fixture
+def front(app: Flask, site: Site, clock: FakeClock) -> Iterator[FeedFront]:
+    """The front of a blog with one post, an hour old."""
+    make_post(site, "First post.", clock() - timedelta(hours=1), title="One", tags=["web"])
+    rebuild(site, clock())
+    found: FeedFront = app.extensions["front"]
+    yield found
+    assert found.watching
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Wait for what another thread does."""
+    end = time.monotonic() + MOMENT_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_document_has_its_type(client: FlaskClient, front: FeedFront, path: str) -> None:
+    """RSS, Atom and JSON are served with their media types and contain the post."""
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert "charset=utf-8" in answer.headers["Content-Type"]
+    assert b"First post." in answer.data
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/tags/web/rss.xml"])
+def test_h6_stored_validators_get_304(
+    app: Flask, client: FlaskClient, front: FeedFront, clock: FakeClock, environment: Environment,
+    path: str,
+) -> None:  # fmt: skip
+    """H6: at once, after 70 seconds, from another worker and after a restart."""
+    clock.forward(seconds=1)
+    first = client.get(path)
+    validators = {
+        "If-None-Match": first.headers["ETag"],
+        "If-Modified-Since": first.headers["Last-Modified"],
+    }
+    other = create_app(environment, clock)
+    for application in (app, other):
+        for seconds in (0, 70):
+            clock.forward(seconds=seconds)
+            for name, value in validators.items():
+                again = application.test_client().get(path, headers={name: value})
+                assert (again.status_code, again.data) == (304, b"")
+                assert again.headers["ETag"] == first.headers["ETag"]
+                assert again.headers["Last-Modified"] == first.headers["Last-Modified"]
+    other.extensions["publisher"].database.close()
+
+
+def test_h2_h7_freshness_is_on_both_answers(client: FlaskClient, front: FeedFront) -> None:
+    """H2, H7: 200 and 304 carry the same Cache-Control, Vary, Date and Expires."""
+    first = client.get("/rss.xml")
+    again = client.get("/rss.xml", headers={"If-None-Match": first.headers["ETag"]})
+    assert first.headers["Cache-Control"] == "public, max-age=900, s-maxage=60"
+    for name in ("Cache-Control", "Vary", "Date", "Expires"):
+        assert again.headers[name] == first.headers[name]
+    assert first.headers["Date"] == "Mon, 04 Mar 2024 09:30:00 GMT"
+
+
+def test_h3_gzip(client: FlaskClient, front: FeedFront) -> None:
+    """H3: the compressed answer unpacks to the plain one and has the same tag."""
+    plain = client.get("/rss.xml")
+    zipped = client.get("/rss.xml", headers={"Accept-Encoding": "gzip"})
+    assert zipped.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(zipped.data) == plain.data
+    assert zipped.headers["ETag"] == plain.headers["ETag"]
+
+
+def test_h4_head_and_other_methods(client: FlaskClient, front: FeedFront) -> None:
+    """H4: HEAD has the headers of GET; POST is 405 with Allow."""
+    got, head = client.get("/rss.xml"), client.head("/rss.xml")
+    assert (head.status_code, head.data) == (200, b"")
+    assert list(head.headers) == list(got.headers)
+    refused = client.post("/rss.xml")
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_before_the_first_build(client: FlaskClient) -> None:
+    """Without a snapshot the answer is 503: a GET never makes one."""
+    assert client.get("/rss.xml").status_code == 503
+    assert client.get("/feed.json").status_code == 503
+
+
+def test_no_database_on_the_way(
+    app: Flask, client: FlaskClient, front: FeedFront, clock: FakeClock
+) -> None:
+    """A poll runs no statement; neither does a poll of a tag's feed once it was made."""
+    for path in ("/rss.xml", "/tags/web/rss.xml"):
+        client.get(path)
+    here = threading.current_thread()
+    statements: list[str] = []
+    event.listen(
+        app.extensions["publisher"].database.engine,
+        "before_cursor_execute",
+        lambda *call: statements.append(call[2]) if threading.current_thread() is here else None,
+    )
+    for path in ("/rss.xml", "/atom.xml", "/feed.json", "/tags/web/rss.xml"):
+        clock.forward(seconds=3)
+        assert client.get(path).status_code == 200
+    assert statements == []
+
+
+def test_a_new_snapshot_is_noticed(
+    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+) -> None:
+    """A build by another process is served soon, without anybody telling this one."""
+    client.get("/rss.xml")
+    make_post(site, "From elsewhere.")
+    rebuild(site, clock())
+    eventually(lambda: b"From elsewhere." in client.get("/rss.xml").data)
+
+
+def test_whoever_saves_serves_at_once(
+    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+) -> None:
+    """After a form was answered the same process has the new feed, before its next check."""
+
+    def form() -> str:
+        make_post(site, "From the studio.")
+        rebuild(site, clock())
+        return "saved"
+
+    app.config["WTF_CSRF_ENABLED"] = False
+    app.add_url_rule("/a-form-for-this-test", view_func=form, methods=["POST"])
+    front._watch = Watch(lambda: None, 60)
+    client.get("/rss.xml")
+    assert client.post("/a-form-for-this-test").status_code == 200
+    assert b"From the studio." in client.get("/rss.xml").data
+
+
+def test_a_dead_watch_is_replaced(
+    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+) -> None:
+    """The thread that checks can die; the next request starts another one."""
+    client.get("/rss.xml")
+    watch = front._watch
+    dead = watch._thread
+    assert dead is not None
+    watch._thread = None
+    dead.join(MOMENT_SECONDS)
+    eventually(lambda: not front.watching)
+    make_post(site, "While it was dead.")
+    rebuild(site, clock())
+    clock.forward(seconds=2)
+    client.get("/rss.xml")
+    assert front.watching
+    eventually(lambda: b"While it was dead." in client.get("/rss.xml").data)
+
+
+def test_an_error_while_checking_is_survived(
+    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A check that fails is repeated: what was committed meanwhile is not missed."""
+    client.get("/rss.xml")
+    working, failed = front.refresh, threading.Event()
+
+    def broken() -> None:
+        failed.set()
+        raise OSError("for this test")
+
+    monkeypatch.setattr(front, "refresh", broken)
+    make_post(site, "While it failed.")
+    rebuild(site, clock())
+    assert failed.wait(MOMENT_SECONDS)
+    monkeypatch.setattr(front, "refresh", working)
+    eventually(lambda: b"While it failed." in client.get("/rss.xml").data)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # fork in a process with threads
+def test_a_fork_gets_a_watch_of_its_own(
+    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+) -> None:
+    """A server that forks after loading the application: the child notices a new snapshot too."""
+    client.get("/rss.xml")
+    time.sleep(0.3)  # a fork in the middle of somebody's lock is nobody's promise
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _tell(writer, app.test_client())
+    try:
+        assert _hear(reader) == b"ready"
+        make_post(site, "After the fork.")
+        rebuild(site, clock())
+        assert _hear(reader) == b"yes"
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _tell(writer: int, client: FlaskClient) -> NoReturn:
+    """In the child: say when it serves, and whether it saw the new post."""
+    try:
+        client.get("/rss.xml")
+        os.write(writer, b"ready")
+        eventually(lambda: b"After the fork." in client.get("/rss.xml").data)
+        os.write(writer, b"yes")
+    finally:
+        os._exit(0)
+
+
+def _hear(reader: int) -> bytes:
+    waiting = select.poll()  # unlike select.select, for any number of open files
+    waiting.register(reader, select.POLLIN)
+    return os.read(reader, 5) if waiting.poll(1000 * MOMENT_SECONDS) else b"nothing"
+
+
+@pytest.mark.parametrize(
+    "address", ["/feed/", "/index.xml", "/atom.xml", "/?feed=rss2", "/rss.php?id=1&x=%20"]
+)
+def test_old_addresses_have_moved(
+    client: FlaskClient, front: FeedFront, site: Site, address: str
+) -> None:
+    """Addresses of the blog's former life answer 301, also where we have a document of our own."""
+    with site.database.write() as db:
+        store_setting(db, "old_feeds", f"/other/ {address} /rss.xml")
+    front.refresh()
+    answer = client.get(address)
+    assert (answer.status_code, answer.location) == (301, f"{SITE_URL}/rss.xml")
+    assert client.get("/rss.xml").status_code == 200
+    with site.database.write() as db:
+        store_setting(db, "old_feeds", "")
+    front.refresh()
+    assert client.get(address).status_code == (
+        200 if address in ("/atom.xml", "/?feed=rss2") else 404
+    )
+
+
+def test_a_foreign_host_changes_nothing(client: FlaskClient, front: FeedFront) -> None:
+    """The document's addresses come from the settings, never from the Host header."""
+    answer = client.get("/rss.xml", base_url="https://evil.example")
+    assert b"evil" not in answer.data
+
+
+_TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=60)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.sampled_from([*PATHS, "/tags/web/rss.xml", "/tags//rss.xml"])
+    | _TEXT.map(lambda text: f"/tags/{text}/rss.xml"),
+    _TEXT,
+    st.sampled_from(["GET", "HEAD", "POST", "BREW"]),
+    st.dictionaries(
+        st.sampled_from(
+            ["HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_ACCEPT_ENCODING",
+             "HTTP_USER_AGENT", "HTTP_A_IM", "HTTP_RANGE"]
+        ),
+        _TEXT,
+    ),
+)  # fmt: skip
+def test_h9_garbage_is_answered(
+    app: Flask, front: FeedFront, path: str, query: str, method: str, headers: dict[str, str]
+) -> None:
+    """H9: garbage in path, query, method or headers never gives a 5xx."""
+    seen: list[str] = []
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "SCRIPT_NAME": "",
+        "SERVER_NAME": "blog.example", "SERVER_PORT": "443", "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "192.0.2.1", "wsgi.url_scheme": "https", **headers,
+    }  # fmt: skip
+    body = app.wsgi_app(environ, lambda status, headers, exc_info=None: seen.append(status))  # type: ignore[arg-type]
+    b"".join(body)
+    assert int(seen[0][:3]) < 500

@@ -1,0 +1,134 @@
+"""The demonstration: believable, whole, the same each time, and never over somebody's blog."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import func, select
+
+from publisher.base.environment import Environment
+from publisher.base.errors import Conflict
+from publisher.blog import activity, authors, posts
+from publisher.blog.media import Accepted
+from publisher.demo import build, drawings, history
+from publisher.publishing.rebuild import decision_at, rebuild
+from publisher.site import Site, open_site
+from publisher.storage.tables.blog import Media, Post, Revision, Update
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import PASSWORD, make_author
+
+PASSWORDS = dict.fromkeys(build.PEOPLE, PASSWORD)
+
+
+@cache
+def prepared(seed: int) -> tuple[dict[str, Accepted], Any]:
+    """The files of a seed, encoded once for all tests, and the randomness as it stands then."""
+    rng = random.Random(seed)
+    return build.files(rng), rng.getstate()
+
+
+def fill(site: Site, seed: int = 1) -> None:
+    uploads, state = prepared(seed)
+    rng = random.Random()
+    rng.setstate(state)
+    build.media_folder(site.environment.media, uploads)
+    with site.database.write() as db:
+        build.build(db, uploads, PASSWORDS, rng, site.clock())
+
+
+def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
+    """Notes, articles, pictures, code, tables, footnotes, an episode, drafts, a page."""
+    fill(site)
+    with site.database.read() as db:
+        found = db.scalars(select(Post)).all()
+        states = Counter((post.kind, post.status) for post in found)
+        assert states[("post", "published")] >= 40
+        assert states[("post", "scheduled")] == 1
+        assert states[("post", "draft")] == 2
+        assert states[("page", "published")] == 1
+        html = "".join(post.html for post in found)
+        for wanted in ("<table", "<pre", "footnote", "<figure", "srcset", "<blockquote", "<s>"):
+            assert wanted in html, wanted
+        assert "{" not in "".join(post.source for post in found if "![" in post.source)
+        assert sum(not post.title for post in found) >= 20
+        (episode,) = [post for post in found if post.enclosure_url]
+        assert episode.enclosure_seconds == 30
+        assert {post.author_id for post in found} == {1, 2}
+        assert db.scalar(select(func.max(Revision.version))) == 2
+        assert authors.authenticate(db, "mara", PASSWORD).role == "admin"
+        for row in db.scalars(select(Media)):
+            assert list(site.environment.media.glob(f"{row.digest[:20]}*"))
+
+
+def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:
+    """Three months, none of it to come; the ttl is short by day and long by night."""
+    fill(site)
+    zone = ZoneInfo(build.ZONE)
+    with site.database.read() as db:
+        instants = db.scalars(select(Update.at).order_by(Update.at)).all()
+        assert len(instants) > 800
+        assert instants[-1] < clock()
+        assert instants[0] < clock() - timedelta(days=85)
+        hours = Counter(at.astimezone(zone).hour for at in instants)
+        assert hours[9] > 10 * (hours[2] + 1)
+        assert activity.load(db).updates == len(instants)
+        assert activity.load(db) == activity.at(db, clock())
+    rebuild(site, clock())
+    nine = clock().replace(hour=9, minute=5)
+    with site.database.read() as db:
+        assert decision_at(db, nine).ttl_minutes == 15
+        assert decision_at(db, nine.replace(hour=23)).ttl_minutes == 480
+
+
+def test_the_same_seed_and_moment_give_the_same_blog(
+    site: Site, clock: FakeClock, tmp_path: Path
+) -> None:
+    """Posts, addresses, dates and history repeat; another seed has another history."""
+
+    def told(where: Site) -> tuple[list[object], list[object]]:
+        with where.database.read() as db:
+            texts = [
+                (post.guid, post.slug, post.published_at, posts.content(db, post))
+                for post in db.scalars(select(Post).order_by(Post.id))
+            ]
+            return list(texts), list(db.scalars(select(Update.at).order_by(Update.at)))
+
+    others = []
+    for number, seed in enumerate((1, 2)):
+        folder = tmp_path / str(number)
+        url = f"sqlite:///{folder}/publisher.db"
+        others.append(open_site(Environment(folder, url, SITE_URL, "key"), clock))
+        fill(others[-1], seed)
+    fill(site)
+    assert told(site) == told(others[0])
+    assert told(site)[1] != told(others[1])[1]
+    for other in others:
+        other.database.close()
+
+
+def test_a_blog_in_use_is_left_alone(site: Site) -> None:
+    """One author is enough: nothing is written."""
+    make_author(site)
+    with pytest.raises(Conflict, match="in use"):
+        fill(site)
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(Post)) == 0
+
+
+def test_early_in_the_day_nothing_lies_ahead(clock: FakeClock) -> None:
+    """A morning post of today that has not come yet belongs to yesterday."""
+    midnight = clock().replace(hour=0, minute=5)
+    at = history.moment(0, "09:00", midnight, ZoneInfo("UTC"))
+    assert at == midnight.replace(hour=9, minute=0) - timedelta(days=1)
+
+
+def test_pictures_repeat() -> None:
+    """The drawings depend on nothing but the seed."""
+    assert drawings.all_pictures(random.Random(3)) == drawings.all_pictures(random.Random(3))

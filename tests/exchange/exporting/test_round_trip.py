@@ -1,0 +1,234 @@
+"""Out and in again: nothing is lost."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.environment import Environment
+from publisher.base.errors import FieldErrors, InvalidData
+from publisher.blog import authors, media, posts
+from publisher.blog.drafts import Enclosure, draft
+from publisher.exchange.exporting.export import export
+from publisher.exchange.exporting.target import target
+from publisher.exchange.importing import (
+    dry_run,
+    formats,
+    front_matter,
+    preparation,
+    site_contents,
+    sources,
+    writer,
+)
+from publisher.settings import Settings, store_setting
+from publisher.site import Site, open_site
+from publisher.storage.tables.blog import (
+    Author,
+    Media,
+    Post,
+    Preference,
+    Redirect,
+    Revision,
+    Update,
+)
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author
+
+# What may differ: numbers, the secret of private previews, and what is made from the source.
+DERIVED = {"id", "post_id", "author_id", "preview_token", "html", "password_hash"}
+
+
+def write(site: Site, destination: Path) -> None:
+    with target(destination) as out, site.database.read() as db:
+        export(db, out, site.environment.media, site.site_url, site.clock())
+
+
+def take(site: Site, source: Path) -> dry_run.Plan:
+    """Import as the command does."""
+    with sources.open_source(str(source), io.BytesIO(), allow_private=False) as opened:
+        batch = formats.read(opened, None, Settings().zone)
+        assert batch.site is not None
+        site_contents.files(batch.site, site.environment.media)
+    found = preparation.ready(batch, site.clock())
+    with site.database.write() as db:
+        site_contents.people_and_settings(db, batch)
+        planned = dry_run.make_plan(db, found, None)
+        writer.store(db, planned, site.clock(), count_updates=False)
+        site_contents.log(db, batch.site, site.clock())
+        site_contents.media_rows(db, batch.site)
+    return planned
+
+
+def fresh(folder: Path, clock: FakeClock) -> Site:
+    """Another, empty site."""
+    url = f"sqlite:///{folder}/publisher.db"
+    return open_site(Environment(folder, url, SITE_URL, "another key"), clock)
+
+
+def everything(site: Site) -> dict[str, Any]:
+    """All that must come through, with guids and names in place of numbers."""
+    with site.database.read() as db:
+        guids: dict[int | None, str] = {p.id: p.guid for p in db.scalars(select(Post))}
+        people: dict[int | None, str] = {a.id: a.name for a in db.scalars(select(Author))}
+        redirects = db.scalars(select(Redirect)).all()
+        return {
+            "posts": {p.guid: (_row(p), people.get(p.author_id)) for p in db.scalars(select(Post))},
+            "tags": {p.guid: posts.content(db, p).tags for p in db.scalars(select(Post))},
+            "revisions": sorted(
+                (guids[r.post_id], r.version, str(_row(r)), people.get(r.author_id) or "")
+                for r in db.scalars(select(Revision))
+            ),
+            "redirects": {r.path: guids[r.post_id] for r in redirects},
+            "updates": sorted((u.at, u.kind, guids.get(u.post_id, "")) for u in _all(db, Update)),
+            "preferences": {row.name: row.value for row in _all(db, Preference)},
+            "authors": [_row(row) for row in _all(db, Author)],
+            "media": [(_row(row), people.get(row.author_id)) for row in _all(db, Media)],
+            "files": {p.name: p.read_bytes() for p in site.environment.media.iterdir()},
+        }
+
+
+def _all(db: Session, model: type[Any]) -> list[Any]:
+    return list(db.scalars(select(model)))
+
+
+def _row(row: Any) -> dict[str, Any]:
+    names = [column.name for column in row.__table__.columns]
+    return {name: getattr(row, name) for name in names if name not in DERIVED}
+
+
+def fill(site: Site, clock: FakeClock) -> None:
+    """A blog with one of everything."""
+    ada, bob = make_author(site), make_author(site, "bob")
+    now = clock()
+    held = io.BytesIO()
+    Image.new("RGB", (900, 600), "teal").save(held, "JPEG")
+    accepted = media.accept(held.getvalue())
+    media.store(site.environment.media, accepted)
+    with site.database.write() as db:
+        store_setting(db, "title", "A “blog”, yes: # really")
+        store_setting(db, "timezone", "America/New_York")
+        media.record(db, accepted, "teal.jpg", bob.id, now, "Nothing but teal")
+        authors.named(db, "bob").bio = "Bob.\n\n---\nBob."
+        sound = Enclosure("https://a.example/1.mp3", "audio/mpeg", 5, 60)
+        texts = [
+            draft(
+                f"# Hi\n\n![T]({accepted.path})\n", "Title: with # signs", tags=["a", "Two words"]
+            ),
+            draft("---\ntitle: a trap\n---\nText", summary="Two\nlines\n---\nmore"),
+            draft("<p>Old</p>\n", "No", source_format="html", enclosure=sound),
+            draft("   indented\n\n\n", "1.10"),
+        ]
+        for number, text in enumerate(texts):
+            post = posts.create(db, text, ada.id if number % 2 else bob.id, now)
+            posts.publish(db, post, now - timedelta(days=number, microseconds=7), now)
+        moved = posts.save(db, 1, replace(texts[0], slug="moved"), 1, ada.id, now)
+        posts.save(
+            db, 1, replace(texts[0], source="Edited"), moved.version, bob.id, now, minor=True
+        )
+        posts.delete(db, posts.get(db, 2), now)
+        posts.create(db, draft("Unfinished", "null"), ada.id, now)
+        later = posts.create(db, draft("Later"), None, now)
+        posts.publish(db, later, now + timedelta(days=3), now)
+        about = posts.create(db, draft("Me", "About", slug="about", kind="page"), ada.id, now)
+        posts.publish(db, about, now - timedelta(days=1), now)
+
+
+@pytest.mark.parametrize("name", ["out", "out.zip"])
+def test_nothing_is_lost(site: Site, clock: FakeClock, tmp_path: Path, name: str) -> None:
+    """Posts in every state, revisions, redirects, log, settings, people, media: all the same."""
+    fill(site, clock)
+    write(site, tmp_path / name)
+    other = fresh(tmp_path / "other", clock)
+    take(other, tmp_path / name)
+    before, after = everything(site), everything(other)
+    for part in before:
+        assert after[part] == before[part], part
+    write(other, tmp_path / "again")
+    write(site, tmp_path / "first")
+    assert tree(tmp_path / "again") == tree(tmp_path / "first")
+    other.database.close()
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_the_second_import_adds_nothing(site: Site, clock: FakeClock, tmp_path: Path) -> None:
+    """An export that is imported where it came from, or twice, changes nothing."""
+    fill(site, clock)
+    write(site, tmp_path / "out")
+    before = everything(site)
+    planned = take(site, tmp_path / "out")
+    assert (planned.new, planned.changed, planned.kept) == ([], [], 0)
+    assert everything(site) == before
+
+
+def test_passwords_stay_at_home(site: Site, clock: FakeClock, tmp_path: Path) -> None:
+    """No hash of a password or a token leaves the house."""
+    fill(site, clock)
+    write(site, tmp_path / "out")
+    text = b"".join(tree(tmp_path / "out").values())
+    assert b"argon2" not in text
+    assert b"password" not in text
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
+LINES = st.one_of(
+    TEXTS,
+    st.sampled_from(
+        ["---", "+++", "# T", "null", "~", "yes", "1e3", "2020-01-01", "a: b", "- x", "{"]
+    ),
+)
+SOURCES = st.lists(LINES, min_size=1, max_size=6).map("\n".join)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(source="0", title="", summary="0\x850\u2028\u2029", tags=[])
+@given(source=SOURCES, title=LINES, summary=SOURCES, tags=st.lists(LINES, max_size=3))
+def test_any_text_comes_through(source: str, title: str, summary: str, tags: list[str]) -> None:
+    """Whatever is written, the file says it so that it is read back as the same."""
+    try:
+        value = draft(source, title, summary=summary, tags=tags)
+    except FieldErrors:
+        return
+    fields = {"title": value.title, "summary": value.summary, "tags": list(value.tags)}
+    again, body = front_matter.split(front_matter.join(fields, value.source))
+    assert (again, body) == (fields, value.source)
+
+
+def test_an_export_that_was_tampered_with(site: Site, clock: FakeClock, tmp_path: Path) -> None:
+    """A picture that is not the one it claims to be, or a strange name, is refused by name."""
+    fill(site, clock)
+    write(site, tmp_path / "out")
+    (picture,) = [p for p in (tmp_path / "out/media").iterdir() if p.stem.count("-") == 1]
+    picture.write_bytes(b"something else")
+    other = fresh(tmp_path / "other", clock)
+    with pytest.raises(InvalidData, match="not the file it was"):
+        take(other, tmp_path / "out")
+    picture.rename(picture.with_name("evil.html"))
+    with pytest.raises(InvalidData, match="evil"):
+        take(other, tmp_path / "out")
+    with other.database.read() as db:
+        assert _all(db, Post) == []
+    other.database.close()
+
+
+def test_zip_holds_what_the_folder_holds(site: Site, clock: FakeClock, tmp_path: Path) -> None:
+    """The two forms differ in nothing but the wrapping."""
+    fill(site, clock)
+    write(site, tmp_path / "out")
+    write(site, tmp_path / "out.zip")
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert held == tree(tmp_path / "out")

@@ -1,0 +1,70 @@
+"""A site to import into, the short way."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Protocol
+
+import pytest
+
+from publisher.blog import authors
+from publisher.exchange.importing import dry_run, formats, preparation, writer
+from publisher.exchange.importing.dry_run import Plan
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.sources import Document, Folder, open_source
+from publisher.site import Site
+
+
+def document(text: str | bytes, name: str = "a file") -> Document:
+    """A document as it would come from a file."""
+    return Document(name, io.BytesIO(text.encode() if isinstance(text, str) else text))
+
+
+def read(text: str | bytes, format_: str | None = None, name: str = "a file") -> Batch:
+    """What the adapter for a text makes of it."""
+    return formats.read(document(text, name), format_, UTC)
+
+
+def one(text: str, format_: str | None = None, name: str = "a file") -> ImportedPost:
+    """The only post of a text."""
+    (post,) = read(text, format_, name).posts
+    return post
+
+
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """A zip with these files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return held.getvalue()
+
+
+def folder(files: Mapping[str, str | bytes]) -> Folder:
+    """A zip, opened."""
+    with open_source("-", io.BytesIO(zipped(files)), allow_private=False) as opened:
+        assert isinstance(opened, Folder)
+        return opened
+
+
+class Importer(Protocol):
+    """Imports a batch; `heir` gets the posts of authors that are not known."""
+
+    def __call__(self, batch: Batch, heir: str = "") -> Plan: ...
+
+
+@pytest.fixture
+def importer(site: Site) -> Importer:
+    """Imports a batch into `site` at its clock's now, as the command does."""
+
+    def do(batch: Batch, heir: str = "") -> Plan:
+        found = preparation.ready(batch, site.clock())
+        with site.database.write() as db:
+            planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
+            writer.store(db, planned, site.clock())
+        return planned
+
+    return do

@@ -1,0 +1,87 @@
+"""Pictures of imported posts: which are wanted, what becomes of their addresses."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from publisher.base.errors import InvalidData
+from publisher.exchange.importing import images
+from publisher.exchange.importing.imported import ImportedPost
+from tests.exchange.importing.conftest import folder
+
+A, B = "https://old.example/a.png?x=1&y=2", "https://old.example/b.png"
+
+
+def post(source: str, source_format: str = "html", where: str = "item 1") -> ImportedPost:
+    return ImportedPost(where=where, guid="1", source=source, source_format=source_format)
+
+
+def keep(data: bytes, name: str) -> str:
+    return f"/media/{data.decode()}-{name}"
+
+
+def fetch(name: str) -> bytes:
+    if name == B:
+        raise InvalidData("the server answered 404")
+    return b"kept"
+
+
+@pytest.mark.parametrize(
+    ("source", "source_format", "expected"),
+    [
+        (
+            '<img alt="x" src="https://old.example/a.png?x=1&amp;y=2" srcset="https://o/1 1x">',
+            "html",
+            '<img alt="x" src="/media/kept-a.png">',
+        ),
+        (f"![A \\] cat]({A}) text", "markdown", "![A \\] cat](/media/kept-a.png) text"),
+        (f'![]( {A})![x](<{A}> "T")', "markdown", f'![]( {A})![x](</media/kept-a.png> "T")'),
+        (f"![gone]({B})", "markdown", f"![gone]({B})"),
+        (f'<a href="{A}">no picture</a>', "html", f'<a href="{A}">no picture</a>'),
+    ],
+)
+def test_addresses_are_replaced(source: str, source_format: str, expected: str) -> None:
+    """A picture that was had is shown from here, everything else stays as it was."""
+    (changed,) = images.bring([post(source, source_format)], fetch, keep, Counter())
+    assert changed.source == expected
+
+
+def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
+    """Two posts share a picture: one fetch. One picture is gone: the note says why."""
+    fetched: list[str] = []
+
+    def counting(name: str) -> bytes:
+        fetched.append(name)
+        return fetch(name)
+
+    notes: Counter[str] = Counter()
+    images.bring(
+        [post(f"<img src='{A}'><img src='{B}'>"), post(f"<img src='{A}'>")], counting, keep, notes
+    )
+    assert sorted(fetched) == [A, B]
+    assert notes["picture is kept with ours"] == 1
+    assert any("404" in note and number == 1 for note, number in notes.items())
+
+
+def test_pictures_beside_a_file() -> None:
+    """Relative to the Markdown file or to the folder; never outside of it."""
+    found = folder({"posts/tea/index.md": "x", "posts/tea/cup.png": "cup", "img/pot.png": "pot"})
+    where = "posts/tea/index.md"
+    source = "![](cup.png)![](../../img/pot.png)![](/img/pot.png)![](../../../etc/passwd)"
+    named = images.wanted(post(source, "markdown", where))
+    assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
+    get = images.fetcher(found, allow_private=False)
+    assert get("posts/tea/cup.png") == b"cup"
+    with pytest.raises(InvalidData):
+        get("etc/passwd")
+
+
+def test_private_addresses_are_refused() -> None:
+    """A post cannot make us ask machines of our own network."""
+    notes: Counter[str] = Counter()
+    there = post('<img src="http://127.0.0.1:1/x.png">')
+    get = images.fetcher(None, allow_private=False)
+    assert images.bring([there], get, keep, notes) == [there]
+    assert any("private" in note for note in notes)

@@ -1,0 +1,106 @@
+"""Folders of Markdown: Jekyll, Hugo, plain notes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from publisher.base.errors import InvalidData
+from publisher.exchange.importing import front_matter, markdown_files
+from tests.exchange.importing.conftest import folder, one, read
+
+
+def test_hugo_with_yaml() -> None:
+    """Dates with offset, tags and categories, aliases, drafts."""
+    post = one(
+        """---
+title: "Tea: a love story"
+date: 2020-01-02T03:04:05+02:00
+lastmod: 2020-02-02
+tags: [tea, Tea time]
+categories: [Food]
+aliases: [/old/tea/, /older]
+description: Short
+author: Ada
+---
+
+Text
+""",
+        name="content/posts/tea.md",
+    )
+    assert (post.title, post.slug, post.source) == ("Tea: a love story", "tea", "Text\n")
+    assert post.published_at == datetime(2020, 1, 2, 1, 4, 5, tzinfo=UTC)
+    assert (post.tags, post.by) == (("tea", "Tea time", "Food"), ("Ada",))
+    assert (post.aliases, post.summary) == (("/old/tea/", "/older"), "Short")
+    assert (post.source_format, post.status) == ("markdown", "published")
+
+
+def test_hugo_with_toml() -> None:
+    """TOML has dates of its own; they mean the same."""
+    post = one(
+        '+++\ntitle = "T"\ndate = 2020-01-02T03:04:05Z\ntags = ["a"]\n+++\nText', name="t.md"
+    )
+    assert post.published_at == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert (post.title, post.tags, post.source) == ("T", ("a",), "Text")
+
+
+def test_jekyll() -> None:
+    """The file's name carries date and slug, `_drafts` holds drafts, tags stand between spaces."""
+    batch = markdown_files.read_folder(
+        folder(
+            {
+                "blog/_posts/2020-01-02-hello-world.md": "---\nlayout: post\ntags: a b\n---\nHi",
+                "blog/_drafts/later.md": "---\ntitle: Later\ndate: 2020-01-01\n---\nHm",
+                "blog/about.md": "---\nlayout: page\ntitle: About\npermalink: /me/\n---\nMe",
+                "blog/README.md": "# Not a post",
+                "blog/_site/index.html": "<html></html>",
+            }
+        ),
+        ZoneInfo("America/New_York"),
+    )
+    posts = {post.slug: post for post in batch.posts}
+    assert posts.keys() == {"hello-world", "later", "me"}
+    assert posts["hello-world"].published_at == datetime(2020, 1, 2, 5, tzinfo=UTC)
+    assert posts["hello-world"].tags == ("a", "b")
+    assert posts["hello-world"].guid == "urn:file:_posts/2020-01-02-hello-world.md"
+    assert posts["later"].status == "draft"
+    assert (posts["me"].kind, posts["me"].address) == ("page", "/me/")
+    assert sum(batch.notes.values()) == 2
+
+
+def test_plain_notes() -> None:
+    """Without front matter the first heading is the title; without a date it is a draft."""
+    post = one("# My note\n\nText", name="note.md")
+    assert (post.title, post.source, post.status) == ("My note", "Text", "draft")
+
+
+def test_words_stay_words() -> None:
+    """YAML does not get to turn a title into a number, a date or a truth."""
+    fields, _ = front_matter.split("---\ntitle: 1.10\nslug: no\ndate: 2020-01-02\nx: ~\n---\n")
+    assert fields == {"title": "1.10", "slug": "no", "date": "2020-01-02", "x": None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: [a\n---\nText",
+        "---\n- a\n---\nText",
+        "+++\ntitle = \n+++\nText",
+        "---\ndate: 2020-99-99\n---\nText",
+        "---\ntitle: !!python/object/apply:os.system [id]\n---\nText",
+        "---\n" + "a: " + "[" * 5000 + "\n---\nText",
+        b"---\ntitle: caf\xe9\n---\nText",
+    ],
+)
+def test_broken_files_are_named(text: str | bytes) -> None:
+    """Whatever is wrong with a file, the message says which one it is."""
+    with pytest.raises(InvalidData, match=r"a\.md"):
+        read(text, name="a.md")
+
+
+def test_windows_files() -> None:
+    """A byte order mark and Windows line ends change nothing."""
+    post = one("\ufeff---\r\ntitle: T\r\n---\r\nText\r\n", name="t.md")
+    assert (post.title, post.source) == ("T", "Text\n")

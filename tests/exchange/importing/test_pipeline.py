@@ -1,0 +1,281 @@
+"""From a batch to the database: states, counts, addresses, and the second time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from publisher.base.errors import InvalidData
+from publisher.blog import activity, posts, published, search
+from publisher.blog.drafts import Enclosure, draft
+from publisher.exchange.importing import summary
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.site import Site
+from publisher.storage.tables.blog import Post, Redirect, Revision, Update
+from tests.conftest import MONDAY_MORNING, FakeClock
+from tests.exchange.importing.conftest import Importer
+from tests.factories import make_author
+
+
+def post(number: int = 1, **fields: Any) -> ImportedPost:
+    """A published post, an hour older with each number."""
+    values: dict[str, Any] = {
+        "where": f"item {number}",
+        "guid": f"https://old.example/{number}",
+        "source": f"<p>Text {number}</p>",
+        "published_at": MONDAY_MORNING - timedelta(days=30, hours=number),
+        "address": f"https://old.example/2024/post-{number}/?p={number}",
+    }
+    return ImportedPost(**(values | fields))
+
+
+def stored(site: Site) -> list[Post]:
+    with site.database.read() as db:
+        return list(db.scalars(select(Post).order_by(Post.id)))
+
+
+def log(site: Site) -> list[tuple[datetime, str]]:
+    with site.database.read() as db:
+        return [
+            (at, kind)
+            for at, kind in db.execute(select(Update.at, Update.kind).order_by(Update.at))
+        ]
+
+
+def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
+    """Guid, date, safe HTML, tags, summary, enclosure, author, slug, search, redirect, revision."""
+    make_author(site)
+    importer(
+        Batch(
+            [
+                post(
+                    title="Fish",
+                    source="<p>Cod<script>x()</script></p>",
+                    slug="fish",
+                    guid_is_permalink=True,
+                    summary="Short",
+                    tags=("food", "Sea"),
+                    by=("nobody", "ADA"),
+                    enclosure=Enclosure("https://old.example/1.mp3", "audio/mpeg", 5),
+                    aliases=("/?p=1", "http://old.example/fish"),
+                )
+            ]
+        )
+    )
+    with site.database.read() as db:
+        found = published.at_path(db, "fish", "post")
+        assert found.html == "<p>Cod</p>"
+        assert (found.guid, found.guid_is_permalink) == ("https://old.example/1", True)
+        assert found.published_at == post().published_at
+        assert [tag.name for tag in found.tags] == ["food", "Sea"]
+        assert found.author is not None
+        assert found.author.name == "ada"
+        assert posts.enclosure_of(found) == Enclosure("https://old.example/1.mp3", "audio/mpeg", 5)
+        assert [hit.post_id for hit in search.find(db, "cod")] == [found.id]
+        for old in ("/2024/post-1/?p=1", "/?p=1", "/fish"):
+            moved = published.moved(db, old)
+            assert moved is not None
+            assert moved.id == found.id
+        tag = published.tag_called(db, "sea")
+        assert [one.id for one in published.with_tag(db, tag, 5)] == [found.id]
+        assert db.scalar(select(Revision.source)) == "<p>Cod<script>x()</script></p>"
+
+
+def test_updates_count_at_their_own_dates(site: Site, importer: Importer) -> None:
+    """Each published post is one update then; drafts, pages and what is scheduled are none."""
+    importer(
+        Batch(
+            [
+                post(1),
+                post(2),
+                post(3, kind="page"),
+                post(4, status="draft"),
+                post(5, published_at=MONDAY_MORNING + timedelta(days=1)),
+            ]
+        )
+    )
+    assert log(site) == [(post(2).published_at, "import"), (post(1).published_at, "import")]
+    with site.database.read() as db:
+        assert activity.load(db) == activity.at(db, MONDAY_MORNING)
+        assert activity.load(db).updates == 2
+
+
+def test_an_older_blog_teaches_as_much(site: Site, importer: Importer) -> None:
+    """What is imported after newer posts is folded as if it had been there first."""
+    importer(Batch([post(number) for number in range(1, 20)]))
+    importer(Batch([post(number) for number in range(20, 60)]))
+    with site.database.read() as db:
+        assert activity.load(db) == activity.at(db, MONDAY_MORNING)
+
+
+def test_states(site: Site, importer: Importer, clock: FakeClock) -> None:
+    """No date: a draft. A date to come: scheduled, and published at that time. Pages need none."""
+    tomorrow = clock() + timedelta(days=1)
+    batch = Batch(
+        [
+            post(1, published_at=None),
+            post(2, published_at=tomorrow),
+            post(3, kind="page", published_at=None),
+            post(4, status="scheduled"),
+            post(5, status="deleted", deleted_status="published"),
+        ]
+    )
+    importer(batch)
+    states = {one.guid[-1]: one.status for one in stored(site)}
+    assert states == {
+        "1": "draft",
+        "2": "scheduled",
+        "3": "published",
+        "4": "scheduled",
+        "5": "deleted",
+    }
+    assert batch.notes["post without a date becomes a draft"] == 1
+    with site.database.write() as db:
+        missed, due = posts.publish_due(db, tomorrow)
+    assert missed.published_at == post(4).published_at
+    assert due.published_at == tomorrow
+
+
+def test_the_second_time_nothing_changes(site: Site, importer: Importer) -> None:
+    """Every guid is known: no post, no update, no redirect is added."""
+    batch = Batch([post(number, tags=("a", "b"), summary="s") for number in range(1, 8)])
+    importer(batch)
+    before = (log(site), [(p.id, p.version, p.changed_at) for p in stored(site)])
+    again = importer(batch)
+    assert (len(again.new), again.known, again.changed, again.kept) == (0, 7, [], 0)
+    assert before == (log(site), [(p.id, p.version, p.changed_at) for p in stored(site)])
+
+
+def test_changes_in_the_source_are_minor_edits(site: Site, importer: Importer) -> None:
+    """A changed post follows its source without counting as an update, and keeps its address."""
+    importer(Batch([post(1, title="Old"), post(2)]))
+    again = importer(Batch([post(1, title="New"), post(2)]))
+    assert (len(again.changed), again.known) == (1, 1)
+    changed = next(one for one in stored(site) if one.title == "New")
+    assert (changed.slug, changed.version) == ("old", 2)
+    assert len(log(site)) == 2
+    third = importer(Batch([post(1, title="Newer"), post(2)]))
+    assert len(third.changed) == 1
+
+
+def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeClock) -> None:
+    """The source changes after a person edited the post here: theirs is kept, and said so."""
+    author = make_author(site)
+    importer(Batch([post(1), post(2)]))
+    ours = stored(site)[0]
+    with site.database.write() as db:
+        posts.save(db, ours.id, draft("My own words"), 1, author.id, clock())
+        posts.delete(db, posts.get(db, stored(site)[1].id), clock())
+    batch = Batch([post(1, title="Changed"), post(2, title="Changed")])
+    again = importer(batch)
+    assert (again.kept, again.changed, again.new) == (2, [], [])
+    assert any("edited or deleted here" in line for line in summary.sentences(again, batch))
+    assert "My own words" in [one.source for one in stored(site)]
+
+
+def test_pictures_that_were_fetched_are_no_change(site: Site, importer: Importer) -> None:
+    """A post whose pictures are ours now is still the post that the source has."""
+    there = (
+        '<p>A</p><img alt="x" src="https://old.example/x.png" srcset="https://old.example/y 2x">'
+    )
+    here = '<p>A</p><img alt="x" src="/media/1.png">'
+    importer(Batch([post(1, source=here)]))
+    assert importer(Batch([post(1, source=there)])).known == 1
+    assert len(importer(Batch([post(1, source=there + "More")])).changed) == 1
+
+
+def test_history_is_not_counted_twice(site: Site, importer: Importer) -> None:
+    """A post whose very second was loaded as history adds nothing to the log."""
+    with site.database.write() as db:
+        activity.record(db, post(1).published_at or MONDAY_MORNING, "loaded")
+    importer(Batch([post(1), post(2)]))
+    assert sorted(kind for _, kind in log(site)) == ["import", "loaded"]
+
+
+def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:
+    """They are named in the report; with an heir, the heir gets their posts."""
+    ada = make_author(site)
+    batch = Batch([post(1, by=("eve", "Eve E.")), post(2, by=("eve", "Eve E."))])
+    found = importer(batch)
+    assert any("2 posts by 'Eve E.'" in line for line in summary.sentences(found, batch))
+    assert {one.author_id for one in stored(site)} == {None}
+    importer(Batch([post(3, by=("eve",)), post(4)]), heir="ada")
+    assert {one.author_id for one in stored(site)[2:]} == {ada.id}
+
+
+def test_one_slug_one_post(site: Site, importer: Importer) -> None:
+    """Posts of one name get numbers; a page cannot take an address of the site itself."""
+    importer(Batch([post(n, title="Same", address="") for n in range(1, 5)]))
+    importer(Batch([post(9, title="Studio", kind="page"), post(10, source="???", title="")]))
+    slugs = [one.slug for one in stored(site)]
+    assert sorted(slugs[:4]) == ["same", "same-2", "same-3", "same-4"]
+    assert "studio-2" in slugs
+    assert any(slug.startswith("note-") for slug in slugs)
+
+
+def test_an_old_address_belongs_to_one(site: Site, importer: Importer) -> None:
+    """Two posts that claim one address: the older one has it; living addresses are not claimed."""
+    importer(
+        Batch(
+            [post(1, address="/a"), post(2, address="/a"), post(3, title="b", address="/posts/b")]
+        )
+    )
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(Redirect)) == 1
+        first = published.moved(db, "/a")
+        assert first is not None
+        assert first.guid == post(2).guid
+
+
+def test_all_or_nothing(site: Site, importer: Importer) -> None:
+    """One post that cannot be: nothing is imported, and the message names it."""
+    far = datetime(2199, 6, 1, tzinfo=MONDAY_MORNING.tzinfo)
+    for bad in (post(2, source="x" * 1_000_001), post(2, published_at=far)):
+        with pytest.raises(InvalidData, match="item 2"):
+            importer(Batch([post(1), bad]))
+    assert stored(site) == []
+    assert log(site) == []
+
+
+def test_what_does_not_fit_is_cut_and_noted(site: Site, importer: Importer) -> None:
+    """A title that is too long, a double, an empty post: bent or left out, never in silence."""
+    batch = Batch(
+        [
+            post(1, title="t" * 400, summary="s" * 3000, tags=("x" * 70, "ok")),
+            replace(post(1), title="twin"),
+            post(2, source=" "),
+        ]
+    )
+    importer(batch)
+    (only,) = stored(site)
+    assert (len(only.title), len(only.summary)) == (300, 2000)
+    assert sum(batch.notes.values()) == 5
+
+
+def test_control_characters_are_dropped(site: Site, importer: Importer) -> None:
+    """What no feed could carry does not get in."""
+    importer(Batch([post(1, title="a\x00b", source="c\x0bd\ud800")]))
+    assert (stored(site)[0].title, stored(site)[0].source) == ("ab", "cd")
+
+
+def test_time_is_in_proportion_to_the_posts(site: Site, importer: Importer) -> None:
+    """Eight times the posts take about eight times as long: nothing grows with what is there."""
+
+    def batch(first: int, count: int) -> Batch:
+        text = "<p>Some words of a post.</p>" * 20
+        return Batch([post(n, source=text, tags=("a", "b")) for n in range(first, first + count)])
+
+    def seconds(work: Batch) -> float:
+        started = time.process_time()
+        importer(work)
+        return time.process_time() - started
+
+    small = seconds(batch(0, 500))
+    large = seconds(batch(500, 4_000))
+    assert len(log(site)) == 4_500
+    assert large < small * 24

@@ -1,0 +1,156 @@
+"""The feed doctor: finds each broken rule in the bytes, and keeps bad documents from readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from publisher.blog.drafts import clean
+from publisher.blog.markdown import absolute
+from publisher.blog.markdown import render as markdown
+from publisher.feeds import atom, jsonfeed, rss, validation
+from publisher.feeds.channel import Channel
+from publisher.publishing import feed_problems
+from publisher.publishing.rebuild import rebuild
+from publisher.site import Site
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_author, make_post
+from tests.feeds.samples import MORNING, channel, everything, item
+
+GOOD = everything()
+BODY = rss.render(GOOD)
+
+
+def rules(body: bytes, meant: Channel = GOOD) -> set[str]:
+    """The rules that an RSS document breaks; R13 is not asked here."""
+    found = validation.examine("rss", rss.CONTENT_TYPE, meant, MORNING, lambda _: body, body)
+    return {problem.rule for problem in found}
+
+
+def test_our_own_documents_are_well() -> None:
+    """The sample with everything in it keeps every rule, in all three formats."""
+    for name, form in (("rss", rss), ("atom", atom), ("json", jsonfeed)):
+        body = form.render(GOOD)
+        assert validation.examine(name, form.CONTENT_TYPE, GOOD, MORNING, form.render, body) == []
+
+
+BREAKS = [
+    ("R1", b'version="2.0"', b'version="0.91"'),
+    ("R1", b"</channel>", b""),
+    ("R1", b"<language>en</language>", b""),
+    ("R1", b"<description>Notes, as they come.</description>", b"<description> </description>"),
+    ("R2", b"<ttl>15</ttl>", b""),
+    ("R2", b"<ttl>15</ttl>", b"<ttl>0</ttl>"),
+    ("R2", b"<ttl>15</ttl>", b"<ttl>15.0</ttl>"),
+    ("R2", b"<ttl>15</ttl>", b"<ttl>60</ttl>"),
+    ("R2", b"<ttl>15</ttl>", b"<ttl>15</ttl><ttl>15</ttl>"),
+    ("R3", b"<skipHours>", b"<skipHours><hour>24</hour>"),
+    ("R3", b"<skipHours>", b"<skipHours><hour>23</hour>"),
+    ("R3", b"<skipHours>", b"<skipHours></skipHours><skipHours>"),
+    ("R4", b"<lastBuildDate>", b"<lastBuildDate>x"),
+    ("R4", b"<lastBuildDate>Mon, 04 Mar 2024", b"<lastBuildDate>Mon, 12 Feb 2024"),
+    ("R5", b"<pubDate>Mon, ", b"<pubDate>Montag, "),
+    ("R5", b"Mar 2024 08:30:00 +0000</pubDate>", b"Mar 2034 08:30:00 +0000</pubDate>"),
+    ("R5", b"Mar 2024 08:30:00 +0000</pubDate>", b"Mar 24 08:30:00 +0000</pubDate>"),
+    ("R6", b"<item>", b"<item><title> </title>"),
+    ("R7", b'isPermaLink="false"', b'isPermaLink="true"'),
+    ("R9", b'rel="self"', b'rel="alternate"'),
+    ("R9", b"<item>", b'<item><description>&lt;img src="a.png"&gt;</description>'),
+    ("R9", b'rel="hub"', b'rel="up"'),
+    ("R11", b"<cloud ", b'<cloud domain="x"/><cloud '),
+    ("R11", b' registerProcedure="', b' unknown="'),
+    ("R12", b">hourly<", b">daily<"),
+    ("R12", b"<sy:updateFrequency>4</sy:updateFrequency>", b""),
+]
+
+
+@pytest.mark.parametrize(("rule", "good", "bad"), BREAKS)
+def test_each_broken_rule_is_found(rule: str, good: bytes, bad: bytes) -> None:
+    """One change to the bytes, and the doctor names the rule."""
+    assert good in BODY
+    assert rule in rules(BODY.replace(good, bad, 1))
+
+
+def test_order_of_description_and_content() -> None:
+    """R8: a reader that stops at the first text must find the summary."""
+    body = rss.render(channel(item(summary="In short.")))
+    start, end = body.index(b"<description>In short"), body.index(b"<content:encoded>")
+    stop = body.index(b"</content:encoded>") + len(b"</content:encoded>")
+    swapped = body[:start] + body[end:stop] + body[start:end] + body[stop:]
+    meant = channel(item(summary="In short."))
+    assert rules(swapped, meant) == {"R8"}
+    assert rules(body, meant) == set()
+
+
+def test_type_and_determinism() -> None:
+    """R10 and R13 are about how it is sent, and about making it twice."""
+    bodies = iter([BODY.replace(b"15", b"16"), BODY])
+    found = validation.examine("rss", "text/xml", GOOD, MORNING, lambda _: next(bodies), BODY)
+    assert [problem.rule for problem in found] == ["R10", "R13"]
+
+
+def _always(body: bytes) -> Callable[[Channel], bytes]:
+    return lambda _: body
+
+
+def test_atom_and_json_are_examined_too() -> None:
+    """A missing self link, a date in the future, an id that is used twice."""
+    twice = channel(item(1), item(1, published_at=MORNING + timedelta(days=1)))
+    for name, form in (("atom", atom), ("json", jsonfeed)):
+        body = form.render(twice)
+        meant = replace(twice, feed_url="https://blog.example/other")
+        found = validation.examine(name, form.CONTENT_TYPE, meant, MORNING, _always(body), body)
+        assert {problem.rule for problem in found} == {"R5", "R7", "R9"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=200), st.sampled_from(["", "[a](b)", '<a href="x">', "![](p.png)", "[^1]"]))
+def test_whatever_an_author_writes_the_feed_is_well(text: str, extra: str) -> None:
+    """No text freezes the feed: what the program makes of it keeps the rules."""
+    html = clean(absolute(markdown(f"{text}\n\n{extra}"), "https://blog.example/posts/1"))
+    meant = channel(item(html=html or "<p></p>"))
+    assert rules(rss.render(meant), meant) == set()
+
+
+def test_a_bad_document_never_replaces_a_good_one(
+    app: Flask, client: FlaskClient, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readers keep the last good bytes, the author is told, and it heals by itself."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    make_author(site)
+    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
+    make_post(site, "The first note.")
+    rebuild(site, clock())
+    clock.forward(minutes=5)
+    whole = rss.render
+    monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
+    make_post(site, "The second note.")
+    rebuild(site, clock())
+    app.extensions["front"].refresh()
+    assert b"The second note" not in client.get("/rss.xml").data
+    assert b"The second note" in client.get("/atom.xml").data
+    with site.database.read() as session:
+        since, found = feed_problems.known(session)
+    assert (since, [problem.rule for problem in found]) == (clock(), ["R2"])
+    assert "A new version was not published" in client.get("/studio/").text
+    monkeypatch.setattr(rss, "render", whole)
+    rebuild(site, clock())
+    app.extensions["front"].refresh()
+    assert b"The second note" in client.get("/rss.xml").data
+    assert "A new version was not published" not in client.get("/studio/").text
+
+
+def test_with_nothing_before_it_a_bad_document_is_better_than_none(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The very first build is served whatever the doctor says."""
+    whole = rss.render
+    monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
+    assert b"<ttl>0480" in rebuild(site, clock()).body

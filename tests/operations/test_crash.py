@@ -1,0 +1,66 @@
+"""kill -9 at any moment: nothing acknowledged is lost, nothing half-written is left."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from defusedxml import ElementTree
+
+from tests.serving import lines_until_killed
+
+ROOT = Path(__file__).parents[2]
+
+PUBLISH_FOR_EVER = """
+import sys
+from publisher.blog import posts
+from publisher.blog.drafts import draft
+from publisher.rebuild import rebuild
+from publisher.base.environment import read_environment
+from publisher.site import open_site
+
+site = open_site(read_environment())
+number = 0
+while True:
+    number += 1
+    with site.database.write() as db:
+        now = site.clock()
+        note = draft(f"Note {number} of {sys.argv[1]}.", tags=["a"])
+        post = posts.publish(db, posts.create(db, note, None, now), now, now)
+        identity = post.guid
+    print(identity, flush=True)
+    rebuild(site, site.clock())
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
+    """Every acknowledged post is there with its one update; the feed that is kept is whole."""
+    rng = random.Random(seed)
+    acknowledged: set[str] = set()
+    for life in range(3):
+        guids = lines_until_killed(
+            PUBLISH_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.01, 0.4)
+        )
+        acknowledged.update(guids)
+    with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        published = dict(db.execute("SELECT guid, id FROM posts WHERE status = 'published'"))
+        assert acknowledged <= set(published)
+        logged = [row[0] for row in db.execute("SELECT post_id FROM updates")]
+        assert sorted(logged) == sorted(published.values())
+        assert db.execute("SELECT count(*) FROM posts WHERE status != 'published'").fetchone() == (
+            0,
+        )
+        (weight,) = db.execute("SELECT sum(weight) FROM histogram_slots").fetchone()
+        assert weight > 0
+        body, ttl = db.execute(
+            "SELECT body, ttl_minutes FROM snapshots WHERE name='rss'"
+        ).fetchone()
+    channel = ElementTree.fromstring(body).find("channel")
+    assert channel is not None
+    assert channel.findtext("ttl") == str(ttl)

@@ -1,0 +1,90 @@
+"""The server as processes: started, stopped, killed, told the time."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from pathlib import Path
+
+from tests.serving import alive, kill, serving, wait_until
+
+
+def items(body: bytes) -> list[str]:
+    return re.findall(r"<item>\s*<title>([^<]*)", body.decode())
+
+
+def test_two_workers_serve_a_new_post_at_once(tmp_path: Path) -> None:
+    """What a command publishes is in every worker's feed within a moment, and stays there."""
+    with serving(tmp_path, "--workers", "2") as server:
+        added = server.command("post", "add", "--title", "From outside", text="Hello.")
+        assert added.returncode == 0, added.stderr
+        published = time.monotonic()
+        time.sleep(0.1)
+        seen = [items(server.get("/rss.xml")[2]) for _ in range(40)]
+        assert all(titles == ["From outside"] for titles in seen), time.monotonic() - published
+
+
+def test_sigterm_ends_everything(tmp_path: Path) -> None:
+    """SIGTERM: exit status 0, no process left, nothing on the error output but plain events."""
+    with serving(tmp_path, "--workers", "2") as server:
+        family = server.children()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(15) == 0
+        wait_until(lambda: not any(map(alive, family)), 5)
+        assert "Traceback" not in server.output()
+        assert "WARNING" not in server.output()
+
+
+def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
+    """kill -9 of the parent: workers and scheduler end by themselves, the port is free again."""
+    with serving(tmp_path, "--workers", "2") as server:
+        family = server.children()
+        kill(server.process.pid)
+        server.process.wait(5)
+        wait_until(lambda: not any(map(alive, family)), 10, family)
+
+
+def test_a_killed_scheduler_is_replaced(tmp_path: Path) -> None:
+    """kill -9 of the scheduler: another one publishes what is due."""
+    with serving(tmp_path) as server:
+        (scheduler,) = filter(is_scheduler, server.children())
+        kill(scheduler)
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+        server.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
+        wait_until(lambda: items(server.get("/rss.xml")[2]) == ["Soon"], 15)
+
+
+def is_scheduler(pid: int) -> bool:
+    return b"publisher.operations.scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_a_shifted_clock_is_shared(tmp_path: Path) -> None:
+    """Server, scheduler and commands tell the same shifted time; hours pass at its speed."""
+    options = ["--clock-start", "2022-01-03T00:00:00-05:00", "--clock-speed", "3600"]
+    with serving(tmp_path, *options) as server:
+        assert server.get("/rss.xml")[1]["date"].startswith("Mon, 03 Jan 2022")
+        server.command("post", "add", "--title", "Then", text="In 2022.")
+        body = server.get("/rss.xml")[2].decode()
+        assert "2022" in re.findall(r"<pubDate>([^<]*)", body)[0]
+        first = set(re.findall(r"<ttl>(\d+)", body))
+        wait_until(lambda: first != set(re.findall(rb"<ttl>(\d+)", server.get("/rss.xml")[2])), 9)
+
+
+def test_a_shifted_clock_may_not_touch_real_data(tmp_path: Path) -> None:
+    """A database that was served on the real clock refuses --clock-start, in one line."""
+    with serving(tmp_path) as server:
+        pass
+    refused = server.command("serve", "--port", str(server.port), "--clock-speed", "60")
+    assert refused.returncode == 2
+    assert "real clock" in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
+    """A second server on the same port: one clear line, exit 1, the first goes on."""
+    with serving(tmp_path) as server:
+        second = server.command("serve", "--port", str(server.port))
+        assert second.returncode == 1
+        assert f"port {server.port}" in second.stderr
+        assert server.get("/healthz")[0] == 200

@@ -1,0 +1,254 @@
+"""From a post to the hub, over real HTTP: what is sent, when, how often, and what never is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.serving import make_server
+
+from publisher.base import net
+from publisher.blog import posts
+from publisher.blog.activity import record_all
+from publisher.feeds import rss, validation
+from publisher.publishing.push import outbox
+from publisher.publishing.push.outbox import PAUSES_MINUTES
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import store_setting
+from publisher.site import Site
+from publisher.storage.tables.blog import Delivery
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+from tests.publishing.push.hub import Hub, running_hub
+
+SEND = outbox.sender("Publisher (+https://blog.example/)", allow_private=True)
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A hub that listens."""
+    with running_hub() as listening:
+        yield listening
+
+
+@pytest.fixture
+def pushing(site: Site, hub: Hub) -> Site:
+    """A site with a hub and a cloud, built once."""
+    with site.database.write() as session:
+        store_setting(session, "hubs", f"{hub.url}/hub")
+        store_setting(session, "cloud", f"{hub.url}/pleaseNotify")
+    rebuild(site, site.clock())
+    return site
+
+
+def rows(site: Site) -> list[Delivery]:
+    """The outbox."""
+    with site.database.read() as session:
+        return list(session.scalars(select(Delivery).order_by(Delivery.id)))
+
+
+def deliver(site: Site) -> int:
+    """What the scheduler does."""
+    return outbox.deliver(site.database, site.clock(), SEND)
+
+
+def test_a_post_is_told_to_hub_and_cloud_once(pushing: Site, hub: Hub) -> None:
+    """Each document to the hub, the RSS document to the cloud; nothing is sent twice."""
+    make_post(pushing)
+    rebuild(pushing, pushing.clock())
+    assert hub.pings == []
+    assert deliver(pushing) == 4
+    told = sorted((path, form.get("hub.url") or form["url"]) for path, form in hub.pings)
+    assert told == [
+        ("/hub", f"{SITE_URL}/atom.xml"),
+        ("/hub", f"{SITE_URL}/feed.json"),
+        ("/hub", f"{SITE_URL}/rss.xml"),
+        ("/ping", f"{SITE_URL}/rss.xml"),
+    ]
+    assert all(row.delivered_at == pushing.clock() for row in rows(pushing))
+    assert deliver(pushing) == 0
+
+
+def test_only_new_content_is_told(pushing: Site, clock: FakeClock) -> None:
+    """Neither a new ttl, nor a minor edit, a setting, loaded history or a page."""
+    post = make_post(pushing, "One.")
+    rebuild(pushing, clock())
+    deliver(pushing)
+    count = len(rows(pushing))
+    clock.forward(hours=4)
+    assert rebuild(pushing, clock()).ttl_minutes == 480
+    with pushing.database.write() as session:
+        kept = posts.get(session, post.id)
+        draft = replace(posts.content(session, kept), source="One, spelled right.")
+        posts.save(session, post.id, draft, kept.version, None, clock(), minor=True)
+    rebuild(pushing, clock())
+    with pushing.database.write() as session:
+        store_setting(session, "title", "Another title")
+        record_all(session, [clock() - timedelta(days=1)], "loaded")
+    rebuild(pushing, clock())
+    make_post(pushing, "A page.", kind="page")
+    rebuild(pushing, clock())
+    assert len(rows(pushing)) == count
+    with pushing.database.write() as session:
+        kept = posts.get(session, post.id)
+        draft = replace(posts.content(session, kept), source="Two.")
+        posts.save(session, post.id, draft, kept.version, None, clock())
+    rebuild(pushing, clock())
+    assert len(rows(pushing)) == 2 * count
+
+
+def test_failures_are_tried_again_with_growing_pauses(
+    pushing: Site, hub: Hub, clock: FakeClock
+) -> None:
+    """A minute, five, a quarter of an hour ...; a Retry-After that is longer is respected."""
+    with pushing.database.write() as session:
+        store_setting(session, "cloud", "")
+    make_post(pushing)
+    rebuild(pushing, clock())
+    hub.answers = [(503, {})] * 3 + [(503, {"Retry-After": "1200"})] * 3
+    deliver(pushing)
+    assert {row.next_at for row in rows(pushing)} == {clock() + timedelta(minutes=1)}
+    clock.forward(minutes=1)
+    deliver(pushing)
+    assert {row.next_at for row in rows(pushing)} == {clock() + timedelta(minutes=20)}
+    clock.forward(minutes=20)
+    deliver(pushing)
+    assert {(row.attempts, row.answer) for row in rows(pushing)} == {(3, "202")}
+    assert len(hub.pings) == 9
+
+
+def test_after_the_last_pause_it_is_given_up(pushing: Site, hub: Hub, clock: FakeClock) -> None:
+    """A hub that is gone costs a bounded number of tries."""
+    make_post(pushing)
+    rebuild(pushing, clock())
+    hub.answers = [(410, {})] * 1000
+    for minutes in (*PAUSES_MINUTES, 1, 1):
+        deliver(pushing)
+        clock.forward(minutes=minutes)
+    assert {row.attempts for row in rows(pushing)} == {len(PAUSES_MINUTES) + 1}
+    assert all(row.given_up_at and row.next_at is None for row in rows(pushing))
+    assert deliver(pushing) == 0
+
+
+def test_a_hub_that_never_answers_holds_nobody_up(
+    pushing: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left after the time limit, and the database stays free meanwhile."""
+    monkeypatch.setattr(outbox, "TIMEOUT_SECONDS", 1.5)
+    hub.sleep_seconds = 4.0
+    make_post(pushing)
+    rebuild(pushing, pushing.clock())
+    working = threading.Thread(target=deliver, args=[pushing])
+    working.start()
+    make_post(pushing, "Written while the hub is silent.")
+    rebuild(pushing, pushing.clock())
+    working.join(30)
+    assert not working.is_alive()
+    assert all(row.delivered_at is None for row in rows(pushing))
+
+
+def test_private_addresses_are_refused(pushing: Site, hub: Hub) -> None:
+    """Without PUBLISHER_ALLOW_PRIVATE a hub on loopback is never connected to."""
+    make_post(pushing)
+    rebuild(pushing, pushing.clock())
+    outbox.deliver(pushing.database, pushing.clock(), outbox.sender("test", allow_private=False))
+    assert hub.pings == []
+    assert all("private" in row.answer for row in rows(pushing))
+
+
+def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
+    pushing: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub counts as public here, and sends us on to what does not: that is never reached."""
+    real = net.is_public
+    monkeypatch.setattr(net, "is_public", lambda at: at == "127.0.0.1" or real(at))
+    with running_hub("127.0.0.2") as inside:
+        hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
+        make_post(pushing)
+        rebuild(pushing, pushing.clock())
+        send = outbox.sender("test", allow_private=False)
+        assert outbox.deliver(pushing.database, pushing.clock(), send) > 0
+        assert hub.pings
+        assert inside.pings == []
+    assert all("private" in row.answer for row in rows(pushing))
+    assert all(row.next_at is not None for row in rows(pushing))
+
+
+def test_waiting_pings_of_two_posts_become_one(pushing: Site, hub: Hub, clock: FakeClock) -> None:
+    """A ping says that there is something, not what: one is enough."""
+    for minute in range(3):
+        clock.forward(minutes=minute)
+        make_post(pushing, f"Note {minute}.")
+        rebuild(pushing, clock())
+    assert deliver(pushing) == 4
+
+
+def test_an_ill_document_is_not_announced(
+    pushing: Site, monkeypatch: pytest.MonkeyPatch, clock: FakeClock
+) -> None:
+    """The ping waits until readers would find the news."""
+    whole = rss.render
+    monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
+    make_post(pushing)
+    rebuild(pushing, clock())
+    assert rows(pushing) == []
+    monkeypatch.setattr(rss, "render", whole)
+    rebuild(pushing, clock())
+    assert len(rows(pushing)) == 4
+
+
+def test_hub_and_cloud_are_named_in_headers_and_document(
+    app: Flask, client: FlaskClient, pushing: Site, hub: Hub
+) -> None:
+    """Link on GET, HEAD and 304: each hub, and exactly one self; the doctor is content."""
+    app.extensions["front"].refresh()
+    got, head = client.get("/rss.xml"), client.head("/rss.xml")
+    expected = [f'<{hub.url}/hub>; rel="hub"', f'<{SITE_URL}/rss.xml>; rel="self"']
+    assert got.headers.getlist("Link") == head.headers.getlist("Link") == expected
+    again = client.get("/rss.xml", headers={"If-None-Match": got.headers["ETag"]})
+    assert (again.status_code, again.headers.getlist("Link")) == (304, expected)
+    assert f'<atom:link rel="hub" href="{hub.url}/hub"/>'.encode() in got.data
+    assert got.data.count(b'rel="self"') == 1
+    assert b"<cloud " in got.data
+    assert validation.CLOUD[3].encode() in got.data
+    assert b'rel="hub"' in client.get("/atom.xml").data
+
+
+def test_a_hub_finds_the_news_when_it_comes(
+    app: Flask, pushing: Site, hub: Hub, clock: FakeClock
+) -> None:
+    """The whole way: post, ping, the hub's own fetch over HTTP with the new post in it."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    site = replace(pushing, site_url=f"http://127.0.0.1:{server.port}")
+    hub.fetches = True
+    make_post(site, "Extra, extra.")
+    rebuild(site, clock())
+    app.extensions["front"].refresh()
+    outbox.deliver(site.database, clock(), SEND)
+    server.shutdown()
+    thread.join(5)
+    server.server_close()
+    assert len(hub.fetched) == 3
+    assert all(b"Extra, extra." in body for body in hub.fetched.values())
+    assert any('rel="hub"' in link for link in hub.links)
+
+
+def test_settled_pings_are_forgotten_in_time(pushing: Site, clock: FakeClock) -> None:
+    """What was delivered long ago goes; what still waits stays."""
+    make_post(pushing)
+    rebuild(pushing, clock())
+    deliver(pushing)
+    make_post(pushing, "Another.")
+    rebuild(pushing, clock())
+    clock.forward(days=40)
+    with pushing.database.write() as session:
+        outbox.prune(session, clock() - timedelta(days=30))
+    assert [row.delivered_at for row in rows(pushing)] == [None] * 4

@@ -1,0 +1,244 @@
+"""The build of the documents: what moves which date, and when a build is due."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import event, func, select
+
+from publisher.blog import posts
+from publisher.blog.drafts import draft
+from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
+from publisher.settings import store_setting
+from publisher.site import Site
+from publisher.storage.tables.blog import Snapshot, Update
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+from tests.feeds.samples import parse, texts
+
+
+def element(row: Snapshot, path: str) -> list[str]:
+    """The texts of the elements at `path` in the main feed."""
+    return texts(parse(row.body), path)
+
+
+def built_on(row: Snapshot) -> str:
+    """The feed's lastBuildDate."""
+    (date,) = element(row, "channel/lastBuildDate")
+    return date
+
+
+@pytest.fixture
+def blog(site: Site, clock: FakeClock) -> Site:
+    """A blog with three posts, an hour old, and a feed of two items."""
+    with site.database.write() as db:
+        store_setting(db, "feed_items", "2")
+    for number in (3, 2, 1):
+        make_post(site, f"Text {number}.", clock() - timedelta(hours=number), title=f"T{number}")
+    rebuild(site, clock())
+    return site
+
+
+def edit(site: Site, post_id: int, text: str, minor: bool = False) -> None:
+    """Save a post's text."""
+    with site.database.write() as db:
+        post = posts.get(db, post_id)
+        posts.save(
+            db, post_id, draft(text, title=post.title), post.version, None, site.clock(), minor
+        )
+
+
+def test_all_formats_are_kept(blog: Site) -> None:
+    """One build makes RSS, Atom and JSON; each knows its own address."""
+    with blog.database.read() as db:
+        for name, path in ADDRESSES.items():
+            assert f"{SITE_URL}{path}".encode() in db.get_one(Snapshot, name).body
+
+
+def test_a_build_without_change_changes_nothing(blog: Site, clock: FakeClock) -> None:
+    """R13: the same content and the same ttl give the same bytes, whenever it is built."""
+    first = rebuild(blog, clock())
+    second = rebuild(blog, clock.forward(minutes=10))
+    assert second.body == first.body
+    assert (second.etag, second.last_modified) == (first.etag, first.last_modified)
+    assert second.built_at == clock()
+
+
+def test_r4_a_new_ttl_does_not_move_last_build_date(blog: Site, clock: FakeClock) -> None:
+    """R4: a ttl step changes the bytes, the tag and Last-Modified, but not lastBuildDate."""
+    first = rebuild(blog, clock())
+    second = rebuild(blog, clock.forward(hours=4))
+    assert element(first, "channel/ttl") != element(second, "channel/ttl")
+    assert first.etag != second.etag
+    assert second.last_modified == clock()
+    assert built_on(second) == built_on(first)
+
+
+@pytest.mark.parametrize("minor", [True, False])
+def test_r4_an_edit_moves_it(blog: Site, clock: FakeClock, minor: bool) -> None:
+    """R4, R5, R7: an edit, minor or not, moves lastBuildDate; pubDate and guid stay."""
+    first = rebuild(blog, clock())
+    clock.forward(minutes=10)
+    edit(blog, 3, "Corrected.", minor)
+    second = rebuild(blog, clock())
+    assert built_on(second) == "Mon, 04 Mar 2024 09:40:00 +0000"
+    for path in ("channel/item/pubDate", "channel/item/guid"):
+        assert element(second, path) == element(first, path)
+
+
+def test_r4_an_edit_outside_the_window_does_not(blog: Site, clock: FakeClock) -> None:
+    """R4: an old post that is edited is an update, but the feed says what it said."""
+    first = rebuild(blog, clock())
+    clock.forward(minutes=10)
+    edit(blog, 1, "Corrected.")
+    second = rebuild(blog, clock())
+    assert second.decided_at == clock()
+    assert built_on(second) == built_on(first)
+    assert second.content_hash == first.content_hash
+
+
+def test_r4_a_deletion_moves_it(blog: Site, clock: FakeClock) -> None:
+    """R4: a deleted post leaves the feed, the next one moves up, lastBuildDate moves."""
+    first = rebuild(blog, clock())
+    clock.forward(minutes=10)
+    with blog.database.write() as db:
+        posts.delete(db, posts.get(db, 3), clock())
+    second = rebuild(blog, clock())
+    assert element(second, "channel/item/title") == ["T2", "T3"]
+    assert built_on(second) > built_on(first)
+    assert second.last_modified > first.last_modified
+
+
+def test_r5_nothing_is_dated_in_the_future(blog: Site, clock: FakeClock) -> None:
+    """R5: a post whose date has not come (the clock was set back) is not in the feed."""
+    with blog.database.write() as db:
+        posts.get(db, 3).published_at = clock() + timedelta(days=1)
+    assert element(rebuild(blog, clock()), "channel/item/title") == ["T2", "T3"]
+
+
+def test_r7_the_guid_survives_a_new_address(blog: Site, clock: FakeClock) -> None:
+    """R7: a new slug changes the link and nothing else of the item's identity."""
+    first = rebuild(blog, clock())
+    with blog.database.write() as db:
+        post = posts.get(db, 3)
+        posts.save(db, 3, draft("Text.", title="T1", slug="brand-new"), post.version, None, clock())
+    second = rebuild(blog, clock())
+    assert element(second, "channel/item/guid") == element(first, "channel/item/guid")
+    assert element(second, "channel/item/link")[0] == f"{SITE_URL}/posts/brand-new"
+
+
+def test_r9_no_relative_address_in_the_text(site: Site, clock: FakeClock) -> None:
+    """R9: links, pictures and footnotes of a post lead somewhere from any reader."""
+    source = "[a](/about) ![b](media/b.png) <a href='#top'>c</a> [^1]\n\n[^1]: Note."
+    make_post(site, source, slug="Ünïcode пост")
+    html = " ".join(element(rebuild(site, clock()), "channel/item/description"))
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', html)
+    assert len(addresses) >= 4
+    assert all(address.startswith("https://") for address in addresses)
+    (link,) = element(rebuild(site, clock()), "channel/item/link")
+    assert link.isascii()
+
+
+def test_the_present_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
+    """The document for now is the one that is served, byte for byte; asking stores nothing."""
+    shown = rebuild(blog, clock())
+    clock.forward(minutes=20)
+    with blog.database.read() as db:
+        assert document_at(db, SITE_URL, clock()) == shown.body
+        assert db.get_one(Snapshot, "rss").built_at == shown.built_at
+
+
+def test_the_past_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
+    """The document for a past moment has the posts and the ttl of then."""
+    with blog.database.read() as db:
+        document = document_at(db, SITE_URL, clock() - timedelta(minutes=90))
+    assert texts(parse(document), "channel/item/title") == ["T2", "T3"]
+    assert texts(parse(document), "channel/ttl") == ["15"]
+
+
+def test_quiet_setting(blog: Site, clock: FakeClock) -> None:
+    """With `etag` quiet a ttl step leaves the tag alone; the document carries the new ttl."""
+    with blog.database.write() as db:
+        store_setting(db, "etag", "quiet")
+    first = rebuild(blog, clock())
+    second = rebuild(blog, clock.forward(hours=4))
+    assert element(second, "channel/ttl") == ["480"]
+    assert (second.etag, second.last_modified) == (first.etag, first.last_modified)
+
+
+# When a build is due
+
+
+def test_refresh_does_nothing_within_the_hour(blog: Site, clock: FakeClock) -> None:
+    """Between two hours, without an update, the job finds nothing to do."""
+    refresh(blog, clock())
+    assert not refresh(blog, clock.forward(minutes=29))
+    assert refresh(blog, clock.forward(minutes=1))
+    assert not refresh(blog, clock.forward(seconds=1))
+
+
+def test_the_hour_is_the_author_s(blog: Site, clock: FakeClock) -> None:
+    """In Kolkata the hour changes at half past of UTC."""
+    with blog.database.write() as db:
+        store_setting(db, "timezone", "Asia/Kolkata")
+    clock.moment = datetime(2024, 3, 4, 12, 29, 59, tzinfo=UTC)
+    refresh(blog, clock())
+    assert not refresh(blog, clock())
+    assert refresh(blog, clock.forward(seconds=1))
+    with blog.database.read() as db:
+        assert db.get_one(Snapshot, "rss").decided_at == clock()
+
+
+def test_sleep_is_caught_up_with(blog: Site, clock: FakeClock) -> None:
+    """After days of sleep one build brings the feed to the present hour."""
+    refresh(blog, clock())
+    assert refresh(blog, clock.forward(days=3, minutes=7))
+    with blog.database.read() as db:
+        assert db.get_one(Snapshot, "rss").decided_at == clock().replace(minute=0)
+    assert not refresh(blog, clock())
+
+
+def test_two_schedulers_build_the_same(blog: Site, clock: FakeClock) -> None:
+    """A second scheduler that builds again changes no byte and records no update."""
+    clock.forward(hours=1)
+    first = rebuild(blog, clock())
+    second = rebuild(blog, clock())
+    assert second.body == first.body
+    with blog.database.read() as db:
+        assert db.scalar(select(func.count(Update.id))) == 3
+
+
+def test_a_scheduled_post_is_published_in_time(blog: Site, clock: FakeClock) -> None:
+    """At its minute, not at the next hour; and it is in the feed of that build."""
+    refresh(blog, clock())
+    make_post(blog, "Later.", clock() + timedelta(minutes=10), title="Later")
+    assert not refresh(blog, clock.forward(minutes=9))
+    assert refresh(blog, clock.forward(minutes=1))
+    with blog.database.read() as db:
+        assert element(db.get_one(Snapshot, "rss"), "channel/item/title")[0] == "Later"
+
+
+def test_a_minor_edit_that_lost_its_build_is_found(blog: Site, clock: FakeClock) -> None:
+    """Killed between the save and the build: the next tick notices and builds."""
+    refresh(blog, clock())
+    clock.forward(minutes=1)
+    edit(blog, 3, "Corrected.", minor=True)
+    assert refresh(blog, clock.forward(seconds=1))
+    with blog.database.read() as db:
+        assert b"Corrected." in db.get_one(Snapshot, "rss").body
+
+
+def test_a_build_does_not_read_the_log(blog: Site, clock: FakeClock) -> None:
+    """The checkpoint is enough: no query of a build goes through the rows of the update log."""
+    statements: list[str] = []
+    event.listen(
+        blog.database.engine,
+        "before_cursor_execute",
+        lambda *call: statements.append(" ".join(call[2].split())),
+    )
+    rebuild(blog, clock.forward(hours=1))
+    of_the_log = [text for text in statements if "FROM updates" in text]
+    assert of_the_log
+    assert all(text.startswith("SELECT max(") for text in of_the_log)

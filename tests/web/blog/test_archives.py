@@ -1,0 +1,87 @@
+"""The archive by month and the search, over HTTP."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+
+from publisher.blog import archive
+from publisher.settings import load_settings, store_setting
+from publisher.site import Site
+from tests.conftest import FakeClock
+from tests.factories import make_post
+
+
+def test_months_are_the_authors(site: Site, client: FlaskClient) -> None:
+    """Half an hour before the UTC month ends it is the next month in Berlin."""
+    with site.database.write() as db:
+        store_setting(db, "timezone", "Europe/Berlin")
+    make_post(site, "Late.", datetime(2024, 1, 31, 23, 30, tzinfo=UTC))
+    make_post(site, "Early.", datetime(2024, 1, 31, 22, 30, tzinfo=UTC))
+    assert "Late." in client.get("/archives/2024/02").text
+    page = client.get("/archives/2024/1").text
+    assert "Early." in page
+    assert "Late." not in page
+    index = client.get("/archives").text
+    assert index.index("/archives/2024/02") < index.index("/archives/2024/01")
+
+
+def test_counts_add_up(site: Site, clock: FakeClock) -> None:
+    """Each published post is in exactly one month; pages and drafts are in none."""
+    for days in range(0, 400, 7):
+        make_post(site, f"Note {days}.", clock() - timedelta(days=days))
+    make_post(site, "A page.", kind="page")
+    with site.database.read() as db:
+        found = archive.months(db, load_settings(db).zone)
+        assert sum(month.posts for month in found) == 58
+        assert all(len(archive.lines(db, month)) == month.posts for month in found)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/archives/2024/13", "/archives/2024/0", "/archives/0/1", "/archives/99999/1",
+     "/archives/2023/01", "/archives/2024/03?before=x"],
+)  # fmt: skip
+def test_no_such_month(site: Site, client: FlaskClient, address: str) -> None:
+    """Months without posts, and months of no calendar, are not found."""
+    make_post(site)
+    assert client.get(address).status_code == 404
+
+
+def test_search_marks_what_it_found(site: Site, client: FlaskClient) -> None:
+    """Matches are marked, and what a post says about HTML stays text."""
+    make_post(site, "Write `<script>alert(1)</script>` and the *kettle* boils.")
+    make_post(site, "Nothing of the kind.")
+    page = client.get("/search?q=kettl").text
+    assert "<mark>kettle</mark>" in page
+    assert "&lt;script&gt;" in page
+    assert "<script>alert" not in page
+    assert "Nothing of the kind" not in page
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "*", "AND OR NOT", "a" * 5000, "(", "x'; DROP TABLE posts", "\x00", "-"]
+)
+def test_any_query_is_answered(site: Site, client: FlaskClient, query: str) -> None:
+    """The search's own language cannot be reached, and nothing breaks it."""
+    make_post(site)
+    assert client.get("/search", query_string={"q": query, "page": "7"}).status_code == 200
+
+
+def test_the_query_cannot_leave_its_place(client: FlaskClient) -> None:
+    """What was asked for stands in the page as text."""
+    page = client.get("/search", query_string={"q": '"><script>alert(1)</script>'}).text
+    assert "<script>alert" not in page
+
+
+def test_more_matches_than_one_page(site: Site, client: FlaskClient) -> None:
+    """Each match is shown once, on the first or the second page."""
+    for number in range(25):
+        make_post(site, f"Kettle number {number}.")
+    first, second = (client.get(f"/search?q=kettle&page={n}").text for n in (1, 2))
+    assert first.count("<li class") == 20
+    assert second.count("<li class") == 5
+    assert "More matches" in first
+    assert "More matches" not in second

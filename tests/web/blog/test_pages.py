@@ -1,0 +1,275 @@
+"""The blog over HTTP: lists, posts, pages, old addresses, and what machines read in a page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from html.parser import HTMLParser
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import event, text
+
+from publisher.blog import posts
+from publisher.blog.drafts import draft
+from publisher.settings import store_setting
+from publisher.site import Site
+from publisher.storage.tables.blog import Redirect
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author, make_post
+
+
+class Head(HTMLParser):
+    """The machine-readable part of a page: links by rel, metas by name or property."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: dict[str, list[str]] = {}
+        self.metas: dict[str, str] = {}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        if tag == "link":
+            self.links.setdefault(named["rel"], []).append(named["href"])
+        if tag == "meta":
+            self.metas[named.get("name") or named.get("property", "")] = named.get("content", "")
+
+
+def test_older_pages_show_every_post_once(
+    site: Site, client: FlaskClient, clock: FakeClock
+) -> None:
+    """Following "Older posts" passes all posts in order, whatever is published meanwhile."""
+    start = clock() - timedelta(days=1)
+    for number in range(25):  # two at each instant: the number decides between them
+        make_post(site, f"Note {number:02d}.", at=start + timedelta(minutes=number // 2))
+    seen: list[str] = []
+    address: str | None = "/"
+    while address:
+        page = client.get(address).text
+        seen += _notes(page)
+        address = next((part.split('"')[0] for part in page.split('href="')[1:]
+                        if "before=" in part.split('"')[0]), None)  # fmt: skip
+        make_post(site, "Something new meanwhile.")
+    assert seen == [f"Note {number:02d}." for number in reversed(range(25))]
+
+
+def _notes(page: str) -> list[str]:
+    return [part[:8] for part in page.split("<p>") if part.startswith("Note ")]
+
+
+@pytest.mark.parametrize("before", ["0", "-1", "x", "99999999999", "9999", "1e3", "٣"])
+def test_a_page_from_nowhere_is_not_found(client: FlaskClient, before: str) -> None:
+    """A number of no post, and what is no number."""
+    assert client.get("/", query_string={"before": before}).status_code == 404
+
+
+def test_a_post_says_what_it_is(site: Site, client: FlaskClient) -> None:
+    """Canonical address, Open Graph, feeds: on the site's address, whatever Host was asked."""
+    make_post(site, "![a](/media/x.png)\n\nText & more.", title="A <title>", summary='A "summary"')
+    page = client.get("/posts/a-title", headers={"Host": "evil.example"}).text
+    head = Head(page)
+    assert head.links["canonical"] == [f"{SITE_URL}/posts/a-title"]
+    assert head.links["alternate"] == ["/rss.xml", "/atom.xml", "/feed.json"]
+    assert head.metas["og:title"] == "A <title>"
+    assert head.metas["og:type"] == "article"
+    assert head.metas["description"] == head.metas["og:description"] == 'A "summary"'
+    assert head.metas["og:image"] == f"{SITE_URL}/media/x.png"
+    assert "robots" not in head.metas
+    assert "evil.example" not in page
+
+
+def test_a_picture_beside_the_post_is_found(site: Site, client: FlaskClient) -> None:
+    """Relative addresses are seen from the post, those of other sites stay."""
+    make_post(site, "![a](b c.png)", slug="one")
+    make_post(site, "![a](<b c.png>)", slug="two")
+    make_post(site, "![a](https://o.example/b.png)", slug="three")
+    assert "og:image" not in Head(client.get("/posts/one").text).metas
+    head = Head(client.get("/posts/two").text)
+    assert head.metas["og:image"] == f"{SITE_URL}/posts/b%20c.png"
+    assert Head(client.get("/posts/three").text).metas["og:image"] == "https://o.example/b.png"
+
+
+def test_a_note_has_no_invented_title(site: Site, client: FlaskClient) -> None:
+    """The window's title is its first words; the page shows no heading to people."""
+    make_post(site, "The kettle is *louder* than the radio. " * 5)
+    page = client.get("/posts/the-kettle-is-louder-than-the-radio-the").text
+    assert "<title>The kettle is louder than the radio." in page
+    assert '<h1 class="visually-hidden">The kettle' in page
+
+
+def test_neighbours_are_the_posts_before_and_after(
+    site: Site, client: FlaskClient, clock: FakeClock
+) -> None:
+    """Drafts, pages and deleted posts are not in the way."""
+    for name, hours in (("first", 5), ("second", 4), ("third", 3), ("page", 2), ("fourth", 1)):
+        kind = "page" if name == "page" else "post"
+        make_post(site, f"{name}.", clock() - timedelta(hours=hours), slug=name, kind=kind)
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, 3), clock())
+    head = Head(client.get("/posts/second").text)
+    assert (head.links["prev"], head.links["next"]) == (["/posts/first"], ["/posts/fourth"])
+
+
+def test_deleted_is_gone_and_drafts_are_nowhere(
+    site: Site, client: FlaskClient, clock: FakeClock
+) -> None:
+    """410 for what was published once, 404 for what never was."""
+    gone = make_post(site, "Gone.")
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, gone.id), clock())
+        hidden = posts.create(db, draft("Hidden."), None, clock())
+    assert client.get(posts.path(gone)).status_code == 410
+    assert client.get(posts.path(hidden)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("/2019/05/hello.html", "/2019/05/hello.html"),
+        ("/2019/05/hello/", "/2019/05/hello/"),
+        ("/2019/05/hello/", "/2019/05/hello"),
+        ("/2019/05/hello", "/2019/05/hello/"),
+        ("/hello", "/hello/"),
+        ("/?p=123", "/?p=123"),
+        ("/index.php?p=5&x=1", "/index.php?p=5&x=1"),
+        ("/grüße", "/gr%C3%BC%C3%9Fe"),
+        ("/gr%C3%BC%C3%9Fe", "/gr%C3%BC%C3%9Fe"),
+        ("/posts/before", "/posts/before"),
+    ],
+)
+def test_old_addresses_lead_to_the_post(
+    site: Site, client: FlaskClient, clock: FakeClock, stored: str, asked: str
+) -> None:
+    """Former permalinks, with queries, slashes and letters of other scripts, answer 301."""
+    post = make_post(site, "Hello.", slug="now")
+    with site.database.write() as db:
+        db.add(Redirect(path=stored, post_id=post.id))
+    answer = client.get(asked)
+    assert (answer.status_code, answer.location) == (301, "/posts/now")
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, post.id), clock())
+    assert client.get(asked).status_code == 410
+
+
+def test_a_new_slug_leaves_a_trail(site: Site, client: FlaskClient, clock: FakeClock) -> None:
+    """The old address of a renamed post leads to the new one."""
+    post = make_post(site, "Hello.", slug="old")
+    with site.database.write() as db:
+        posts.save(db, post.id, draft("Hello.", slug="new"), 1, None, clock())
+    assert client.get("/posts/old").location == "/posts/new"
+
+
+def test_a_room_without_its_slash(client: FlaskClient) -> None:
+    """/studio leads to /studio/: the pages of the blog do not stand in its way."""
+    answer = client.get("/studio")
+    assert (answer.status_code, answer.location) == (308, "/studio/")
+
+
+def test_tag_and_author_pages(site: Site, client: FlaskClient) -> None:
+    """Each shows its own posts; the tag's page names the tag's feed."""
+    ada, ben = make_author(site, "ada"), make_author(site, "ben")
+    make_post(site, "By Ada.", tags=["Feeds"], author_id=ada.id)
+    make_post(site, "By Ben.", author_id=ben.id)
+    page = client.get("/tags/feeds").text
+    assert "By Ada." in page
+    assert "By Ben." not in page
+    assert "/tags/feeds/rss.xml" in Head(page).links["alternate"]
+    page = client.get("/authors/ben").text
+    assert "By Ben." in page
+    assert "By Ada." not in page
+    with site.database.write() as db:
+        posts.create(db, draft("Secret.", tags=["plans"]), ada.id, site.clock())
+    assert client.get("/tags/plans").status_code == 404
+    assert client.get("/tags/nothing").status_code == 404
+    assert client.get("/authors/nobody").status_code == 404
+
+
+def test_one_author_signs_nothing(site: Site, client: FlaskClient) -> None:
+    """Bylines appear when there is more than one author."""
+    ada = make_author(site, "ada")
+    make_post(site, "Mine.", author_id=ada.id)
+    assert "by <a class" not in client.get("/").text
+    make_author(site, "ben")
+    assert 'by <a class="p-author' in client.get("/").text
+
+
+def test_about_is_there_before_anybody_writes_it(site: Site, client: FlaskClient) -> None:
+    """The plain one shows when the blog speaks; the author's own takes its place."""
+    assert "When this blog speaks" in client.get("/about").text
+    mine = make_post(site, "I am Ada.", title="About me", slug="about", kind="page")
+    page = client.get("/about").text
+    assert "I am Ada." in page
+    assert "When this blog speaks" in page
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, mine.id), site.clock())
+    assert "About Untitled blog" in client.get("/about").text
+
+
+def test_dates_are_the_authors(site: Site, client: FlaskClient) -> None:
+    """09:30 UTC is 10:30 in Berlin; the machine-readable date stays UTC."""
+    with site.database.write() as db:
+        store_setting(db, "timezone", "Europe/Berlin")
+        store_setting(db, "language", "de")
+    make_post(site)
+    page = client.get("/").text
+    assert '<time class="dt-published" datetime="2024-03-04T09:30:00Z">4 March 2024, 10:30<' in page
+    assert '<html lang="de">' in page
+
+
+def test_pages_are_revalidated(site: Site, client: FlaskClient) -> None:
+    """The same page again is 304 without a body; a new post is seen at once, by everybody."""
+    make_post(site)
+    first = client.get("/")
+    assert first.headers["Cache-Control"] == "no-cache"
+    assert "Cookie" not in first.headers.get("Vary", "")
+    known = {"If-None-Match": first.headers["ETag"]}
+    again = client.get("/", headers=known)
+    assert (again.status_code, again.data) == (304, b"")
+    make_post(site, "New.")
+    assert client.get("/", headers=known).status_code == 200
+
+
+def test_lists_cost_the_same_with_many_posts(site: Site, client: FlaskClient) -> None:
+    """Every query of the home page, a post and a tag enters an index where it begins, and sorts
+    nothing."""
+    make_post(site, "One.", title="One", tags=["feeds"], author_id=make_author(site).id)
+    queries: list[tuple[str, tuple[object, ...]]] = []
+    client.get("/")  # what is done once is done
+
+    def note(_c: object, _cursor: object, statement: str, parameters: tuple[object, ...],
+             *_: object) -> None:  # fmt: skip
+        queries.append((statement, parameters))
+
+    engine = client.application.extensions["publisher"].database.engine
+    event.listen(engine, "before_cursor_execute", note)
+    for address in ("/", "/?before=1", "/posts/one", "/tags/feeds", "/tags/feeds?before=1"):
+        client.get(address)
+    event.remove(engine, "before_cursor_execute", note)
+    asked = [query for query in queries if query[0].startswith("SELECT") and "posts" in query[0]]
+    assert len(asked) >= 5
+    for statement, parameters in asked:
+        with site.database.engine.connect() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            steps = [row[-1] for row in plan]
+        assert not any("SCAN posts" in step for step in steps), (statement, steps)
+        if "published_at <=" in statement:
+            assert any("published_at<?" in step for step in steps), (statement, steps)
+        big_sort = [step for step in steps if "TEMP B-TREE" in step]
+        assert not big_sort or "tags" in statement.split("FROM")[1], (statement, steps)
+    with site.database.read() as db:
+        assert db.scalar(text("SELECT count(*) FROM posts")) == 1
+
+
+def test_pages_are_small(site: Site, client: FlaskClient) -> None:
+    """Page, styles and script of a long post with a listing stay under 50 kB together."""
+    words = "A sentence of the usual length, with nothing in it. " * 200
+    make_post(site, f"{words}\n\n```python\nx = 1\n```", title="Long")
+    page = client.get("/posts/long").text
+    total = len(page)
+    for part in page.split('"'):
+        if part.startswith("/static/") and (".css" in part or ".js" in part):
+            with client.get(part) as answer:
+                total += len(answer.data)
+    assert 10_000 < total < 50_000
+    assert "style=" not in page
+    assert "<style" not in page

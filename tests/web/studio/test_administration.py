@@ -1,0 +1,241 @@
+"""Settings, people and account over HTTP: who may, what is kept, what is shown once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from publisher.blog import activity, authors, tokens
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import CHECKS, Settings, load_settings, store_setting
+from publisher.site import Site
+from publisher.web.studio import setting_controls
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_author, make_post
+
+Enter = Callable[..., FlaskClient]
+
+
+@pytest.fixture
+def enter(app: Flask, site: Site) -> Enter:
+    """A browser logged in as somebody; forms need no token here, except where a test says so."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    make_author(site, "ada")
+    make_author(site, "ben")
+
+    def log_in(name: str = "ada", password: str = PASSWORD) -> FlaskClient:
+        client = app.test_client()
+        client.environ_base["wsgi.url_scheme"] = "https"
+        client.post("/studio/login", data={"name": name, "password": password})
+        return client
+
+    return log_in
+
+
+def stored(site: Site) -> Settings:
+    with site.database.read() as db:
+        return load_settings(db)
+
+
+ADMIN_PLACES = ["/studio/settings", "/studio/people"]
+ADMIN_DEEDS = [
+    "/studio/settings", "/studio/people", "/studio/people/ada/role",
+    "/studio/people/ada/password", "/studio/people/ada/disable", "/studio/people/ada/enable",
+]  # fmt: skip
+OWN_DEEDS = [
+    "/studio/account/profile", "/studio/account/password", "/studio/account/sessions/1/end",
+    "/studio/account/sessions/end-others", "/studio/account/tokens",
+    "/studio/account/tokens/1/revoke",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", [*ADMIN_PLACES, "/studio/account"])
+def test_strangers_are_sent_to_the_login(enter: Enter, client: FlaskClient, place: str) -> None:
+    """And come back to where they wanted to go."""
+    assert client.get(place).location == f"/studio/login?next={place}"
+
+
+@pytest.mark.parametrize("deed", [*ADMIN_DEEDS, *OWN_DEEDS])
+def test_strangers_change_nothing(enter: Enter, client: FlaskClient, deed: str) -> None:
+    """No form works without a login; the login page says so."""
+    answer = client.post(deed, data={"title": "Taken"})
+    assert answer.status_code == 401
+    assert "Log in" in answer.text
+
+
+@pytest.mark.parametrize("deed", ADMIN_DEEDS)
+def test_authors_are_no_admins(enter: Enter, site: Site, deed: str) -> None:
+    """403, and nothing is changed."""
+    assert enter("ben").post(deed, data={"title": "Taken", "role": "author"}).status_code == 403
+    assert stored(site).title != "Taken"
+
+
+@pytest.mark.parametrize("deed", [*ADMIN_DEEDS, *OWN_DEEDS])
+def test_forms_need_their_token(app: Flask, enter: Enter, deed: str) -> None:
+    """A form that another site made is refused."""
+    client = enter()
+    app.config["WTF_CSRF_ENABLED"] = True
+    assert client.post(deed, data={"title": "Taken"}).status_code == 400
+
+
+def test_every_setting_has_a_control(enter: Enter) -> None:
+    """What can be set by command can be set here; the form is made from the same list."""
+    page = enter().get("/studio/settings").text
+    names = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', page))
+    assert names - {"csrf_token"} == set(CHECKS)
+    shown = [c.name for group in setting_controls.groups() for c in group.controls]
+    assert len(shown) == len(set(shown))
+
+
+def test_settings_are_saved_and_the_feed_follows(enter: Enter, site: Site, app: Flask) -> None:
+    """A new title stands in the feed at once; what was not typed stays as it was."""
+    rebuild(site, site.clock())
+    client = enter()
+    form = {"title": "Morning  Notes", "old_feeds": "/feed/\r\n/index.xml", "feed_items": "5"}
+    assert client.post("/studio/settings", data=form).status_code == 302
+    kept = stored(site)
+    assert (kept.title, kept.old_feeds, kept.feed_items) == (
+        "Morning Notes",
+        "/feed/ /index.xml",
+        5,
+    )
+    assert kept.description == Settings().description
+    app.extensions["front"].refresh()
+    assert b"Morning Notes" in client.get("/rss.xml").data
+    assert "Saved." in client.get("/studio/settings").text
+
+
+def test_one_mistake_saves_nothing(enter: Enter, site: Site) -> None:
+    """The mistake is named at its field, and all that was typed is still there."""
+    form = {"title": "New", "timezone": "Mars/Olympus", "feed_items": "many", "menu": "x"}
+    answer = enter().post("/studio/settings", data=form)
+    assert answer.status_code == 422
+    assert stored(site) == Settings()
+    assert 'value="New"' in answer.text
+    assert 'value="Mars/Olympus"' in answer.text
+    for name in ("timezone", "feed_items", "menu"):
+        assert f'href="#f-{name}"' in answer.text
+        assert re.search(rf'id="f-{name}"[^>]*aria-invalid="true"', answer.text)
+    assert 'href="#f-title"' not in answer.text
+
+
+def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
+    """Fresher never means fewer polls, and an unusual value of today is offered too."""
+    with site.database.write() as db:
+        store_setting(db, "poll_minutes", "33.5")
+    page = enter().get("/studio/settings").text
+    polls = [int(number) for number in re.findall(r"about (\d+) polls a day", page)]
+    assert len(polls) == 5
+    assert polls == sorted(polls, reverse=True)
+    assert re.search(r'value="33.5" checked', page)
+
+
+def test_a_new_author_gets_a_password_once(enter: Enter, site: Site) -> None:
+    """It is shown on a page that nothing keeps, and it works."""
+    client = enter()
+    answer = client.post(
+        "/studio/people", data={"name": "cleo", "display_name": "Cleo", "role": "x"}
+    )
+    assert answer.headers["Cache-Control"] == "no-store"
+    (password,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
+    assert password not in client.get("/studio/people").text
+    with site.database.read() as db:
+        assert authors.authenticate(db, "cleo", password).role == "author"
+
+
+@pytest.mark.parametrize(("name", "status"), [("ben", 409), ("Bad Name", 422), ("", 422)])
+def test_an_author_that_cannot_be(enter: Enter, name: str, status: int) -> None:
+    """Taken and unusable names are said at the field; the rest of the form is kept."""
+    answer = enter().post("/studio/people", data={"name": name, "display_name": "Benjamin"})
+    assert answer.status_code == status
+    assert 'href="#f-name"' in answer.text
+    assert 'value="Benjamin"' in answer.text
+
+
+def test_an_admin_resets_a_password(enter: Enter, site: Site) -> None:
+    """The author's sessions end, the shown password opens a new one."""
+    ben = enter("ben")
+    answer = enter().post("/studio/people/ben/password")
+    (password,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
+    assert ben.get("/studio/account").location.startswith("/studio/login")
+    assert enter("ben", password).get("/studio/account").status_code == 200
+
+
+def test_roles_and_shutting_out(enter: Enter, site: Site) -> None:
+    """An admin changes roles; the last admin is told why not."""
+    client = enter()
+    answer = client.post("/studio/people/ada/role", data={"role": "author"})
+    assert answer.status_code == 422
+    assert "make another author admin first" in answer.text
+    client.post("/studio/people/ben/role", data={"role": "admin"})
+    assert enter("ben").get("/studio/settings").status_code == 200
+    client.post("/studio/people/ben/disable")
+    assert enter("ben").get("/studio/settings").status_code == 302
+    client.post("/studio/people/ben/enable")
+    assert enter("ben").get("/studio/settings").status_code == 200
+    assert client.post("/studio/people/nobody/enable").status_code == 404
+
+
+def test_ones_own_name_and_bio(enter: Enter, client: FlaskClient) -> None:
+    """Readers see them; scripts in a bio do nothing."""
+    form = {"display_name": "Ben O.", "bio": "I *write*. <script>alert(1)</script>"}
+    enter("ben").post("/studio/account/profile", data=form)
+    page = client.get("/authors/ben").text
+    assert "Ben O." in page
+    assert "I <em>write</em>." in page
+    assert "<script>alert" not in page
+
+
+def test_ones_own_password(enter: Enter) -> None:
+    """This browser stays logged in, the others do not; wrong tries are throttled."""
+    here, there = enter("ben"), enter("ben")
+    form = {"old_password": PASSWORD, "new_password": "a new long password"}
+    assert here.post("/studio/account/password", data=form).status_code == 302
+    assert here.get("/studio/account").status_code == 200
+    assert there.get("/studio/account").status_code == 302
+    statuses = [here.post("/studio/account/password", data=form).status_code for _ in range(6)]
+    assert statuses == [422] * 5 + [429]
+
+
+def test_ones_own_sessions(enter: Enter) -> None:
+    """Another browser is logged out by its button; somebody else's is not there."""
+    here, there, ada = enter("ben"), enter("ben"), enter("ada")
+    page = here.get("/studio/account").text
+    (number,) = re.findall(r"/studio/account/sessions/(\d+)/end\"", page)
+    assert ada.post(f"/studio/account/sessions/{number}/end").status_code == 404
+    here.post(f"/studio/account/sessions/{number}/end")
+    assert there.get("/studio/account").status_code == 302
+    assert here.get("/studio/account").status_code == 200
+    assert ada.get("/studio/account").status_code == 200
+
+
+def test_tokens(enter: Enter, site: Site) -> None:
+    """A token is shown once, works for its scopes, and ends when revoked by its owner only."""
+    ben = enter("ben")
+    answer = ben.post("/studio/account/tokens", data={"scope": ["create", "media"]})
+    (token,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
+    with site.database.read() as db:
+        row = tokens.verify(db, token)
+        assert row is not None
+        assert row.scope == "create media"
+    assert enter().post(f"/studio/account/tokens/{row.id}/revoke").status_code == 404
+    assert ben.post(f"/studio/account/tokens/{row.id}/revoke").status_code == 302
+    with site.database.read() as db:
+        assert tokens.verify(db, token) is None
+    assert ben.post("/studio/account/tokens", data={}).status_code == 422
+
+
+def test_a_changed_time_zone_counts_the_day_anew(
+    enter: Enter, site: Site, clock: FakeClock
+) -> None:
+    """09:30 UTC is 15:00 in Kolkata: the update is counted there, and the strip shows it."""
+    make_post(site)
+    client = enter()
+    assert client.post("/studio/settings", data={"timezone": "Asia/Kolkata"}).status_code == 302
+    with site.database.read() as db:
+        assert activity.load(db).decayed(clock())[15] == pytest.approx(1.0)
+    assert "Asia/Kolkata" in client.get("/subscribe").text

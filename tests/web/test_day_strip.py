@@ -1,0 +1,118 @@
+"""The strip of 24 hours: heights, tones, the hairline, and the sentence under it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from publisher.core.civil import instant
+from publisher.core.ttl.activity import Activity, histogram
+from publisher.core.ttl.decision import TtlRule, build_moment, decide
+from publisher.web.day_strip import LEAST, draw, minute_of_day, own_day, span, tone
+
+BERLIN = "Europe/Berlin"
+MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+
+
+def habit(hours: dict[int, int], days: int = 30, zone: str = "UTC") -> Activity:
+    """`hours` maps an hour to its updates a day, kept up for `days` days before MORNING."""
+    first = MORNING.replace(hour=0, minute=0) - timedelta(days=days)
+    updates = (
+        first + timedelta(days=day, hours=hour, minutes=60 * k / count)
+        for day in range(days)
+        for hour, count in hours.items()
+        for k in range(count)
+    )
+    return histogram(sorted(updates), MORNING, zone)
+
+
+@pytest.mark.parametrize(
+    ("ttl_minutes", "shade"),
+    [(1, 5), (15, 5), (20, 5), (21, 4), (60, 3), (120, 3), (240, 2), (480, 1), (10_080, 1)],
+)
+def test_a_tone_is_a_ttl(ttl_minutes: int, shade: int) -> None:
+    """The same ttl has the same tone in every strip; shorter is never lighter."""
+    assert tone(ttl_minutes) == shade
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [(1, "1 minute"), (15, "15 minutes"), (60, "60 minutes"), (90, "90 minutes"),
+     (120, "2 hours"), (150, "150 minutes"), (480, "8 hours")],
+)  # fmt: skip
+def test_spans_as_people_say_them(minutes: int, words: str) -> None:
+    """Hours only where they are whole."""
+    assert span(minutes) == words
+
+
+def test_the_busiest_hour_is_full_and_a_silent_one_still_shows() -> None:
+    """Heights are in proportion to expected updates, with a floor for the tone's sake."""
+    day = own_day(habit({9: 8, 14: 4}), MORNING, TtlRule())
+    heights = {bar.hour: bar.height for bar in day.bars}
+    assert heights[9] == 100.0
+    assert heights[14] == pytest.approx(50, abs=2)
+    assert heights[3] == LEAST
+    assert [bar.hour for bar in day.bars] == list(range(24))
+
+
+def test_now_and_scheduled_stand_in_local_time() -> None:
+    """09:30 UTC is 10:30 in Berlin; posts further away than a day have no place on the strip."""
+    near, far = MORNING + timedelta(hours=2), MORNING + timedelta(days=2)
+    day = own_day(habit({9: 8}, zone=BERLIN), MORNING, TtlRule(), [far, near])
+    assert day.now_minute == 10 * 60 + 30
+    assert day.scheduled_minutes == (12 * 60 + 30,)
+
+
+def test_sentence_of_a_busy_morning() -> None:
+    """What is told now, the habit behind it, and when it changes."""
+    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), MORNING, TtlRule())
+    assert day.sentence == (
+        "Readers are told to come back in 15 minutes; mornings like this bring about nine updates "
+        "an hour. At 14:00 this becomes 8 hours."
+    )
+
+
+def test_sentence_of_the_warm_up() -> None:
+    """A new blog says that it knows too little, and when the rule speaks next."""
+    activity = histogram([MORNING - timedelta(minutes=10)], MORNING, "UTC")
+    assert own_day(activity, MORNING, TtlRule()).sentence == (
+        "Readers are told to come back in 15 minutes; too little is known of this author's day "
+        "to say more yet. At 11:00 this becomes 60 minutes."
+    )
+
+
+def test_an_empty_log_has_a_strip_too() -> None:
+    """Nothing known: 24 bars of the same height, 8 hours."""
+    day = own_day(Activity.empty("UTC"), MORNING, TtlRule())
+    assert len({bar.height for bar in day.bars}) == 1
+    assert day.key == ((1, "8 hours"),)
+
+
+def test_no_table_no_bars() -> None:
+    """A feed of which nothing is known yet can be drawn."""
+    assert draw([], "UTC").bars == ()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 60 * 86_400), max_size=60),
+    st.sampled_from(["UTC", BERLIN, "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"]),
+    st.integers(0, 400 * 24 * 60),
+)
+def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes: int) -> None:
+    """For any log and moment: what the sentence says is told is what the feed decides, every bar
+    stays inside, and the hairline lies in the day."""
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    now = start + timedelta(days=60, minutes=later_minutes)
+    activity = histogram(sorted(start + timedelta(seconds=s) for s in offsets), now, zone)
+    day = own_day(activity, now, TtlRule())
+    built = build_moment(activity.last_update, now, zone)
+    told = decide(activity, built, TtlRule()).ttl_minutes
+    assert f"come back in {span(told)};" in day.sentence
+    assert all(LEAST <= bar.height <= 100 and 0 <= bar.x <= 1380 for bar in day.bars)
+    assert day.now_minute is not None
+    assert 0 <= day.now_minute < 1440
+    assert minute_of_day(instant(0), "UTC") == 0

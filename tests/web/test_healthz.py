@@ -1,0 +1,78 @@
+"""What watches the site: health, metrics, the doctor."""
+
+from __future__ import annotations
+
+from flask.testing import FlaskClient
+
+from publisher.base.environment import Environment
+from publisher.blog import authors, tokens
+from publisher.operations.doctor import ask_app, examine_freshness, examine_http
+from publisher.publishing.rebuild import rebuild
+from publisher.site import Site
+from tests.conftest import FakeClock
+from tests.factories import make_author, make_post
+
+
+def test_health_follows_the_hourly_job(client: FlaskClient, site: Site, clock: FakeClock) -> None:
+    """No feed yet: 503. Fresh: 200. An hour begun and no rebuild: 503 soon after."""
+    assert client.get("/healthz").status_code == 503
+    rebuild(site, clock())
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json) == (200, {"status": "ok", "snapshot_age_seconds": 0})
+    clock.forward(minutes=31)  # 10:01
+    assert client.get("/healthz").status_code == 200
+    clock.forward(minutes=3)
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert answer.json == {"status": "stale", "snapshot_age_seconds": 34 * 60}
+
+
+def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
+    """This machine may read them; another, or one behind a proxy, needs an admin's token."""
+    make_author(site, "ada")
+    make_author(site, "bob")
+    with site.database.write() as db:
+        admin = tokens.create(db, authors.named(db, "ada"), ["create"], site.clock())
+        other = tokens.create(db, authors.named(db, "bob"), ["create"], site.clock())
+
+    def status(address: str, **headers: str) -> int:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        environ = {"REMOTE_ADDR": address}
+        return client.get("/metrics", headers=given, environ_base=environ).status_code
+
+    assert status("127.0.0.1") == 200
+    assert status("::1") == 200
+    assert status("127.0.0.1", X_Forwarded_For="198.51.100.7") == 403
+    assert status("198.51.100.7") == 403
+    assert status("198.51.100.7", Authorization=f"Bearer {admin}") == 200
+    assert status("198.51.100.7", Authorization=f"Bearer {other}") == 403
+    assert status("198.51.100.7", Authorization="Bearer nonsense") == 403
+
+
+def test_metrics_tell_the_feed_and_the_posts(client: FlaskClient, site: Site) -> None:
+    """Counts by state, the ttl and age of the feed, in Prometheus' text."""
+    make_post(site)
+    rebuild(site, site.clock())
+    text = client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
+    assert 'publisher_posts{state="published"} 1.0' in text
+    assert 'publisher_feed_ttl_minutes{document="rss"} 15.0' in text
+    assert "publisher_updates_total 1.0" in text
+
+
+def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, environment: Environment) -> None:
+    """Every HTTP check passes against our own application."""
+    make_post(site)
+    rebuild(site, site.clock())
+    findings = [*examine_freshness(site), *examine_http(ask_app(environment))]
+    assert [finding for finding in findings if not finding.good] == []
+    assert len(findings) >= 12
+
+
+def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
+    """A feed of an older hour, or none, is reported as such."""
+    assert [finding.good for finding in examine_freshness(site)] == [False]
+    rebuild(site, clock())
+    clock.forward(hours=2)
+    (finding,) = examine_freshness(site)
+    assert not finding.good
+    assert "older hour" in finding.detail
