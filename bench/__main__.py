@@ -1,7 +1,5 @@
 """Run the measurements named on the command line, or all of them."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys

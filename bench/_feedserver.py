@@ -4,8 +4,6 @@
 A request with the current ETag gets 304.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -1,7 +1,5 @@
 """Sites with many subscriptions, made by two statements, and the worker that polls them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

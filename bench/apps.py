@@ -1,7 +1,5 @@
 """Applications that are measured beside ours."""
 
-from __future__ import annotations
-
 from flask import Flask, Response
 from sqlalchemy import select
 

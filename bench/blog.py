@@ -1,7 +1,5 @@
 """Blogs to measure: through the use-cases where that is quick enough, in bulk where it is not."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The river's size: memory of a worker, and the next due host among very many subscriptions."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import re

@@ -1,7 +1,5 @@
 """Load for a server on loopback, and what it costs the server: CPU time from /proc."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

@@ -1,7 +1,5 @@
 """`river observe`: a crawler's lines per CPU-second, against the plain way of writing it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """What counting polls costs, and how fast the report over ten million of them opens."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import random

@@ -1,7 +1,5 @@
 """The river: feeds per CPU-second, against others in the same run."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Whether 100,000 posts feel like 100: rebuild, home page, and saving until all workers serve."""
 
-from __future__ import annotations
-
 import http.client
 import statistics
 import sys

@@ -1,7 +1,5 @@
 """The servers that are compared: each as a context that gives its port and working processes."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What one poll of the feed costs the server, against nginx, naive apps and other servers."""
 
-from __future__ import annotations
-
 import http.client
 import statistics
 from collections.abc import Callable

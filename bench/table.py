@@ -1,7 +1,5 @@
 """A table of results, in Markdown, as it goes into the documentation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

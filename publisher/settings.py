@@ -1,7 +1,5 @@
 """What the author decides about the site: names, defaults, checks; kept in the database."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

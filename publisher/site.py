@@ -1,9 +1,6 @@
 """One installation, opened: its settings, clock and database, and what it knows about itself."""
 
-from __future__ import annotations
-
 import fcntl
-import hashlib
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.clock import Clock, clock_from_text, utc_now
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidInput
+from publisher.base.tokens import hash_token
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.storage.tables.blog import Author, Meta
@@ -117,11 +115,6 @@ def check_setup(session: Session, secret: str) -> None:
 def forget_setup(session: Session) -> None:
     """The link has done its work."""
     remember(session, "setup_hash", "")
-
-
-def hash_token(secret: str) -> str:
-    """What is kept of a random token: enough to recognise it, useless to whoever reads it."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def _served_clock(environment: Environment, database: Database) -> Clock | None:

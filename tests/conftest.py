@@ -1,7 +1,5 @@
 """Fixtures that every test may use: a site of its own, under a clock that stands still."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta

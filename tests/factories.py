@@ -1,7 +1,5 @@
 """Things that tests need many of, made the short way through the real use-cases."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

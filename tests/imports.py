@@ -1,7 +1,5 @@
 """Who imports whom, read from the source: what the architecture test judges."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real `publisher serve` in processes of its own, for tests that need the whole thing."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal

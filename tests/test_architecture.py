@@ -1,7 +1,5 @@
 """The shape of the house: which room may import which, and what stands in one place only."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

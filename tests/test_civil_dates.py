@@ -1,7 +1,5 @@
 """Dates that an author types are civil time."""
 
-from __future__ import annotations
-
 from zoneinfo import ZoneInfo
 
 import pytest

@@ -4,8 +4,6 @@ Three weeks of history, a real database, real rebuilds under a fake clock, and r
 the answers tell them.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Documentation that fails the build: whatever has a name is mentioned."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is built is whole: a wheel carries templates, migrations and static files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Real database, real builds, real HTTP in process, a clock that the test moves; o
 the ttl through the river's own policy. Three weeks of Winer's days lie before it.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -4,8 +4,6 @@ Nothing else in the program asks the system for the time: every rule takes `now`
 so that tests, questions about the past and the simulator run the very same code.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Every instant inside the program is an aware datetime in UTC. A date that names 
 UTC unless the caller names another (people type local times; feeds forget the zone).
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, tzinfo
 from email.utils import format_datetime, parsedate_to_datetime

@@ -3,8 +3,6 @@
 What the author decides (title, time zone, menu, ...) lives in the database: `settings.py`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import os

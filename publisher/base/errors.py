@@ -4,8 +4,6 @@ Rules and use-cases raise these; the command line turns them into one line and a
 web into a page or a JSON answer with `http_status`. Everything else is a bug and looks like one.
 """
 
-from __future__ import annotations
-
 
 class PublisherError(Exception):
     """Something went wrong that can be said in one sentence.

@@ -4,8 +4,6 @@ Events name things by number and path. Passwords, tokens, cookies and addresses 
 passed to a logger; the filter below is the second line of defence.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import MutableMapping

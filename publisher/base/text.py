@@ -1,7 +1,5 @@
 """HTML as plain words: for search, for lists, and for what stands in the place of a title."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

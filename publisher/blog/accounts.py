@@ -1,7 +1,5 @@
 """Those who write here: what they say of themselves, what they may do, where they are logged in."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,9 +8,9 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
+from publisher.base.tokens import hash_token
 from publisher.blog import authors
 from publisher.blog.drafts import clean
-from publisher.site import hash_token
 from publisher.storage.tables.blog import Author, LoginSession
 
 MAX_NAME, MAX_BIO = 80, 5_000

@@ -5,8 +5,6 @@ forward by each update in the transaction that makes it. `settle` folds the whol
 a change of time zone or half-life.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice, pairwise

@@ -1,7 +1,5 @@
 """The months in which something was published, and one month's posts in a line each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo

@@ -1,7 +1,5 @@
 """Authors: their passwords (argon2), their sessions (revocable), and the throttle on logging in."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -16,7 +14,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
-from publisher.site import hash_token
+from publisher.base.tokens import hash_token
 from publisher.storage.tables.blog import Author, LoginFailure, LoginSession
 
 ROLES = ("admin", "author")

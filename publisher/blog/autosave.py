@@ -3,8 +3,6 @@
 A tab says which autosave it knows (`seen`), so that two tabs cannot wipe out each other's text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """What changed between two texts: lines first, then the words within changed lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an author typed, checked: the value between a form (or a file, or Micropub) and a post."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

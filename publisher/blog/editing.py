@@ -1,7 +1,5 @@
 """What the author's form asks for, done in one step: the text saved, and put where it belongs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

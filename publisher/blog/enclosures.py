@@ -1,7 +1,5 @@
 """The sound that a post carries: what an author types about it, checked."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 

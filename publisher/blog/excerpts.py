@@ -1,7 +1,5 @@
 """What a page is about, for those who only see its card: its picture, the length of its text."""
 
-from __future__ import annotations
-
 import re
 
 DESCRIPTION_LENGTH = 200

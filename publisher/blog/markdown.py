@@ -3,8 +3,6 @@
 The renderer makes no promise of safety: whatever comes out of it passes through `safe_html`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

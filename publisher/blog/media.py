@@ -5,8 +5,6 @@ The steps are apart so that no database waits for a picture: `accept` works, `st
 file cannot happen. Nothing here deletes: other posts may show the same file.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

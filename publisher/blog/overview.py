@@ -3,8 +3,6 @@
 Each page is one seek in an index of (when, id), however many posts there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Who may do what: authors work on their own posts, admins on all."""
 
-from __future__ import annotations
-
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden

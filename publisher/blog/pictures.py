@@ -4,8 +4,6 @@ What is stored is always our own encoding: no metadata (place, camera, thumbnail
 (colours are converted to sRGB) and no bytes of the upload survive.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from typing import Any

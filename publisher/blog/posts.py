@@ -5,8 +5,6 @@ window; whatever is due is published by `publish_due`, at its own time, even whe
 down then. Every change that readers see records its update in the same transaction.
 """
 
-from __future__ import annotations
-
 import secrets
 import uuid
 from dataclasses import replace

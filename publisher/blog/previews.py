@@ -1,7 +1,5 @@
 """Private preview links: whoever has the address can read an unpublished post."""
 
-from __future__ import annotations
-
 import secrets
 
 from sqlalchemy import select

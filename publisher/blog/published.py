@@ -1,7 +1,5 @@
 """Which posts, in which order: every list of posts is one query here, and each uses an index."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

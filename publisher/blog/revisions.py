@@ -1,7 +1,5 @@
 """What a post said earlier: every save is kept, can be compared and brought back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

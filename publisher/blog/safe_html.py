@@ -4,8 +4,6 @@ Posts come from authors, imports and programs; none of them may run anything in 
 or feed reader. Addresses are checked here and made absolute here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from urllib.parse import urljoin, urlsplit

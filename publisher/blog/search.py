@@ -3,8 +3,6 @@
 Another database gets its own index behind the same three functions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

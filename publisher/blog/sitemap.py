@@ -1,7 +1,5 @@
 """Every address that search machines may know, in parts that the protocol allows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

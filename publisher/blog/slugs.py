@@ -1,7 +1,5 @@
 """Slugs: the last part of a post's address, from its title or its first words."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import unicodedata

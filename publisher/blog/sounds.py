@@ -1,7 +1,5 @@
 """Sounds for podcasts: recognised by their bytes, measured, kept as they are."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tags: which post has which, and when a tag's list of published posts last changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

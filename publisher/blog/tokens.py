@@ -3,8 +3,6 @@
 Using a token writes nothing, so a query by an API stays a read.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -13,7 +11,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.site import hash_token
+from publisher.base.tokens import hash_token
 from publisher.storage.tables.blog import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media")

@@ -4,8 +4,6 @@ Exit codes: 0 success; 2 for what was asked wrongly; 1 for data or a state that 
 Errors are one line on standard error.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 

@@ -1,7 +1,5 @@
 """`settings`, `author` and `post`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict, replace
 from datetime import datetime, tzinfo

@@ -1,7 +1,5 @@
 """`demo`."""
 
-from __future__ import annotations
-
 import random
 import secrets
 

@@ -1,7 +1,5 @@
 """`import` and `export`."""
 
-from __future__ import annotations
-
 import sys
 from datetime import datetime
 from pathlib import Path

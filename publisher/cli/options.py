@@ -1,7 +1,5 @@
 """Option types and openings that several commands share."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from math import isnan
 from typing import Any

@@ -1,7 +1,5 @@
 """`readers`: who reads, how they poll, and what the ttl is worth."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

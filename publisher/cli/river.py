@@ -1,7 +1,5 @@
 """`river`: follow other feeds, politely."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """`serve`."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import click

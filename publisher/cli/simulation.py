@@ -1,6 +1,6 @@
 """`simulate`: what readers would have got of real and made-up histories, and what it would cost."""
 
-from __future__ import annotations
+from __future__ import annotations  # types of what is imported late
 
 import json
 import os

@@ -1,6 +1,6 @@
 """Where the update histories of `simulate` come from: files, exports, the blog's own log."""
 
-from __future__ import annotations
+from __future__ import annotations  # types of what is imported late
 
 import sys
 from dataclasses import replace

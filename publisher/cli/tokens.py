@@ -1,7 +1,5 @@
 """`token`: what lets programs post."""
 
-from __future__ import annotations
-
 import click
 
 from publisher.base.dates import format_rfc3339

@@ -1,7 +1,5 @@
 """`updates`, `ttl` and `feed`: the author's day, loaded, asked and shown."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

@@ -1,7 +1,5 @@
 """`backup`, `restore` and `doctor`: keeping a site whole."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

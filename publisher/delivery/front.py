@@ -5,8 +5,6 @@ committed, and loads the documents that are newer than those held. A worker that
 a form looks at once.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

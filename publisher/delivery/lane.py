@@ -9,8 +9,6 @@ Meant for granian, whose threads do nothing else between two requests: it sends 
 length without waiting for `close`, and its client may already ask for the next one.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator
 

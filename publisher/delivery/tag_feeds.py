@@ -4,8 +4,6 @@ They depend on stored facts alone (the tag's posts, when its list changed, the m
 so that every process makes the same bytes and validators, and none has to write any.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The host is never taken from a header: links are made from the site's own address.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A background look at something, again and again, that survives its own death."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

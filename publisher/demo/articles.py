@@ -1,7 +1,5 @@
 """The longer texts: titles, code, tables, footnotes, pictures, an episode, what is not out yet."""
 
-from __future__ import annotations
-
 from publisher.demo.text import Text
 
 ARTICLES = (

@@ -1,7 +1,5 @@
 """Fill an empty instance with the demonstration."""
 
-from __future__ import annotations
-
 import random
 import uuid
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Drawings for the demonstration, made of lines and shapes."""
 
-from __future__ import annotations
-
 import io
 import math
 import random

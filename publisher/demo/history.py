@@ -1,7 +1,5 @@
 """The authors' day, and a history that follows it."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo

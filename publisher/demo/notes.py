@@ -1,7 +1,5 @@
 """The short notes, without titles."""
 
-from __future__ import annotations
-
 from publisher.demo.text import Text
 
 

@@ -1,7 +1,5 @@
 """The sound of an answer without a body."""
 
-from __future__ import annotations
-
 SECONDS = 30
 _FRAME_SECONDS = 0.036
 

@@ -1,7 +1,5 @@
 """One post of the demonstration, as it is written down."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

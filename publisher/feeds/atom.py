@@ -1,7 +1,5 @@
 """Atom 1.0 (RFC 4287)."""
 
-from __future__ import annotations
-
 import html
 import re
 import uuid

@@ -1,7 +1,5 @@
 """What a feed consists of, as plain values: the input of every format."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

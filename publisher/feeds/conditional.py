@@ -4,8 +4,6 @@ All that does not depend on the request is made beforehand: once per document, a
 for the dates. What remains for a request is to choose one of a handful of finished answers.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta

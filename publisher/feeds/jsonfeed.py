@@ -1,7 +1,5 @@
 """JSON Feed 1.1 (jsonfeed.org)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """RSS 2.0, by feedgen: the only module that knows it."""
 
-from __future__ import annotations
-
 import html
 import threading
 from datetime import UTC

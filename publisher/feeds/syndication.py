@@ -3,8 +3,6 @@
 They speak lxml only; `rss.py` plugs them in.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from lxml.etree import SubElement

@@ -5,8 +5,6 @@ The rules are those of RSS 2.0, its best-practices profile, RFC 822, RFC 4287, J
 the sy and WebSub documents; R1 to R13 name them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ stop), then the media. The key that signs cookies stays out of it: after a resto
 log in again.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """The doctor: looks at the installation, the database, and the feed as a reader would get it."""
 
-from __future__ import annotations
-
 import http.client
 import sys
 from collections.abc import Callable, Iterator, Mapping

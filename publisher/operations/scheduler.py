@@ -4,8 +4,6 @@
 whether anything is due, so that sleep, a restart or a second scheduler do no harm.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """`publisher serve`: one scheduler process and N web workers, started, watched and stopped."""
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

@@ -1,7 +1,5 @@
 """What feeds are made of: posts and settings, turned into the plain values of `feeds.channel`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the feed doctor found at the last build, kept for the author to see."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

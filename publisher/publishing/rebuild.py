@@ -4,8 +4,6 @@ Runs after every update and every hour, in any process: it is idempotent, and th
 it happen in one place at a time. A crash in the middle leaves the last good documents in place.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from types import ModuleType

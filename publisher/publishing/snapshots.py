@@ -1,7 +1,5 @@
 """Snapshots: the rendered documents in the database, and which bytes may replace which."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass
 from datetime import datetime

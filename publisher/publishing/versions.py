@@ -1,7 +1,5 @@
 """Which versions of a document were served, and when: a row each time its bytes change."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import delete, func, select

@@ -1,7 +1,5 @@
 """What a User-Agent says: name, version and how many subscribers it claims to stand for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -7,8 +7,6 @@ readers are summed up without a name, and while the database is away for long, o
 is kept.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -80,7 +78,7 @@ class Polls:
             times = self._begin(group, document)
         times.append(at_ms)
 
-    def take(self, other: Polls) -> None:
+    def take(self, other: "Polls") -> None:
         """Add what `other` holds, within the limits."""
         for group, times in other.times_ms.items():
             for at_ms in times:

@@ -3,8 +3,6 @@
 A poller of 15 or 60 minutes falls on exactly that value; the error is below 3 %.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

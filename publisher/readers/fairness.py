@@ -4,8 +4,6 @@ Never a first fetch, a conditional one, one for a hub, or one that brings someth
 early repetition (somebody reloads a page) is let through as well.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import datetime

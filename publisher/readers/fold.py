@@ -4,8 +4,6 @@ Runs in one place at a time (it holds the write lock), is idempotent (a batch is
 transaction that folds it) and bounded (a few batches a transaction).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime

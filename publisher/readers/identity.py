@@ -5,8 +5,6 @@ week's, so that its row can be handed over; older keys are destroyed, and with t
 an address to what was counted before.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from datetime import datetime

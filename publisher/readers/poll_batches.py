@@ -1,7 +1,5 @@
 """A flush on its way from a worker to the fold: like polls together, addresses already hashed."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from dataclasses import dataclass
@@ -59,12 +57,12 @@ class Batch:
         return zlib.compress(text.encode(), 1)
 
     @classmethod
-    def from_bytes(cls, payload: bytes) -> Batch:
+    def from_bytes(cls, payload: bytes) -> "Batch":
         """What `to_bytes` wrote."""
         lost, rows = json.loads(zlib.decompress(payload))
         return cls(tuple(Answered(*row) for row in rows), lost)
 
-    def until(self, moment_ms: int) -> tuple[Batch, Batch]:
+    def until(self, moment_ms: int) -> "tuple[Batch, Batch]":
         """Split by time: polls not later than `moment_ms` (since 1970), and the rest."""
         early, late = [], []
         for group in self.groups:

@@ -3,8 +3,6 @@
 Not measured: imported posts and those that were dated back, which nobody could have had in time.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +47,7 @@ class News:
         self._delays: dict[int, Counter[int]] = defaultdict(Counter)
 
     @classmethod
-    def since(cls, session: Session, held: Sequence[float]) -> News:
+    def since(cls, session: Session, held: Sequence[float]) -> "News":
         """The posts later than the oldest version (by its Last-Modified) that any reader holds."""
         if not held:
             return cls([])

@@ -4,8 +4,6 @@ A reader's sums run on from day to day, so a report over any number of days subt
 reader, however many polls there were.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -74,7 +72,7 @@ class Report:
     readers: list[Reader]
     nobody: Figures
     lost: int
-    delays: list[PostDelay]
+    delays: "list[PostDelay]"
     smallest_ttl_minutes: int
 
     def to_dict(self) -> dict[str, Any]:

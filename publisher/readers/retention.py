@@ -1,7 +1,5 @@
 """How long the counts are kept, how they are erased, and what a privacy page may say of them."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select

@@ -1,7 +1,5 @@
 """The readers' tables, read and written for the fold: many rows a statement, portable SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 

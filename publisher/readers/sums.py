@@ -1,13 +1,12 @@
 """The sums that are kept of one reader's polls, and the rule that adds one poll to them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 from publisher.readers import durations as spans
+from publisher.readers.durations import Spans
 from publisher.readers.poll_batches import Answered
 
 TOLD_LIMITS = (20, 45, 120, 300)  # minutes: ttl values up to each limit are one class
@@ -34,7 +33,7 @@ class Told:
         self.early += early
         self.seconds += round(seconds)
 
-    def plus(self, other: Told, sign: int = 1) -> Told:
+    def plus(self, other: "Told", sign: int = 1) -> "Told":
         """The sum of two, or with -1 the difference."""
         return Told(
             self.intervals + sign * other.intervals,
@@ -75,7 +74,7 @@ class Figures:
     early: int = 0
     fast: int = 0
     told: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
-    spans: spans.Spans = field(default_factory=Counter)
+    spans: Spans = field(default_factory=Counter)
 
 
 COUNTS = tuple(column.name for column in fields(Figures) if column.type == "int")

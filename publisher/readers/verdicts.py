@@ -1,7 +1,5 @@
 """What a reader's polls say of it: obedient, fixed, unconditional, abusive, or too few to tell."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

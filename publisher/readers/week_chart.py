@@ -4,8 +4,6 @@ x runs from 0 to 1680, ten to the hour. The line's y runs from 0 (the longest tt
 shortest) on a logarithmic scale; bars grow from 0 to 60.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The river of a site, put together: its options from the settings, its worker, its upkeep."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Whether the database has changed: a question cheap enough to be asked twenty times a second."""
 
-from __future__ import annotations
-
 import sqlite3
 from typing import Any
 

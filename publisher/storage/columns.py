@@ -1,7 +1,5 @@
 """Column types and the base class that all tables share."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

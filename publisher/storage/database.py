@@ -1,7 +1,5 @@
 """One database: its engine, its read and write sessions, its errors in our words."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

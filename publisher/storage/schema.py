@@ -1,6 +1,6 @@
 """Bring a database to the schema of this program, or refuse it in plain words."""
 
-from __future__ import annotations
+from __future__ import annotations  # types of what is imported late
 
 import re
 from pathlib import Path

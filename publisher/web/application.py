@@ -1,7 +1,5 @@
 """The WSGI application: Flask for pages, and in front of it the feeds, served from memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from flask import Flask, Response

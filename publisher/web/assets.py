@@ -1,7 +1,5 @@
 """Our own style sheets, scripts and icons, under addresses that change when the files change."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from pathlib import Path

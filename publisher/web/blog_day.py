@@ -1,7 +1,5 @@
 """The author's day, from the database: the strip for the studio, the subscribe page, reports."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Pages are kept by browsers and asked about again: same content, no body."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 

@@ -1,7 +1,5 @@
 """What every view needs of its request: the site, the moment, who is logged in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from functools import wraps

@@ -3,8 +3,6 @@
 The studio's first page shows it; `templates/readers/dashboard.html` draws it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What people see when something is not there or did not work: one page, plain words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Flask, Response, jsonify, render_template, request

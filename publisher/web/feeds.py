@@ -1,7 +1,5 @@
 """Feeds that the front does not hold: before the first build, and tags that nobody uses."""
 
-from __future__ import annotations
-
 from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response
 

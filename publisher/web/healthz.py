@@ -1,7 +1,5 @@
 """For the machines that watch the site."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, jsonify

@@ -1,7 +1,5 @@
 """Uploaded files as readers get them: named by content, so that every copy is good for ever."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response, send_from_directory
 
 from publisher.base.errors import NotFound

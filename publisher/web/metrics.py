@@ -1,7 +1,5 @@
 """/metrics in Prometheus' text format: what the database knows, the same in every worker."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 from datetime import datetime

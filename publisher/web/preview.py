@@ -1,7 +1,5 @@
 """Private preview links: a draft as readers will see it, for whoever has the address."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, make_response, redirect, render_template

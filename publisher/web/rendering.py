@@ -1,7 +1,5 @@
 """What every template may use: addresses of our files, the person, the settings, small filters."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urljoin

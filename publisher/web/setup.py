@@ -1,7 +1,5 @@
 """`/setup/<secret>`: the one-time link that makes the first author."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for

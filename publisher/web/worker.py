@@ -1,7 +1,5 @@
 """One web worker of `publisher serve`."""
 
-from __future__ import annotations
-
 import gc
 
 from flask import Flask

@@ -1,7 +1,5 @@
 """Roles, shutting out, passwords and sessions."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

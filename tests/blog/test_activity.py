@@ -1,7 +1,5 @@
 """The update log and its checkpoint."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

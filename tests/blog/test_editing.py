@@ -1,7 +1,5 @@
 """The one step behind the author's form."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

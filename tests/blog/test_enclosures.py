@@ -1,7 +1,5 @@
 """What an author types about a sound."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Markdown: golden pairs for what an author may write."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """What becomes of an upload, good and bad."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

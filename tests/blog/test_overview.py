@@ -1,7 +1,5 @@
 """The author's own list of posts."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The life of a post, and what each step of it records."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What HTML survives in a post: a table of attacks, a table of what must stay, and properties."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

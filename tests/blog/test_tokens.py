@@ -1,7 +1,5 @@
 """API tokens: what they allow, and what is kept of them."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select
 

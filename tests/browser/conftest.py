@@ -5,8 +5,6 @@
 where Chromium is missing.
 """
 
-from __future__ import annotations
-
 import shutil
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The settings room in a real browser: accessible in light and dark, usable without scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Attacks in a real browser, which knows more tricks than any list of ours."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, Dialog
 
 from publisher.blog.markdown import render

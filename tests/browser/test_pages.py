@@ -1,7 +1,5 @@
 """Public pages in a real browser: accessible in light and dark, nothing wider than the screen."""
 
-from __future__ import annotations
-
 import pytest
 
 from publisher.blog import posts

@@ -1,7 +1,5 @@
 """The readers page and the dashboard in a real browser: accessible, and no wider than a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

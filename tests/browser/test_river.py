@@ -1,7 +1,5 @@
 """The river in a real browser: keys, no script, small screens, accessibility."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """An author's days in a real browser: nothing that was typed is ever lost."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator

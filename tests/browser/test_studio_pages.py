@@ -1,7 +1,5 @@
 """The studio's pages: for everybody, on every screen, and fluid however long the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """`post add` and `token` as they are typed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The `river` commands as they are typed: what they print, and how they refuse."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`updates load` and `updates export` as they are typed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

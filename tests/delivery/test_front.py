@@ -1,7 +1,5 @@
 """The front: feeds from memory, through the whole application (H1 to H7, H9 over WSGI)."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import select

@@ -1,7 +1,5 @@
 """Which thread answers polls: one goes on, others rest, and none rests when it is needed."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The feeds of tags: made on demand, the same from every process, never writing."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

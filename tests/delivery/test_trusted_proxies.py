@@ -1,7 +1,5 @@
 """Whose forwarded headers count."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Any
 

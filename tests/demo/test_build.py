@@ -1,7 +1,5 @@
 """The demonstration: believable, whole, the same each time, and never over somebody's blog."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from datetime import timedelta

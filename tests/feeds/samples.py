@@ -1,7 +1,5 @@
 """One feed with everything in it, and the tools that the tests of all formats share."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

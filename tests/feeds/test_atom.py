@@ -1,7 +1,5 @@
 """Atom 1.0 as RFC 4287 wants it."""
 
-from __future__ import annotations
-
 import feedparser
 import pytest
 

@@ -1,7 +1,5 @@
 """Conditional HTTP: rules H1 to H5, H7 and H9, without a server."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

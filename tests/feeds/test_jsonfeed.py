@@ -1,7 +1,5 @@
 """JSON Feed 1.1."""
 
-from __future__ import annotations
-
 import json
 
 from publisher.feeds import jsonfeed

@@ -1,7 +1,5 @@
 """RSS 2.0: rules R1 to R13 of the feed's contract, one by one."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

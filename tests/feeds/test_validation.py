@@ -1,7 +1,5 @@
 """The feed doctor: finds each broken rule in the bytes, and keeps bad documents from readers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

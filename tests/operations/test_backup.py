@@ -1,7 +1,5 @@
 """Backup and restore: nothing is lost, nothing is taken in that is not a backup."""
 
-from __future__ import annotations
-
 import tarfile
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """kill -9 at any moment: nothing acknowledged is lost, nothing half-written is left."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from contextlib import closing

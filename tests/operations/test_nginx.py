@@ -1,7 +1,5 @@
 """The nginx configuration of docs/deploy.md, run by a real nginx in front of a real server."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import shutil

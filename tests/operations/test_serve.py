@@ -1,7 +1,5 @@
 """The server as processes: started, stopped, killed, told the time."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

@@ -1,7 +1,5 @@
 """The feed as the real server sends it: what only shows on the wire."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The build of the documents: what moves which date, and when a build is due."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Which validators a new document gets, given the one before it."""
 
-from __future__ import annotations
-
 import gzip
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Which versions of a document were served, and when."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from publisher.publishing import versions

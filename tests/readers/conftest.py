@@ -1,7 +1,5 @@
 """A site that counts its polls."""
 
-from __future__ import annotations
-
 import pytest
 
 from publisher.site import Site

@@ -1,7 +1,5 @@
 """Polls as the tests make them: documents, answers, requests, and a blog that counts them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any

@@ -5,8 +5,6 @@ sets the site's clock to each poll's moment and does what the scheduler would ha
 then. A layer around the application keeps the access record that the report is compared with.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 import re

@@ -1,7 +1,5 @@
 """What is read from a User-Agent."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The counter on the request path, its limits, and its thread."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Who has to wait, and who never has to."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

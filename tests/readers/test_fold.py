@@ -1,7 +1,5 @@
 """From counted polls to the tables: intervals, savings, handing over, limits."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta

@@ -4,8 +4,6 @@ Each comes at its own simulated times; the verdicts must fit, and every figure m
 access record, kept outside the program, says.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The report: the shape that is promised, and figures that a second count confirms."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """How long counts are kept, and how they are erased."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from sqlalchemy import func, select

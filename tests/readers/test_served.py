@@ -1,7 +1,5 @@
 """Counting in a real server with two workers, a fast clock, and an end in the middle of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

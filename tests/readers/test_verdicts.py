@@ -1,7 +1,5 @@
 """The verdicts, by the behaviour that earns each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The picture of the week, from tables made by hand."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

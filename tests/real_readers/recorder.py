@@ -1,7 +1,5 @@
 """A proxy between a reader and the server that writes down what was asked and answered."""
 
-from __future__ import annotations
-
 import http.client
 import threading
 from collections.abc import Iterator

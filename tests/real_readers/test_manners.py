@@ -3,8 +3,6 @@
 Each is started by the hour, as from a crontab, and asked to look whether there is anything new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each one: subscribes and sees the post, polls again and gets 304, polls after an edit and sees it.
 """
 
-from __future__ import annotations
-
 import mailbox
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The real worker under a clock that jumps to the next due host whenever nothing is under way."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable

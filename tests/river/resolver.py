@@ -1,7 +1,5 @@
 """Names for tests: every host is this machine."""
 
-from __future__ import annotations
-
 import socket
 
 from aiohttp.abc import AbstractResolver, ResolveResult

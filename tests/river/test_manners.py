@@ -1,7 +1,5 @@
 """The judge of pollers finds each kind of rudeness, and finds none in our own."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping

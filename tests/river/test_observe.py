@@ -1,7 +1,5 @@
 """Crawl results in, new intervals out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

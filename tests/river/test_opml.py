@@ -1,7 +1,5 @@
 """Subscription lists, in and out."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The river subscribed to our own publisher, over HTTP: it obeys, and the simulator knew when."""
 
-from __future__ import annotations
-
 import random
 import threading
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Real processes on one database: leases, kill -9, restarts."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The river and the simulator agree: same policies, same feeds, same seconds."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from bisect import bisect_right
@@ -62,7 +60,7 @@ class Publishers:
         self.feeds[url] = (timeline.times.tolist(), built.tolist(), ttls.tolist())
 
     @asynccontextmanager
-    async def open(self, **_: Any) -> AsyncIterator[Publishers]:
+    async def open(self, **_: Any) -> AsyncIterator["Publishers"]:
         yield self
 
     async def fetch(

@@ -1,7 +1,5 @@
 """What goes wrong around a round: a database that is locked, a clock that goes back."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

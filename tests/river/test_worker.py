@@ -1,7 +1,5 @@
 """Whole polls against a real server: the store before and after."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Mapping

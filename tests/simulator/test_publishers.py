@@ -1,7 +1,5 @@
 """The simulator's publishers are the live decision: compiled, in plain Python and asked live."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random

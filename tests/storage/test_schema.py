@@ -1,7 +1,5 @@
 """The schema of the database, and the program's idea of it."""
 
-from __future__ import annotations
-
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 

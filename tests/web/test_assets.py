@@ -1,7 +1,5 @@
 """Our own files: found, cached for a year by their hash, and nothing beside them."""
 
-from __future__ import annotations
-
 import re
 
 from flask.testing import FlaskClient

@@ -1,7 +1,5 @@
 """The strip of 24 hours: heights, tones, the hairline, and the sentence under it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

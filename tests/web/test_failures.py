@@ -1,7 +1,5 @@
 """When something is not there or breaks: the status, our page, and nothing of our insides."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

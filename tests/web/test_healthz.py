@@ -1,7 +1,5 @@
 """What watches the site: health, metrics, the doctor."""
 
-from __future__ import annotations
-
 from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment

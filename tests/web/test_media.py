@@ -1,7 +1,5 @@
 """Uploaded files over HTTP."""
 
-from __future__ import annotations
-
 from flask.testing import FlaskClient
 
 from publisher.blog import media

@@ -1,7 +1,5 @@
 """The readers report and the dashboard, as an author sees them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from ipaddress import ip_network

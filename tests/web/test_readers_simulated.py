@@ -1,7 +1,5 @@
 """The author's question: what would my readers have had?"""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

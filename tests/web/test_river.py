@@ -1,7 +1,5 @@
 """The river's pages over HTTP."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The walk from a form to the feed, over HTTP."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from flask import Flask

@@ -1,7 +1,5 @@
 """The export itself: one consistent look at the database, written file by file."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

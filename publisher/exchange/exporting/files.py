@@ -1,7 +1,5 @@
 """Rows as documents: a post as a file, its revisions and the site's description as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

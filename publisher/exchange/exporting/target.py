@@ -1,7 +1,5 @@
 """Where an export is written: a folder or a zip, whole or not at all."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import zipfile

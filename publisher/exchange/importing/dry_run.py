@@ -1,7 +1,5 @@
 """What an import would do here: which posts are new, which are known, which have changed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Small readings that several formats share."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re

@@ -1,7 +1,5 @@
 """Which format a source has, and the adapter that reads it."""
 
-from __future__ import annotations
-
 from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput

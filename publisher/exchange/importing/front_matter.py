@@ -1,7 +1,5 @@
 """Front matter: the YAML, TOML or JSON at the head of a Markdown file."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -4,8 +4,6 @@ Addresses are fetched only from the public internet; pictures that lie beside a 
 read from its folder. What cannot be had keeps its old address, and the report says how many.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What every format is read into."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Without a date a file becomes a draft: nobody knows when it was published, and a
 count as an update. Jekyll says the date in the file's name, Hugo in the front matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import tzinfo

@@ -1,7 +1,5 @@
 """Our own export, read back: posts with all they were, and the site around them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Imported posts, checked and rendered: all the work that needs no database."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """RSS 2.0, 0.9x and 1.0 (RDF), with the modules that blogs use."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import BinaryIO
 from xml.etree.ElementTree import Element

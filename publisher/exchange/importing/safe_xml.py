@@ -1,7 +1,5 @@
 """XML from strangers: no entities, no outside references, bounded depth, one part at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import Element, ParseError

@@ -4,8 +4,6 @@ People and settings come only to a blog that has no posts yet: an import must no
 that is in use. Passwords are never exported, so everybody gets a new one (`author password NAME`).
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Iterable

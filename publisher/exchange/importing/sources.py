@@ -1,7 +1,5 @@
 """Where an import comes from: a file, a folder, a zip, standard input, an address; all bounded."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile
@@ -48,7 +46,7 @@ class Folder:
     names: Sequence[str]
     read: Callable[[str, int], bytes]
 
-    def below(self, prefix: str) -> Folder:
+    def below(self, prefix: str) -> "Folder":
         """The files whose names begin with `prefix`, called without it."""
         names = [name.removeprefix(prefix) for name in self.names if name.startswith(prefix)]
         return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))

@@ -1,7 +1,5 @@
 """What an import did, or would do, in sentences."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

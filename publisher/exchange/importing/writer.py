@@ -1,7 +1,5 @@
 """Write an import: everything or nothing, in a few large steps instead of many small ones."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Iterator, Sequence

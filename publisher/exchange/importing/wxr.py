@@ -1,7 +1,5 @@
 """WXR, the export of WordPress: an RSS feed with everything in it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import UTC, datetime, tzinfo

@@ -1,7 +1,5 @@
 """The outbox: pings that are owed, sent by the scheduler, tried again until somebody answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ WebSub (W3C recommendation, 2018) leaves the publisher's request to the hub; all
 `hub.mode=publish` with the topic. rssCloud (rsscloud.co) takes `POST /ping url=...`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit

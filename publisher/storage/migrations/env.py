@@ -1,7 +1,5 @@
 """Alembic's entry: runs the steps on the connection that `storage/schema.py` hands over."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from publisher.storage.columns import Base

@@ -1,7 +1,5 @@
 """The tables: columns only, no behaviour, no defaults that read a clock."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -128,7 +126,7 @@ class Post(Base):
     deleted_at: Mapped[datetime | None]
     deleted_status: Mapped[str] = mapped_column(default="")
     author: Mapped[Author | None] = relationship(lazy="raise")
-    tags: Mapped[list[Tag]] = relationship(
+    tags: Mapped[list["Tag"]] = relationship(
         secondary="post_tags", lazy="raise", order_by="Tag.slug", viewonly=True
     )
     __table_args__ = (

@@ -1,7 +1,5 @@
 """The river's tables: hosts, feeds, items, visits. Columns only, as in `models`."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

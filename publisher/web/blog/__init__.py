@@ -1,7 +1,5 @@
 """The blog as readers see it: a module for each address, and all of it may be kept by browsers."""
 
-from __future__ import annotations
-
 from flask import Blueprint
 
 from publisher.web.blog import (

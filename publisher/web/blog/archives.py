@@ -1,7 +1,5 @@
 """`/archives`: what was written when, month by month."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template
 
 from publisher.base.errors import NotFound

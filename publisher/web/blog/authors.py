@@ -1,7 +1,5 @@
 """`/authors/<name>`: who somebody is, and what they wrote."""
 
-from __future__ import annotations
-
 from flask import Blueprint
 
 from publisher.blog import authors, published

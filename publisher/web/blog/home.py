@@ -1,7 +1,5 @@
 """`/`: the newest posts, and older ones page by page."""
 
-from __future__ import annotations
-
 from flask import Blueprint
 
 from publisher.blog import published

@@ -1,7 +1,5 @@
 """Addresses that posts had elsewhere or earlier: each leads to where the post is now."""
 
-from __future__ import annotations
-
 from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response

@@ -1,7 +1,5 @@
 """Static pages: `/about` and `/<slug>`."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 

@@ -1,7 +1,5 @@
 """One page of a list of posts, as the home page, a tag and an author show it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`/posts/<slug>`: one post, with the way to the next ones."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 

@@ -1,7 +1,5 @@
 """`/search`: posts and pages with certain words."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template, request
 from markupsafe import Markup, escape
 from sqlalchemy.orm import Session

@@ -1,7 +1,5 @@
 """`/sitemap.xml`, its parts, and `/robots.txt`: what search engines may read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from xml.sax.saxutils import escape

@@ -1,7 +1,5 @@
 """`/subscribe`: what the feed is and how to follow it."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template
 
 from publisher.web.blog_day import strip

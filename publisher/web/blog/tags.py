@@ -1,7 +1,5 @@
 """`/tags/<tag>`: the posts of one tag."""
 
-from __future__ import annotations
-
 from flask import Blueprint
 
 from publisher.base.errors import NotFound

@@ -1,7 +1,5 @@
 """Who asks: the token of a request, its scope, its pace."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from flask import current_app, request

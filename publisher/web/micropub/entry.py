@@ -4,8 +4,6 @@ An entry is a dict of property names to lists of values, whichever way it was se
 column of their own: they are the images that stand alone at the end of the text, one a paragraph.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping

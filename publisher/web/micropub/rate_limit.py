@@ -1,7 +1,5 @@
 """How often one caller may do one thing: a sliding window in the memory of this process."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from datetime import datetime, timedelta

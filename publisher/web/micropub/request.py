@@ -1,7 +1,5 @@
 """What is asked: one value for all the ways to send it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that come with a post, or before it through the media endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The two addresses: /micropub and /micropub/media."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime

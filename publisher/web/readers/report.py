@@ -1,7 +1,5 @@
 """`/readers`: who reads, how they poll, what the ttl is worth; and how to erase it all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for

@@ -4,8 +4,6 @@ The answer is that of `publisher simulate --mine`, and it is that very command t
 process of its own, so that the numeric libraries never weigh on a web worker.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

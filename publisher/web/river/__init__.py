@@ -1,7 +1,5 @@
 """The river's pages, behind the login: items in `items`, subscriptions in `feeds` and `opml`."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response, request
 
 from publisher.web.river import feeds, items, opml

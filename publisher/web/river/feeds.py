@@ -1,7 +1,5 @@
 """The subscriptions: their state, each with its reasons and its day; adding and letting go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What others wrote, newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """`/opml.xml` and `/river/import`: lists of subscriptions, out and in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, Response, flash, redirect, request, url_for

@@ -1,7 +1,5 @@
 """One's own account: name and bio, password, where one is logged in, tokens for programs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, current_app, flash, redirect, render_template, request, session
@@ -10,8 +8,8 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.tokens import hash_token
 from publisher.blog import accounts, authors, tokens
-from publisher.site import hash_token
 from publisher.storage.tables.blog import Author
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.one_time_secret import shown_once

@@ -1,7 +1,5 @@
 """`/studio/autosave`: keeps what stands in the editor while somebody types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, jsonify, redirect, request, url_for

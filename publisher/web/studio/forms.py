@@ -1,7 +1,5 @@
 """What stands in the editor's form, as typed; and what it means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, tzinfo

@@ -1,7 +1,5 @@
 """The first page of the studio: a box that is ready to type in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for

@@ -1,7 +1,5 @@
 """`/studio/login` and `/studio/logout`; and what was sent after a login had ended."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Pictures and sounds on their way in: by the page's script, or by the form itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A secret is shown once: on a page that nothing keeps."""
 
-from __future__ import annotations
-
 from flask import Response, make_response, render_template
 
 

@@ -1,7 +1,5 @@
 """Who writes here: added, given a role, a new password, or shut out; for admins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for

@@ -1,7 +1,5 @@
 """One button each: hold back, publish at once, delete, bring back, end a preview link."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, flash, redirect, url_for

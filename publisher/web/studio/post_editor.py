@@ -1,7 +1,5 @@
 """The editor: one form for everything about a post."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The list of all posts: dense, filtered, a page at a time."""
 
-from __future__ import annotations
-
 from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339

@@ -1,7 +1,5 @@
 """`/studio/preview`: the text in the editor as readers will get it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, jsonify, request

@@ -1,7 +1,5 @@
 """Earlier versions of a post: what changed, and the way back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, url_for

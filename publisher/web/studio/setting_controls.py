@@ -1,7 +1,5 @@
 """How each setting is shown to people: its words and its control. What is allowed is not here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from publisher.core.ttl.forecast import PROFILES

@@ -1,7 +1,5 @@
 """The site's settings as a form: generated from their checks, saved all or none."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What several pages of the studio need."""
 
-from __future__ import annotations
-
 import structlog
 from sqlalchemy.orm import Session
 

@@ -1,7 +1,5 @@
 """A text that was sent when it could not be taken: carried through the login, shown again."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, replace
 
 from flask import request

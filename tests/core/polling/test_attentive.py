@@ -1,7 +1,5 @@
 """The river's default policy: learnt, asked, bounded, and never an item missed."""
 
-from __future__ import annotations
-
 import pytest
 
 from publisher.core.polling import Answer, Memory, parse

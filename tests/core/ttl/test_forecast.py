@@ -1,7 +1,5 @@
 """What the counts say of the hours to come, checked against a process that is played out."""
 
-from __future__ import annotations
-
 from math import exp
 from random import Random
 

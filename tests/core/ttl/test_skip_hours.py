@@ -1,7 +1,5 @@
 """The hours that a feed may tell its readers to skip (R3)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

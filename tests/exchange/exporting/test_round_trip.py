@@ -1,7 +1,5 @@
 """Out and in again: nothing is lost."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from dataclasses import replace

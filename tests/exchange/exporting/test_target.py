@@ -1,7 +1,5 @@
 """Whole or not at all, and never over something else."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 

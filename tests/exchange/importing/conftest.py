@@ -1,7 +1,5 @@
 """A site to import into, the short way."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Atom, entry by entry."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

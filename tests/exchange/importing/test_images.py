@@ -1,7 +1,5 @@
 """Pictures of imported posts: which are wanted, what becomes of their addresses."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """JSON Feed, item by item."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

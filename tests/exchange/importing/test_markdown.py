@@ -1,7 +1,5 @@
 """Folders of Markdown: Jekyll, Hugo, plain notes."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 

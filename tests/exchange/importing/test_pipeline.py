@@ -1,7 +1,5 @@
 """From a batch to the database: states, counts, addresses, and the second time."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta

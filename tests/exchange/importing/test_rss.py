@@ -1,7 +1,5 @@
 """RSS, item by item: what each element becomes."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What may be opened, and how much of it."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from datetime import UTC

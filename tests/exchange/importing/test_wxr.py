@@ -1,7 +1,5 @@
 """WordPress: states, kinds, dates, names and what its editor leaves to be done."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A small hub and cloud on loopback, over real HTTP: they record pings and fetch what is new."""
 
-from __future__ import annotations
-
 import threading
 import time
 import urllib.request

@@ -1,7 +1,5 @@
 """From a post to the hub, over real HTTP: what is sent, when, how often, and what never is."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whom to tell, and what is said."""
 
-from __future__ import annotations
-
 from publisher.publishing.push.targets import (
     CloudAddress,
     Target,

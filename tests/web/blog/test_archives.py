@@ -1,7 +1,5 @@
 """The archive by month and the search, over HTTP."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The blog over HTTP: lists, posts, pages, old addresses, and what machines read in a page."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """The ways to the blog: the subscribe page, robots.txt, the sitemap."""
 
-from __future__ import annotations
-
 import pytest
 from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient

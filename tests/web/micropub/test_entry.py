@@ -1,7 +1,5 @@
 """Micropub's entries and our drafts, without HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

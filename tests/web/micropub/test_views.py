@@ -1,7 +1,5 @@
 """Micropub over HTTP, case by case as the standard's own test suite lists them."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A person's browser without scripts, for the studio's tests."""
 
-from __future__ import annotations
-
 import re
 
 from flask.testing import FlaskClient

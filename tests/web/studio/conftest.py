@@ -1,7 +1,5 @@
 """Ada's browser, before and after she logs in."""
 
-from __future__ import annotations
-
 import pytest
 from flask.testing import FlaskClient
 

@@ -1,7 +1,5 @@
 """Settings, people and account over HTTP: who may, what is kept, what is shown once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

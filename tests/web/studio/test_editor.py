@@ -1,7 +1,5 @@
 """The editor's form, without any script."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The box of the first page: a note in two keystrokes."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from publisher.blog import autosave

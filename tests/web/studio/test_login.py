@@ -1,7 +1,5 @@
 """Coming in: throttled, without hints, and never losing a text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """One button each, earlier versions, preview links, and who may."""
 
-from __future__ import annotations
-
 import re
 
 from flask import Flask

@@ -1,7 +1,5 @@
 """The list of all posts."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The disk is full, the database is busy, the process is killed: what was typed is not lost."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from collections.abc import Iterator

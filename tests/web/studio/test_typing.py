@@ -1,7 +1,5 @@
 """What the page's script asks while somebody types."""
 
-from __future__ import annotations
-
 from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post

@@ -1,7 +1,5 @@
 """Pictures and sounds on their way in."""
 
-from __future__ import annotations
-
 import io
 import re
 

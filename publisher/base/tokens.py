@@ -1,0 +1,8 @@
+"""Random tokens (logins, API tokens, one-time links): what of them is kept."""
+
+import hashlib
+
+
+def hash_token(secret: str) -> str:
+    """The SHA-256 of a random token, in hex: recognises it again and is useless to a thief."""
+    return hashlib.sha256(secret.encode()).hexdigest()
