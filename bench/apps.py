@@ -9,7 +9,7 @@ from publisher.delivery.front import FeedFront
 from publisher.feeds import rss
 from publisher.publishing.rebuild import RSS, document_at
 from publisher.site import open_site
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 
 

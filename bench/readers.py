@@ -31,7 +31,7 @@ from publisher.readers.fold import fold
 from publisher.readers.identity import client_id
 from publisher.readers.sums import DAY_SECONDS, Figures, Told
 from publisher.site import Site, open_site
-from publisher.storage.tables.blog import ReaderDay
+from publisher.storage.tables.readers import ReaderDay
 from publisher.web.application import create_app
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -28,7 +28,7 @@ from publisher.readers.fairness import Fairness
 from publisher.settings import Settings, load_settings
 from publisher.site import Site
 from publisher.storage.changes import ChangeCounter
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 
 CHECK_SECONDS = 0.025
 _RECHECK = timedelta(seconds=1)

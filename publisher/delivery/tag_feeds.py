@@ -22,7 +22,8 @@ from publisher.publishing.rebuild import RSS
 from publisher.publishing.snapshots import compress
 from publisher.settings import Settings, load_settings
 from publisher.site import Site
-from publisher.storage.tables.blog import Snapshot, Tag
+from publisher.storage.tables.blog import Tag
+from publisher.storage.tables.publishing import Snapshot
 
 MOST_HELD = 128
 _SECOND = timedelta(seconds=1)

@@ -14,7 +14,7 @@ from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.publishing.rebuild import RSS, moment_of
 from publisher.site import Site, open_site
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 
 FEED = "/rss.xml"

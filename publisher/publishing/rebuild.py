@@ -23,7 +23,8 @@ from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.settings import Settings, load_settings
 from publisher.site import Site, recall, remember
-from publisher.storage.tables.blog import Author, Snapshot, Update
+from publisher.storage.tables.blog import Author, Update
+from publisher.storage.tables.publishing import Snapshot
 
 RSS, ATOM, JSON = "rss", "atom", "json"
 ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.feeds.channel import fingerprint
 from publisher.feeds.conditional import Served
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from publisher.storage.tables.blog import DocumentVersion, Snapshot
+from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 
 def note(session: Session, snapshot: Snapshot, now: datetime) -> None:

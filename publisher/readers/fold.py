@@ -27,7 +27,8 @@ from publisher.readers.sums import (
     count_interval,
 )
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import DocumentVersion, PollBatch
+from publisher.storage.tables.publishing import DocumentVersion
+from publisher.storage.tables.readers import PollBatch
 
 BATCHES_AT_ONCE, GROUPS_AT_ONCE = 20, 2_000  # the write lock is held for a moment only
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are summed up as nobody in particular

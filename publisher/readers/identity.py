@@ -13,7 +13,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import ReaderKey
+from publisher.storage.tables.readers import ReaderKey
 
 WEEK_SECONDS = 7 * 86_400
 NOBODY = 0  # the client of all polls beyond the limits

@@ -12,7 +12,7 @@ from sqlalchemy import insert
 from publisher.readers.counter import Document, Group, Polls
 from publisher.readers.identity import NOBODY, client_id, keys
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import PollBatch
+from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 2_000
 

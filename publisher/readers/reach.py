@@ -16,7 +16,8 @@ from publisher.readers import durations
 from publisher.readers.poll_batches import Answered
 from publisher.readers.sums import State
 from publisher.readers.verdicts import median_minutes
-from publisher.storage.tables.blog import PostReach, Update
+from publisher.storage.tables.blog import Update
+from publisher.storage.tables.readers import PostReach
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from publisher.readers.reach import counted
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, Figures, told_from_text, told_sum
 from publisher.readers.verdicts import judge
-from publisher.storage.tables.blog import Meta, Post, PostReach, ReaderClient, ReaderDay
+from publisher.storage.tables.blog import Meta, Post
+from publisher.storage.tables.readers import PostReach, ReaderClient, ReaderDay
 
 FIXED_MINUTES = (15, 60)
 

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session, aliased
 from publisher.readers.identity import forget_old
 from publisher.readers.store import LOST
 from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS
-from publisher.storage.tables.blog import (
-    Meta,
+from publisher.storage.tables.blog import Meta
+from publisher.storage.tables.readers import (
     PollBatch,
     PollHour,
     PostReach,

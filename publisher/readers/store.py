@@ -10,7 +10,8 @@ from publisher.readers import durations
 from publisher.readers.agents import Agent
 from publisher.readers.poll_batches import Answered
 from publisher.readers.sums import COUNTS, Figures, State, told_from_text, told_sum, told_to_text
-from publisher.storage.tables.blog import Meta, PollHour, ReaderClient, ReaderDay, ReaderFeed
+from publisher.storage.tables.blog import Meta
+from publisher.storage.tables.readers import PollHour, ReaderClient, ReaderDay, ReaderFeed
 
 IDS_AT_ONCE = 500
 LOST = "polls_lost"

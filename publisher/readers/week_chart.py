@@ -15,7 +15,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.readers.sums import HOUR_SECONDS
-from publisher.storage.tables.blog import DocumentVersion, PollHour, Update
+from publisher.storage.tables.blog import Update
+from publisher.storage.tables.publishing import DocumentVersion
+from publisher.storage.tables.readers import PollHour
 
 HOURS, HOUR_WIDTH = 7 * 24, 10
 LINE_HEIGHT, BAR_HEIGHT = 100.0, 60.0

@@ -17,7 +17,7 @@ from publisher.publishing import versions as history
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers.week_chart import Week, last_week
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import Delivery, DocumentVersion, Snapshot
+from publisher.storage.tables.publishing import Delivery, DocumentVersion, Snapshot
 from publisher.web import blog_day as day
 from publisher.web.day_strip import Day
 

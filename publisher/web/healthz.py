@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, jsonify
 
 from publisher.publishing.rebuild import RSS, moment_of
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import now, site
 
 blueprint = Blueprint("healthz", __name__)

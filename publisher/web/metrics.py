@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
 from publisher.blog import posts, tokens
-from publisher.storage.tables.blog import LoginSession, Post, Snapshot, Update
+from publisher.storage.tables.blog import LoginSession, Post, Update
+from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import now, site
 
 blueprint = Blueprint("metrics", __name__)

@@ -10,7 +10,8 @@ from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.cli import cli
 from publisher.site import open_site
-from publisher.storage.tables.blog import Post, Snapshot
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.publishing import Snapshot
 
 FEED = """<rss version="2.0"><channel><title>Old</title><link>https://old.example/</link>
 <item><guid>https://old.example/1</guid><link>https://old.example/1</link><title>One</title>

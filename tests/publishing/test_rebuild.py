@@ -11,7 +11,8 @@ from publisher.blog.drafts import draft
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
 from publisher.settings import store_setting
 from publisher.site import Site
-from publisher.storage.tables.blog import Snapshot, Update
+from publisher.storage.tables.blog import Update
+from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.feeds.samples import parse, texts

@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.publishing.snapshots import Build, keep
 from publisher.site import Site
-from publisher.storage.tables.blog import Snapshot
+from publisher.storage.tables.publishing import Snapshot
 
 NOON = datetime(2024, 3, 4, 12, 0, 0, 300_000, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.site import Site
-from publisher.storage.tables.blog import DocumentVersion
+from publisher.storage.tables.publishing import DocumentVersion
 
 
 @dataclass(frozen=True)

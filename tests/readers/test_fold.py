@@ -14,8 +14,8 @@ from publisher.readers.identity import NOBODY, keys, week_of
 from publisher.readers.reach import Reached, reached
 from publisher.readers.report import make
 from publisher.site import Site
-from publisher.storage.tables.blog import (
-    Meta,
+from publisher.storage.tables.blog import Meta, Update
+from publisher.storage.tables.readers import (
     PollBatch,
     PollHour,
     PostReach,
@@ -23,7 +23,6 @@ from publisher.storage.tables.blog import (
     ReaderDay,
     ReaderFeed,
     ReaderKey,
-    Update,
 )
 from tests.conftest import FakeClock
 from tests.factories import make_post

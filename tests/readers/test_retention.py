@@ -6,7 +6,13 @@ from sqlalchemy import func, select
 
 from publisher.readers import retention
 from publisher.site import Site
-from publisher.storage.tables.blog import PollHour, ReaderClient, ReaderDay, ReaderFeed, ReaderKey
+from publisher.storage.tables.readers import (
+    PollHour,
+    ReaderClient,
+    ReaderDay,
+    ReaderFeed,
+    ReaderKey,
+)
 from tests.conftest import FakeClock
 from tests.readers.polls import Counting
 

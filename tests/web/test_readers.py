@@ -13,7 +13,7 @@ from publisher.base.environment import Environment, Network
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
 from publisher.site import Site
-from publisher.storage.tables.blog import ReaderClient
+from publisher.storage.tables.readers import ReaderClient
 from publisher.web.application import create_app
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post

@@ -15,7 +15,14 @@ from publisher.blog import authors, media
 from publisher.exchange.exporting import files as documents
 from publisher.exchange.exporting.target import Write
 from publisher.exchange.importing import own_export
-from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
+from publisher.storage.tables.blog import (
+    Media,
+    Post,
+    Preference,
+    Redirect,
+    Revision,
+    Update,
+)
 
 _AT_ONCE = 500
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.publishing.push.targets import Target, form
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import Delivery
+from publisher.storage.tables.publishing import Delivery
 
 # Minutes until the next try after the first, second, ... failure; then it is given up.
 PAUSES_MINUTES = (1, 5, 15, 60, 240, 720)

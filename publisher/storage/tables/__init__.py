@@ -1,1 +1,11 @@
-"""The tables: columns only, no behaviour, no defaults that read a clock."""
+"""The tables: columns only, no behaviour, no defaults that read a clock.
+
+One module a room that owns them. All are loaded together, as foreign keys go across rooms.
+"""
+
+from publisher.storage.columns import Base
+from publisher.storage.tables import blog, publishing, readers, river
+
+__all__ = ["blog", "metadata", "publishing", "readers", "river"]
+
+metadata = Base.metadata

@@ -1,4 +1,4 @@
-"""The river's tables: hosts, feeds, items, visits. Columns only, as in `models`."""
+"""The river's tables: hosts, feeds, items, visits."""
 
 from datetime import datetime
 from typing import Any

@@ -20,7 +20,7 @@ from publisher.publishing.push.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
 from publisher.site import Site
-from publisher.storage.tables.blog import Delivery
+from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.publishing.push.hub import Hub, running_hub
