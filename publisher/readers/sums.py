@@ -77,7 +77,7 @@ class Figures:
     spans: Spans = field(default_factory=Counter)
 
 
-COUNTS = tuple(column.name for column in fields(Figures) if column.type == "int")
+COUNTS = tuple(column.name for column in fields(Figures) if column.type is int)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ PUBLISH_FOR_EVER = """
 import sys
 from publisher.blog import posts
 from publisher.blog.drafts import draft
-from publisher.rebuild import rebuild
+from publisher.publishing.rebuild import rebuild
 from publisher.base.environment import read_environment
 from publisher.site import open_site
 
