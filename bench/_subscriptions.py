@@ -4,9 +4,9 @@ from datetime import datetime
 from pathlib import Path
 
 from publisher.base.environment import Environment
+from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.river.options import RiverOptions
-from publisher.site import Site, open_site
 from publisher.storage.tables.river import RiverFeed, RiverHost
 
 OPTIONS = RiverOptions(

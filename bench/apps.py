@@ -7,8 +7,8 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import read_environment
 from publisher.delivery.front import FeedFront
 from publisher.feeds import rss
+from publisher.installation import open_site
 from publisher.publishing.rebuild import RSS, document_at
-from publisher.site import open_site
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 

@@ -8,10 +8,10 @@ from sqlalchemy import insert
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
-from publisher.blog import activity, posts
+from publisher.blog import posts, update_log
 from publisher.blog.drafts import draft
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site, open_site
 from publisher.storage.tables.blog import Post
 
 PARAGRAPH = (
@@ -56,4 +56,4 @@ def _add_in_bulk(site: Site, bulk: int, newer: int) -> None:
         )  # fmt: skip
     with site.database.write() as session:
         session.execute(insert(Post), rows)
-        activity.record_all(session, (row["published_at"] for row in reversed(rows)), "loaded")
+        update_log.record_all(session, (row["published_at"] for row in reversed(rows)), "loaded")

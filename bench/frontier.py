@@ -15,10 +15,10 @@ from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.river import feed_server
 from bench.table import Table
+from publisher.installation import Site
 from publisher.river import frontier
 from publisher.river.hosts import AddressBook
 from publisher.river.worker import Rounds
-from publisher.site import Site
 from tests.river.resolver import Loopback
 
 FEW, SUBSCRIPTIONS, MANY = 1_000, 100_000, 1_000_000

@@ -24,13 +24,13 @@ from bench.load import Load, load, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog import authors
+from publisher.installation import Site, open_site
 from publisher.readers import poll_batches, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.readers.identity import client_id
 from publisher.readers.sums import DAY_SECONDS, Figures, Told
-from publisher.site import Site, open_site
 from publisher.storage.tables.readers import ReaderDay
 from publisher.web.application import create_app
 

@@ -15,8 +15,8 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import posts
 from publisher.blog.drafts import draft
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site, open_site
 from publisher.web.application import create_app
 
 SMALL, LARGE = 100, 100_000

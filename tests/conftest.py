@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 
 from publisher.base.environment import Environment
 from publisher.blog import authors
-from publisher.site import Site, open_site
+from publisher.installation import Site, open_site
 from publisher.web.application import create_app
 
 SITE_URL = "https://blog.example"

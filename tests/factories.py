@@ -5,7 +5,7 @@ from typing import Any
 
 from publisher.blog import authors, posts
 from publisher.blog.drafts import draft
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 
 PASSWORD = "correct horse battery"

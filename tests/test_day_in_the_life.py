@@ -14,10 +14,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import activity
+from publisher.blog import update_log
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild, refresh
 from publisher.settings import store_setting
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
 from tests.factories import make_post
@@ -31,7 +31,7 @@ def history(site: Site, clock: FakeClock) -> None:
     clock.moment = MONDAY.astimezone(UTC)
     with site.database.write() as db:
         store_setting(db, "timezone", NEW_YORK)
-        activity.record_all(db, winers_updates(), "loaded")
+        update_log.record_all(db, winers_updates(), "loaded")
     rebuild(site, clock())
 
 

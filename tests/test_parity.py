@@ -13,11 +13,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from publisher.blog import activity
+from publisher.blog import update_log
 from publisher.core.polling import Answer, parse
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -111,7 +111,7 @@ def test_48_hours_live_and_simulated_are_the_same(
     clock.moment = MONDAY.astimezone(UTC)
     with site.database.write() as db:
         store_setting(db, "timezone", "America/New_York")
-        activity.record_all(db, history(), "loaded")
+        update_log.record_all(db, history(), "loaded")
     reader = live(site, app, client, clock)
 
     with site.database.read() as db:

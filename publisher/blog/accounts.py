@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
-from publisher.base.tokens import hash_token
+from publisher.base.hashing import hash_token
 from publisher.blog import authors
 from publisher.blog.drafts import clean
 from publisher.storage.tables.blog import Author, LoginSession

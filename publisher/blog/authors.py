@@ -14,7 +14,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
-from publisher.base.tokens import hash_token
+from publisher.base.hashing import hash_token
 from publisher.storage.tables.blog import Author, LoginFailure, LoginSession
 
 ROLES = ("admin", "author")

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.blog import activity, markdown, search, tags
+from publisher.blog import markdown, search, tags, update_log
 from publisher.blog.drafts import Draft, Enclosure
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.storage.tables.blog import Post, Redirect, Revision
@@ -75,7 +75,7 @@ def save(
         return post
     _replace(session, post, draft, author_id, now, minor)
     if _visible(post) and not minor:
-        activity.record(session, now, "edit", post.id)
+        update_log.record(session, now, "edit", post.id)
     return post
 
 
@@ -137,7 +137,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     post.scheduled_at = None
     _show(session, post, now)
     if was_visible:
-        activity.record(session, now, "delete", post.id)
+        update_log.record(session, now, "delete", post.id)
 
 
 def restore(session: Session, post: Post, now: datetime) -> Post:
@@ -148,7 +148,7 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
     post.deleted_at, post.deleted_status, post.changed_at = None, "", now
     _show(session, post, now)
     if _visible(post):
-        activity.record(session, now, "restore", post.id)
+        update_log.record(session, now, "restore", post.id)
     return post
 
 
@@ -196,7 +196,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: str)
     post.changed_at = now
     _show(session, post, now)
     if _visible(post):
-        activity.record(session, at, kind, post.id)
+        update_log.record(session, at, kind, post.id)
 
 
 def _visible(post: Post) -> bool:

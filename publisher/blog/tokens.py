@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.base.tokens import hash_token
+from publisher.base.hashing import hash_token
 from publisher.storage.tables.blog import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media")

@@ -10,7 +10,7 @@ import click
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 from publisher.blog import authors, posts
 from publisher.blog.drafts import draft
-from publisher.cli.options import Instant, site
+from publisher.cli.parameters import Instant, site
 from publisher.exchange.importing import markdown_files
 from publisher.exchange.importing.imported import ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES

@@ -5,7 +5,7 @@ import secrets
 
 import click
 
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 from publisher.demo import build
 from publisher.publishing.rebuild import rebuild
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from publisher.blog import authors, media
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 from publisher.exchange.exporting.export import export as write_everything
 from publisher.exchange.exporting.target import target
 from publisher.exchange.importing import (
@@ -23,9 +23,9 @@ from publisher.exchange.importing import (
     writer,
 )
 from publisher.exchange.importing.imported import Batch
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
-from publisher.site import Site
 from publisher.storage.tables.blog import Author
 
 

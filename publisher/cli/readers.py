@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from publisher.base.dates import format_rfc3339
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 from publisher.readers.fold import fold
 from publisher.readers.report import Report, make
 from publisher.settings import load_settings

@@ -17,7 +17,7 @@ from sqlalchemy import select as query
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 from publisher.core.specs import SpecError
 from publisher.river import opml, service, subscriptions
 from publisher.river.answers import Credentials

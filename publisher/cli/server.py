@@ -6,7 +6,7 @@ import click
 
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.environment import read_environment
-from publisher.cli.options import Instant
+from publisher.cli.parameters import Instant
 
 
 @click.command()

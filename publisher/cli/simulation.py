@@ -13,7 +13,7 @@ import click
 
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import timelines
-from publisher.cli.options import Days, Instant
+from publisher.cli.parameters import Days, Instant
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
@@ -190,7 +190,7 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
 
 
 def _trace(sources: list[Source], publishers: list[str], plan: Plan, form: str) -> None:
-    from publisher.simulator import trace
+    from publisher.simulator import poll_trace as trace
 
     if len(sources) != 1 or len(publishers) != 1 or len(plan.clients) != 1:
         raise InvalidInput("--trace follows one client of one timeline under one publisher")

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from publisher.base.dates import parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Update
 

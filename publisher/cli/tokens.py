@@ -4,7 +4,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.blog import authors, tokens
-from publisher.cli.options import site
+from publisher.cli.parameters import site
 
 
 @click.group()

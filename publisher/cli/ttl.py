@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.blog import activity
-from publisher.cli.options import Instant, site
+from publisher.blog import update_log
+from publisher.cli.parameters import Instant, site
 from publisher.core.ttl import decision as rules
 from publisher.core.ttl import tables
 from publisher.core.ttl.reasons import explain
@@ -41,7 +41,7 @@ def load_updates(file: Path) -> None:
     del instants  # millions of rows: what is not needed makes room
     with here.database.write() as db:
         distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
-        activity.record_all(db, sorted(distinct), "loaded")
+        update_log.record_all(db, sorted(distinct), "loaded")
     rebuild(here, now)
     click.echo(f"loaded {len(distinct)}, skipped {rows - len(distinct)}")
 
@@ -92,8 +92,8 @@ def build_feed(at: datetime | None) -> None:
 def _answer(here: Any, at: datetime) -> dict[str, Any]:
     with here.database.read() as db:
         decision = decision_at(db, at)
-        known = activity.at(db, decision.decided_at)
-        queue = activity.scheduled(db, decision.decided_at)
+        known = update_log.at(db, decision.decided_at)
+        queue = update_log.scheduled(db, decision.decided_at)
     change = rules.next_change_at(known, decision.decided_at, decision.rule, queue)
     days = (at - known.first_update).total_seconds() / 86_400 if known.first_update else 0.0
     return {

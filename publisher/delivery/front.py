@@ -20,13 +20,13 @@ from publisher.delivery.lane import Lane
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Moved, Served, too_soon
+from publisher.installation import Site
 from publisher.publishing.push.targets import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
 from publisher.readers.counter import PollCounter
 from publisher.readers.fairness import Fairness
 from publisher.settings import Settings, load_settings
-from publisher.site import Site
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 

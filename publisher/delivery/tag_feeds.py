@@ -17,11 +17,11 @@ from publisher.blog import published
 from publisher.feeds import rss
 from publisher.feeds.channel import Channel, content_hash, fingerprint
 from publisher.feeds.conditional import Served
+from publisher.installation import Site
 from publisher.publishing import feed_content
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.snapshots import compress
 from publisher.settings import Settings, load_settings
-from publisher.site import Site
 from publisher.storage.tables.blog import Tag
 from publisher.storage.tables.publishing import Snapshot
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
-from publisher.blog import activity, authors, media, posts
+from publisher.blog import authors, media, posts, update_log
 from publisher.blog.drafts import Enclosure
 from publisher.blog.media import Accepted
 from publisher.demo import drawings, history, silence
@@ -65,7 +65,7 @@ def build(
     planned = dry_run.make_plan(session, ready(Batch(texts), now), None)
     writer.store(session, planned, now)
     past = history.history(rng, now, ZoneInfo(ZONE))
-    activity.record_all(session, past, "loaded")
+    update_log.record_all(session, past, "loaded")
     _correct(session, now)
     return len(texts)
 

@@ -18,7 +18,7 @@ from sqlalchemy import make_url
 
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
-from publisher.site import serving_lock
+from publisher.installation import serving_lock
 from publisher.storage.database import Database
 from publisher.storage.schema import check_known
 

@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import RSS, moment_of
-from publisher.site import Site, open_site
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 

@@ -18,6 +18,7 @@ from publisher.base import logs
 from publisher.base.clock import real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
+from publisher.installation import Site, open_site
 from publisher.publishing import versions
 from publisher.publishing.push import outbox
 from publisher.publishing.rebuild import refresh
@@ -26,7 +27,6 @@ from publisher.readers.counter import LONGEST_FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.river import service
 from publisher.settings import load_settings
-from publisher.site import Site, open_site
 
 TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
 FOLD_SECONDS, PING_SECONDS, HOUR_SECONDS = 2.0, 1.0, 3600.0

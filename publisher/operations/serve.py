@@ -19,8 +19,8 @@ from publisher.base import logs
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
+from publisher.installation import Site, claim_clock, open_site, serving_lock, setup_path
 from publisher.publishing.rebuild import refresh
-from publisher.site import Site, claim_clock, open_site, serving_lock, setup_path
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10

@@ -12,17 +12,17 @@ import structlog
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.blog import activity, posts, published
+from publisher.blog import posts, published, update_log
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
+from publisher.installation import Site, recall, remember
 from publisher.publishing import feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.settings import Settings, load_settings
-from publisher.site import Site, recall, remember
 from publisher.storage.tables.blog import Author, Update
 from publisher.storage.tables.publishing import Snapshot
 
@@ -47,7 +47,7 @@ def rebuild(site: Site, now: datetime) -> Snapshot:
     """Bring every document up to date with `now`; returns the main feed's snapshot."""
     with site.database.write() as session:
         posts.publish_due(session, now)
-        activity.settle(session)
+        update_log.settle(session)
         return _build(session, site.site_url, now)
 
 
@@ -66,7 +66,7 @@ def refresh(site: Site, now: datetime) -> bool:
 def moment_of(session: Session, now: datetime) -> datetime:
     """The moment that the document served at `now` belongs to."""
     zone = load_settings(session).timezone
-    return build_moment(activity.last_update(session, now), now, zone)
+    return build_moment(update_log.last_update(session, now), now, zone)
 
 
 def decision_at(session: Session, now: datetime) -> Decision:
@@ -109,11 +109,11 @@ def _behind(session: Session, now: datetime) -> bool:
 
 
 def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
-    moment = build_moment(activity.last_update(session, now), now, settings.timezone)
-    known = activity.load(session)
+    moment = build_moment(update_log.last_update(session, now), now, settings.timezone)
+    known = update_log.load(session)
     if known.last_update is not None and known.last_update > moment:
-        known = activity.at(session, moment)
-    queue = activity.scheduled(session, moment)
+        known = update_log.at(session, moment)
+    queue = update_log.scheduled(session, moment)
     decision = decide(known, moment, settings.rule, queue)
     return Signals(decision, quiet_hours(known, moment, queue))
 

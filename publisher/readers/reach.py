@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.readers import durations
+from publisher.readers import intervals
 from publisher.readers.poll_batches import Answered
 from publisher.readers.sums import State
 from publisher.readers.verdicts import median_minutes
@@ -67,7 +67,7 @@ class News:
         first = bisect_right(self._times, state.seen_at)
         last = bisect_right(self._times, poll.modified)
         for published, post_id in self._posts[first:last]:
-            self._delays[post_id][durations.rounded(max(at - published, 0.0))] += 1
+            self._delays[post_id][intervals.rounded(max(at - published, 0.0))] += 1
         state.seen_at = poll.modified
 
     def save(self, session: Session) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from publisher.base.text import first_words
-from publisher.readers import durations, verdicts
+from publisher.readers import intervals, verdicts
 from publisher.readers.identity import NOBODY
 from publisher.readers.reach import counted
 from publisher.readers.store import IDS_AT_ONCE, LOST
@@ -51,7 +51,7 @@ class Reader:
             "requests": sums.requests,
             "requests_per_day": round(sums.requests / self.days, 1),
             "median_interval_minutes": verdicts.median_minutes(verdicts.intervals(sums.spans)),
-            "told_minutes": durations.quantile(told, 0.5),
+            "told_minutes": intervals.quantile(told, 0.5),
             "conditional_share": _share(sums.conditional, sums.requests),
             "not_modified_share": _share(sums.not_modified, sums.requests),
             "bytes": sums.bytes,
@@ -114,7 +114,7 @@ class Report:
 
     def delay_summary(self) -> dict[str, Any]:
         """How soon readers had the posts: in total and by post."""
-        total = durations.merged(post.delays for post in self.delays)
+        total = intervals.merged(post.delays for post in self.delays)
         return {
             "deliveries": total.total(),
             "median_minutes": verdicts.median_minutes(total),
@@ -181,7 +181,7 @@ def avoided(obedient: Iterable[Figures], fixed_minutes: int) -> int:
 
 def minutes_at(counts: Counter[int], share: float) -> float | None:
     """The quantile of counted seconds, in minutes."""
-    value = durations.quantile(counts, share)
+    value = intervals.quantile(counts, share)
     return None if value is None else round(value / 60.0, 1)
 
 
@@ -244,7 +244,7 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
             .group_by(ReaderDay.client)
         )
         for client, text in session.execute(query):
-            by_client[client].sums.spans.update(durations.from_texts(text or ""))
+            by_client[client].sums.spans.update(intervals.from_texts(text or ""))
 
 
 def _delays(session: Session, begin: datetime) -> list[PostDelay]:

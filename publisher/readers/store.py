@@ -6,7 +6,7 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import DeclarativeBase, Session, aliased
 
-from publisher.readers import durations
+from publisher.readers import intervals
 from publisher.readers.agents import Agent
 from publisher.readers.poll_batches import Answered
 from publisher.readers.sums import COUNTS, Figures, State, told_from_text, told_sum, told_to_text
@@ -82,9 +82,9 @@ def save_days(session: Session, days: Mapping[tuple[int, int], Figures]) -> None
             told = told_sum(told, told_from_text(before["told"]))
             row |= {name: row[name] + before[name] for name in COUNTS}
             if row["day"] == before["day"]:
-                own = durations.from_texts(before["spans"])
+                own = intervals.from_texts(before["spans"])
                 own.update(sums.spans)
-        row["told"], row["spans"] = told_to_text(told), durations.to_text(own)
+        row["told"], row["spans"] = told_to_text(told), intervals.to_text(own)
         rows[client, row["day"]] = newest[client] = row
     _save(session, ReaderDay, ("client", "day"), list(rows.values()), stored)
 

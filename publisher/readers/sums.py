@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from publisher.readers import durations as spans
-from publisher.readers.durations import Spans
+from publisher.readers import intervals as spans
+from publisher.readers.intervals import Spans
 from publisher.readers.poll_batches import Answered
 
 TOLD_LIMITS = (20, 45, 120, 300)  # minutes: ttl values up to each limit are one class

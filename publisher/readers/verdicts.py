@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from publisher.readers.durations import Spans, quantile
+from publisher.readers.intervals import Spans, quantile
 from publisher.readers.sums import Figures, Told
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"

@@ -8,12 +8,12 @@ import structlog
 
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
+from publisher.installation import Site
 from publisher.river import item_store
 from publisher.river.on_demand import Desk
 from publisher.river.options import RiverOptions
 from publisher.river.worker import Rounds
 from publisher.settings import load_settings
-from publisher.site import Site
 
 _CHECK_SECONDS = 0.5
 _RESTART_SECONDS = 5.0

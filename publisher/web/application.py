@@ -10,9 +10,9 @@ from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.blog.media import MAX_BYTES
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
+from publisher.installation import Site, open_site
 from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter
-from publisher.site import Site, open_site
 from publisher.web import (
     assets,
     blog,

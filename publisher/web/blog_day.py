@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from sqlalchemy.orm import Session
 
-from publisher.blog import activity
+from publisher.blog import update_log
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import TtlRule
 from publisher.settings import load_settings
@@ -14,9 +14,9 @@ from publisher.web.day_strip import Day, own_day
 
 def strip(session: Session, now: datetime) -> Day:
     """The blog's own day as it stands at `now`; drawn anew each minute at most."""
-    known = activity.load(session)
+    known = update_log.load(session)
     rule = load_settings(session).rule
-    queue = tuple(activity.scheduled(session, now))
+    queue = tuple(update_log.scheduled(session, now))
     last = known.last_update
     minute = now.replace(second=0, microsecond=0)
     return _drawn(known, minute if last is None else max(minute, last), rule, queue)

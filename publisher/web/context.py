@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import Forbidden, NotFound, PublisherError
 from publisher.blog import authors, published
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 
 P = ParamSpec("P")

@@ -6,7 +6,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 
 from publisher.base.errors import FieldErrors
 from publisher.blog import authors
-from publisher.site import check_setup, forget_setup
+from publisher.installation import check_setup, forget_setup
 from publisher.web.context import now, site
 from publisher.web.studio.login import remember
 

@@ -6,7 +6,7 @@ import pytest
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
 from publisher.blog import accounts, authors, tokens
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 

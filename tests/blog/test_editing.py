@@ -8,7 +8,7 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, To
 from publisher.blog import autosave, editing, permissions, posts, previews, revisions
 from publisher.blog.drafts import draft
 from publisher.blog.editing import Intent
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post

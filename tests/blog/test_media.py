@@ -11,7 +11,7 @@ from PIL import Image, ImageCms
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.blog import media, pictures
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Media
 from tests.conftest import FakeClock
 from tests.factories import make_mp3

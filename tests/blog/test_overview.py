@@ -6,7 +6,7 @@ import pytest
 
 from publisher.blog import autosave, overview, posts
 from publisher.blog.drafts import draft
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
 

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import Conflict
-from publisher.blog import activity, posts, published
+from publisher.blog import posts, published, update_log
 from publisher.blog.drafts import draft
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -24,7 +24,7 @@ def test_publishing_records_one_update_at_its_time(site: Site, clock: FakeClock)
     make_post(site)
     assert logged(site) == ["publish"]
     with site.database.read() as db:
-        assert activity.load(db).decayed(clock())[9] == pytest.approx(1.0)
+        assert update_log.load(db).decayed(clock())[9] == pytest.approx(1.0)
 
 
 def test_schedule_missed_while_down_keeps_its_own_time(site: Site, clock: FakeClock) -> None:
@@ -37,7 +37,7 @@ def test_schedule_missed_while_down_keeps_its_own_time(site: Site, clock: FakeCl
         (post,) = posts.publish_due(db, now)
     assert post.published_at == promised
     with site.database.read() as db:
-        assert activity.last_update(db, now) == promised
+        assert update_log.last_update(db, now) == promised
 
 
 def test_two_tabs(site: Site, clock: FakeClock) -> None:

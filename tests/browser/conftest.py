@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.base.environment import Environment
-from publisher.site import Site
+from publisher.installation import Site
 from tests.factories import PASSWORD, make_author
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -10,8 +10,8 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from publisher.blog import posts
+from publisher.installation import setup_path
 from publisher.publishing.rebuild import refresh
-from publisher.site import setup_path
 from publisher.storage.tables.blog import LoginSession, Post, Update
 from tests.browser.conftest import Browse, Live
 from tests.conftest import FakeClock

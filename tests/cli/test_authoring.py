@@ -12,7 +12,7 @@ from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.blog import authors, tokens
 from publisher.cli import cli
-from publisher.site import Site, open_site
+from publisher.installation import Site, open_site
 from publisher.storage.tables.blog import Post, Update
 from tests.conftest import SITE_URL
 from tests.factories import PASSWORD

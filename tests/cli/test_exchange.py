@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.cli import cli
-from publisher.site import open_site
+from publisher.installation import open_site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
 

@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidData
-from publisher.blog import activity
+from publisher.blog import update_log
 from publisher.cli import cli
-from publisher.site import open_site
+from publisher.installation import open_site
 from publisher.storage.tables.blog import Update
 
 LOG = """updated_at
@@ -82,5 +82,5 @@ def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
     here = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
     with here.database.read() as db:
         assert db.scalar(select(func.count()).select_from(Update)) == 20160
-        assert activity.load(db) == activity.at(db, utc_now())
+        assert update_log.load(db) == update_log.at(db, utc_now())
     here.database.close()

@@ -20,9 +20,9 @@ from sqlalchemy import event
 from publisher.base.environment import Environment
 from publisher.delivery.front import FeedFront
 from publisher.delivery.watch import Watch
+from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, rebuild
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.web.application import create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 from publisher.base.environment import Environment
 from publisher.blog import posts
 from publisher.blog.drafts import draft
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.web.application import create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

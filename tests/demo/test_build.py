@@ -13,11 +13,11 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict
-from publisher.blog import activity, authors, posts
+from publisher.blog import authors, posts, update_log
 from publisher.blog.media import Accepted
 from publisher.demo import build, drawings, history
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import decision_at, rebuild
-from publisher.site import Site, open_site
 from publisher.storage.tables.blog import Media, Post, Revision, Update
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import PASSWORD, make_author
@@ -76,8 +76,8 @@ def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:
         assert instants[0] < clock() - timedelta(days=85)
         hours = Counter(at.astimezone(zone).hour for at in instants)
         assert hours[9] > 10 * (hours[2] + 1)
-        assert activity.load(db).updates == len(instants)
-        assert activity.load(db) == activity.at(db, clock())
+        assert update_log.load(db).updates == len(instants)
+        assert update_log.load(db) == update_log.at(db, clock())
     rebuild(site, clock())
     nine = clock().replace(hour=9, minute=5)
     with site.database.read() as db:

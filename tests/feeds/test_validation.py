@@ -15,9 +15,9 @@ from publisher.blog.markdown import absolute
 from publisher.blog.markdown import render as markdown
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import Channel
+from publisher.installation import Site
 from publisher.publishing import feed_problems
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
 from tests.feeds.samples import MORNING, channel, everything, item

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput
 from publisher.blog import published
+from publisher.installation import Site, open_site, serving_lock
 from publisher.operations.backup import backup, restore
-from publisher.site import Site, open_site, serving_lock
 from tests.factories import make_post
 
 

@@ -18,7 +18,7 @@ from publisher.blog import posts
 from publisher.blog.drafts import draft
 from publisher.publishing.rebuild import rebuild
 from publisher.base.environment import read_environment
-from publisher.site import open_site
+from publisher.installation import open_site
 
 site = open_site(read_environment())
 number = 0

@@ -8,9 +8,9 @@ from sqlalchemy import event, func, select
 
 from publisher.blog import posts
 from publisher.blog.drafts import draft
+from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock

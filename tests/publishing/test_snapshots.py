@@ -4,8 +4,8 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from publisher.installation import Site
 from publisher.publishing.snapshots import Build, keep
-from publisher.site import Site
 from publisher.storage.tables.publishing import Snapshot
 
 NOON = datetime(2024, 3, 4, 12, 0, 0, 300_000, tzinfo=UTC)

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
+from publisher.installation import Site
 from publisher.publishing import versions
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from publisher.site import Site
+from publisher.installation import Site
 from tests.readers.polls import Counting
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from publisher.installation import Site
 from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
-from publisher.site import Site
 from publisher.storage.tables.publishing import DocumentVersion
 
 

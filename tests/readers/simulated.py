@@ -20,9 +20,9 @@ from typing import Any
 from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from publisher.blog import activity
+from publisher.blog import update_log
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild, refresh
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -62,7 +62,7 @@ class Week:
             for _ in range(round(rate + self.rng.uniform(-0.5, 0.5)))
         ]
         with self.site.database.write() as session:
-            activity.record_all(session, [at for at in past if at < self.clock()], "loaded")
+            update_log.record_all(session, [at for at in past if at < self.clock()], "loaded")
         make_post(self.site, "The first note.")
         rebuild(self.site, self.clock())
         self.app.extensions["front"].refresh()

@@ -6,11 +6,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.readers import fairness as module
 from publisher.readers.fairness import Fairness
 from publisher.settings import store_setting
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import FakeDocument, request

@@ -20,9 +20,9 @@ import pytest
 from flask import Flask
 
 from publisher.base.environment import Environment
+from publisher.installation import Site, open_site
 from publisher.readers.fold import fold
 from publisher.readers.report import make
-from publisher.site import Site, open_site
 from tests.conftest import FakeClock
 from tests.readers.simulated import Reader, Week, ask, fixed, strict
 from tests.river.test_worker import River

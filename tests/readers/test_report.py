@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from publisher.cli import cli
+from publisher.installation import Site
 from publisher.readers.report import make
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, Counting, FakeDocument

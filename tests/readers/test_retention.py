@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
+from publisher.installation import Site
 from publisher.readers import retention
-from publisher.site import Site
 from publisher.storage.tables.readers import (
     PollHour,
     ReaderClient,

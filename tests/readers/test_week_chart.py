@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from publisher.installation import Site
 from publisher.publishing import versions as history
 from publisher.publishing.rebuild import rebuild, refresh
 from publisher.readers.week_chart import HOURS, last_week
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import Counting

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from publisher.installation import Site
 from publisher.river.manners import Verdict, judge, judge_timing
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss

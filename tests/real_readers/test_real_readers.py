@@ -20,8 +20,8 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import posts, published
 from publisher.blog.drafts import draft
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site, open_site
 from tests.real_readers.recorder import Recorder, recording
 from tests.serving import Server, serving, wait_until
 

@@ -5,11 +5,11 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from publisher.installation import Site
 from publisher.river import frontier
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.worker import Rounds
-from publisher.site import Site
 from tests.conftest import FakeClock
 
 

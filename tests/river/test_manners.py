@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from publisher.installation import Site
 from publisher.river import own_manners, subscriptions
 from publisher.river.manners import Logged, judge, judge_timing
 from publisher.river.options import RiverOptions
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
 from tests.river.origin import Origin, Reply, conditional, rss

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput
 from publisher.core.polling import Answer, parse
+from publisher.installation import Site
 from publisher.river.observe import Estimator, Observed, observe
-from publisher.site import Site
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
 
 DAY = 86400

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidData
+from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.opml import read_opml, write_opml
-from publisher.site import Site
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 

@@ -17,13 +17,13 @@ from sqlalchemy import select
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.base.environment import Environment
-from publisher.blog import activity
+from publisher.blog import update_log
+from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import refresh
 from publisher.river import service, subscriptions
 from publisher.river.hosts import AddressBook
 from publisher.river.manners import Logged, judge
 from publisher.settings import store_setting
-from publisher.site import Site, open_site
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
@@ -134,7 +134,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
     past = [at for day in days[:HISTORY_DAYS] for at in day]
     with site.database.write() as db:
         store_setting(db, "timezone", ZONE)
-        activity.record_all(db, past[:-20], "loaded")
+        update_log.record_all(db, past[:-20], "loaded")
     clock.moment = MONDAY
     for at in past[-20:]:
         make_post(site, words(at), at)

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.environment import Environment
+from publisher.installation import Site, open_site
 from publisher.river import subscriptions
-from publisher.site import Site, open_site
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.origin import Origin, Reply, rss
 

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.dates import format_rfc822
+from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.answers import Credentials, Fetched, Validators
-from publisher.site import Site
 from publisher.storage.tables.river import RiverFeed, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds

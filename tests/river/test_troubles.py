@@ -14,9 +14,9 @@ from sqlalchemy import select
 
 from publisher.base.environment import Environment
 from publisher.core.polling import names
+from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.river.worker import Rounds
-from publisher.site import Site, open_site
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
+from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.river.worker import Rounds
-from publisher.site import Site
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss

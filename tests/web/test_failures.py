@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.base.errors import StorageUnavailable, TooMany
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.web import rendering
 
 

@@ -4,9 +4,9 @@ from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
 from publisher.blog import authors, tokens
+from publisher.installation import Site
 from publisher.operations.doctor import ask_app, examine_freshness, examine_http
 from publisher.publishing.rebuild import rebuild
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
 

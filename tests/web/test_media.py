@@ -3,7 +3,7 @@
 from flask.testing import FlaskClient
 
 from publisher.blog import media
-from publisher.site import Site
+from publisher.installation import Site
 from tests.factories import make_mp3
 
 

@@ -10,9 +10,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment, Network
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
-from publisher.site import Site
 from publisher.storage.tables.readers import ReaderClient
 from publisher.web.application import create_app
 from tests.conftest import FakeClock

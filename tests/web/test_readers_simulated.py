@@ -7,8 +7,8 @@ import pytest
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.blog import activity
-from publisher.site import open_site
+from publisher.blog import update_log
+from publisher.installation import open_site
 from publisher.web.readers.simulated import simulate
 
 
@@ -21,7 +21,7 @@ def test_fixed_ttls_and_mine_from_the_blog_s_own_log(environment: Environment) -
         morning - timedelta(days=day, minutes=-17 * post) for day in range(60) for post in range(9)
     ]
     with site.database.write() as db:
-        activity.record_all(db, sorted(log), "loaded")
+        update_log.record_all(db, sorted(log), "loaded")
     outcomes = {row.publisher: row for row in simulate(site)}
     site.database.close()
     assert outcomes["fixed:60"].polls_per_day == pytest.approx(24, rel=0.02)

@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
+from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.feed_document import Item
 from publisher.river.item_store import keep, put_away
-from publisher.site import Site
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author

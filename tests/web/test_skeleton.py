@@ -5,8 +5,8 @@ from datetime import timedelta
 from flask import Flask
 from flask.testing import FlaskClient
 
+from publisher.installation import Site, setup_path
 from publisher.publishing.rebuild import rebuild, refresh
-from publisher.site import Site, setup_path
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD
 

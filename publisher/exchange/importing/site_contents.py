@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
-from publisher.blog import activity, authors, media
+from publisher.blog import authors, media, update_log
 from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.settings import store_setting
@@ -40,7 +40,7 @@ def people_and_settings(session: Session, batch: Batch) -> None:
         if str(row.get("name")) not in here:
             _add_author(session, row)
             batch.notes["author came along; set a password with `author password NAME`"] += 1
-    activity.settle(session)
+    update_log.settle(session)
 
 
 def log(session: Session, site: ImportedSite, now: datetime) -> None:
@@ -59,7 +59,7 @@ def log(session: Session, site: ImportedSite, now: datetime) -> None:
             here[row] -= 1
         else:
             rows.append(row)
-    activity.record_rows(session, rows)
+    update_log.record_rows(session, rows)
 
 
 def files(site: ImportedSite, folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from publisher.blog import activity, posts, search, tags
+from publisher.blog import posts, search, tags, update_log
 from publisher.blog.drafts import Enclosure
 from publisher.blog.slugs import SlugPool, slugify
 from publisher.exchange.importing.dry_run import Plan
@@ -37,7 +37,7 @@ def store(session: Session, plan: Plan, now: datetime, count_updates: bool = Tru
     )
     session.execute(insert(Redirect), rows) if (rows := _redirects(session, together)) else None
     if count_updates:
-        activity.record_rows(session, updates(plan, ids))
+        update_log.record_rows(session, updates(plan, ids))
     for post_id, one in plan.changed:
         post = posts.get(session, post_id)
         value = replace(one.draft, slug="")

@@ -16,9 +16,9 @@ from typing import Any
 from flask import Blueprint, render_template
 
 from publisher.base.errors import PublisherError, TooMany
-from publisher.blog import activity
+from publisher.blog import update_log
+from publisher.installation import Site
 from publisher.settings import load_settings
-from publisher.site import Site
 from publisher.web.context import login_required, now, site
 
 blueprint = Blueprint("readers_simulated", __name__)
@@ -71,7 +71,7 @@ def simulated() -> str:
     """The table; computed at the first look after an update."""
     with site().database.read() as db:
         settings = load_settings(db)
-        last = activity.last_update(db, now())
+        last = update_log.last_update(db, now())
     key = (site().environment.database_url, settings, last, now().date())
     outcomes = _answers.get(site(), key) if last else ()
     return render_template("readers/simulated.html", outcomes=outcomes, mine=settings)

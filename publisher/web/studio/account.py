@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.tokens import hash_token
+from publisher.base.hashing import hash_token
 from publisher.blog import accounts, authors, tokens
 from publisher.storage.tables.blog import Author
 from publisher.web.context import login_required, me, now, site

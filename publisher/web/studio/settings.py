@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import zone_names
 from publisher.base.errors import FieldErrors
-from publisher.blog import activity
+from publisher.blog import update_log
 from publisher.core.ttl.decision import day_table
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import CHECKS, Settings, load_settings, store_settings
@@ -75,7 +75,7 @@ def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
 
 def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, str]]:
     """What each step would mean for a reader of this blog, from the day as it is known."""
-    known, rule = activity.load(db), load_settings(db).rule
+    known, rule = update_log.load(db), load_settings(db).rule
     options = []
     for minutes, word in STEPS:
         hours = day_table(known, moment, replace(rule, poll_minutes=minutes))

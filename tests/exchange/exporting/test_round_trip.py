@@ -29,8 +29,8 @@ from publisher.exchange.importing import (
     sources,
     writer,
 )
+from publisher.installation import Site, open_site
 from publisher.settings import Settings, store_setting
-from publisher.site import Site, open_site
 from publisher.storage.tables.blog import (
     Author,
     Media,

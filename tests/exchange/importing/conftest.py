@@ -13,7 +13,7 @@ from publisher.exchange.importing import dry_run, formats, preparation, writer
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import Document, Folder, open_source
-from publisher.site import Site
+from publisher.installation import Site
 
 
 def document(text: str | bytes, name: str = "a file") -> Document:

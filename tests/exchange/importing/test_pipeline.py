@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
-from publisher.blog import activity, posts, published, search
+from publisher.blog import posts, published, search, update_log
 from publisher.blog.drafts import Enclosure, draft
 from publisher.exchange.importing import summary
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from tests.conftest import MONDAY_MORNING, FakeClock
 from tests.exchange.importing.conftest import Importer
@@ -99,8 +99,8 @@ def test_updates_count_at_their_own_dates(site: Site, importer: Importer) -> Non
     )
     assert log(site) == [(post(2).published_at, "import"), (post(1).published_at, "import")]
     with site.database.read() as db:
-        assert activity.load(db) == activity.at(db, MONDAY_MORNING)
-        assert activity.load(db).updates == 2
+        assert update_log.load(db) == update_log.at(db, MONDAY_MORNING)
+        assert update_log.load(db).updates == 2
 
 
 def test_an_older_blog_teaches_as_much(site: Site, importer: Importer) -> None:
@@ -108,7 +108,7 @@ def test_an_older_blog_teaches_as_much(site: Site, importer: Importer) -> None:
     importer(Batch([post(number) for number in range(1, 20)]))
     importer(Batch([post(number) for number in range(20, 60)]))
     with site.database.read() as db:
-        assert activity.load(db) == activity.at(db, MONDAY_MORNING)
+        assert update_log.load(db) == update_log.at(db, MONDAY_MORNING)
 
 
 def test_states(site: Site, importer: Importer, clock: FakeClock) -> None:
@@ -190,7 +190,7 @@ def test_pictures_that_were_fetched_are_no_change(site: Site, importer: Importer
 def test_history_is_not_counted_twice(site: Site, importer: Importer) -> None:
     """A post whose very second was loaded as history adds nothing to the log."""
     with site.database.write() as db:
-        activity.record(db, post(1).published_at or MONDAY_MORNING, "loaded")
+        update_log.record(db, post(1).published_at or MONDAY_MORNING, "loaded")
     importer(Batch([post(1), post(2)]))
     assert sorted(kind for _, kind in log(site)) == ["import", "loaded"]
 

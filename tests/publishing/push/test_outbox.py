@@ -13,13 +13,13 @@ from werkzeug.serving import make_server
 
 from publisher.base import net
 from publisher.blog import posts
-from publisher.blog.activity import record_all
+from publisher.blog.update_log import record_all
 from publisher.feeds import rss, validation
+from publisher.installation import Site
 from publisher.publishing.push import outbox
 from publisher.publishing.push.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

@@ -6,8 +6,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from publisher.blog import archive
+from publisher.installation import Site
 from publisher.settings import load_settings, store_setting
-from publisher.site import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 

@@ -9,8 +9,8 @@ from sqlalchemy import event, text
 
 from publisher.blog import posts
 from publisher.blog.drafts import draft
+from publisher.installation import Site
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.blog import Redirect
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post

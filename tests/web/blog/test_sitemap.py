@@ -5,7 +5,7 @@ from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient
 
 from publisher.blog import posts, sitemap
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 

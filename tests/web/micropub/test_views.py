@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from publisher.base.dates import format_rfc3339
 from publisher.blog import published, tokens
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_mp3, make_post

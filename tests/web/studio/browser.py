@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from publisher.blog import posts
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL
 from tests.factories import PASSWORD

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from publisher.site import Site
+from publisher.installation import Site
 from tests.factories import make_author
 from tests.web.studio.browser import Browser
 

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import activity, authors, tokens
+from publisher.blog import authors, tokens, update_log
+from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import CHECKS, Settings, load_settings, store_setting
-from publisher.site import Site
 from publisher.web.studio import setting_controls
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
@@ -235,5 +235,5 @@ def test_a_changed_time_zone_counts_the_day_anew(
     client = enter()
     assert client.post("/studio/settings", data={"timezone": "Asia/Kolkata"}).status_code == 302
     with site.database.read() as db:
-        assert activity.load(db).decayed(clock())[15] == pytest.approx(1.0)
+        assert update_log.load(db).decayed(clock())[15] == pytest.approx(1.0)
     assert "Asia/Kolkata" in client.get("/subscribe").text

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from publisher.installation import Site
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

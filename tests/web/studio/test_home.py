@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from publisher.blog import autosave
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post

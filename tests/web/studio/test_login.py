@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import LoginSession, Post
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post

@@ -6,7 +6,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from publisher.blog import posts
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser, the_post

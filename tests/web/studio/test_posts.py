@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import Counting, FakeDocument

@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import Engine, event
 
 from publisher.base.environment import Environment
-from publisher.site import Site
+from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.factories import make_post
 from tests.serving import lines_until_killed

@@ -1,6 +1,6 @@
 """What the page's script asks while somebody types."""
 
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser, the_post

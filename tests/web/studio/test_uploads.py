@@ -6,7 +6,7 @@ import re
 import pytest
 from PIL import Image
 
-from publisher.site import Site
+from publisher.installation import Site
 from tests.conftest import SITE_URL
 from tests.factories import make_mp3
 from tests.web.studio.browser import Browser

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.clock import Clock, clock_from_text, utc_now
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidInput
-from publisher.base.tokens import hash_token
+from publisher.base.hashing import hash_token
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.storage.tables.blog import Author, Meta

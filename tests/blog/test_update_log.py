@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete
 
-from publisher.blog import activity
+from publisher.blog import update_log
+from publisher.installation import Site
 from publisher.settings import store_setting
-from publisher.site import Site
 from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
 
@@ -16,11 +16,11 @@ def test_the_checkpoint_equals_the_log(site: Site, clock: FakeClock) -> None:
     """Update by update, in batches or folded from the log at once: the same histogram."""
     with site.database.write() as db:
         for days in range(40):
-            activity.record(db, clock() - timedelta(days=days, minutes=7 * days), "publish")
-        activity.record_all(db, [clock() - timedelta(hours=h) for h in range(30)], "loaded")
-        stored = activity.load(db)
+            update_log.record(db, clock() - timedelta(days=days, minutes=7 * days), "publish")
+        update_log.record_all(db, [clock() - timedelta(hours=h) for h in range(30)], "loaded")
+        stored = update_log.load(db)
         db.execute(delete(HistogramState))
-        folded = activity.load(db)
+        folded = update_log.load(db)
     assert stored.updates == folded.updates == 70
     assert stored.decayed(clock()) == pytest.approx(folded.decayed(clock()))
 
@@ -28,19 +28,19 @@ def test_the_checkpoint_equals_the_log(site: Site, clock: FakeClock) -> None:
 def test_another_zone_moves_the_hours(site: Site, clock: FakeClock) -> None:
     """After a change of time zone the same log counts in other hours, and the checkpoint too."""
     with site.database.write() as db:
-        activity.record(db, clock(), "publish")
+        update_log.record(db, clock(), "publish")
         store_setting(db, "timezone", "Asia/Tokyo")
-        activity.settle(db)
+        update_log.settle(db)
     with site.database.read() as db:
         state = db.get(HistogramState, 1)
         assert state is not None
         assert state.values["zone"] == "Asia/Tokyo"
-        assert activity.load(db).decayed(clock())[18] == pytest.approx(1.0)
+        assert update_log.load(db).decayed(clock())[18] == pytest.approx(1.0)
 
 
 def test_the_past_knows_no_future(site: Site, clock: FakeClock) -> None:
     """What was known at a moment does not contain what came later."""
     with site.database.write() as db:
-        activity.record_all(db, [clock() - timedelta(hours=3), clock()], "loaded")
-        assert activity.at(db, clock() - timedelta(hours=1)).updates == 1
-        assert activity.last_update(db, clock() - timedelta(hours=4)) is None
+        update_log.record_all(db, [clock() - timedelta(hours=3), clock()], "loaded")
+        assert update_log.at(db, clock() - timedelta(hours=1)).updates == 1
+        assert update_log.last_update(db, clock() - timedelta(hours=4)) is None

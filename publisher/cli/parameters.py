@@ -9,7 +9,7 @@ import click
 from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
-from publisher.site import Site, open_site
+from publisher.installation import Site, open_site
 
 
 class Instant(click.ParamType[datetime]):
