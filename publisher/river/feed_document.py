@@ -23,6 +23,10 @@ class NotAFeed(InvalidData):
         self.alternates = alternates
 
 
+class UnreadableFeed(InvalidData):
+    """The document looks like a feed, but nothing can be made of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Enclosure:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""

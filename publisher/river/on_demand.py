@@ -24,7 +24,7 @@ from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed
 
 _PATIENCE_SECONDS = 20.0
-_HOPELESS = frozenset({"not-a-feed", "unsafe", "private-address", "redirect-refused"})
+_HOPELESS = frozenset({"not-a-feed", "unsafe", "unreadable", "private-address", "redirect-refused"})
 
 
 class Choice(InvalidData):

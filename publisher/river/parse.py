@@ -13,15 +13,27 @@ from typing import Any
 from urllib.parse import urljoin
 
 import feedparser
+import structlog
 
+from publisher.base.errors import InvalidData
 from publisher.base.text import plain_text
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
-from publisher.river.feed_document import Document, Enclosure, Item, NotAFeed, assemble, digest
+from publisher.river.feed_document import (
+    Document,
+    Enclosure,
+    Item,
+    NotAFeed,
+    UnreadableFeed,
+    assemble,
+    digest,
+)
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
 
 _MAX_ITEMS = 1_000
+log = structlog.get_logger("river")
+
 _NOTHING: Mapping[bytes, bytes] = {}
 
 
@@ -32,8 +44,18 @@ def parse_document(
 
     `known` is the `window` of the last document: its items are not parsed again. Raises
     NotAFeed, for a page with the feeds it announces; UnsafeDocument for what
-    must not be read.
+    must not be read; UnreadableFeed for what cannot be. Nothing else is raised.
     """
+    try:
+        return _parse(body, content_type, url, known)
+    except InvalidData:
+        raise
+    except Exception as problem:  # feedparser raises nearly anything over a damaged document
+        log.info("feedparser gave up", url=url, error=repr(problem)[:300])
+        raise UnreadableFeed("the document is damaged beyond reading") from problem
+
+
+def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> Document:
     if looks_like_json(body):
         return parse_json_feed(body, known)
     document = to_utf8(body, content_type)
@@ -167,4 +189,4 @@ def _moment(entry: Any) -> datetime | None:
     return None
 
 
-__all__ = ["NotAFeed", "UnsafeDocument", "parse_document"]
+__all__ = ["NotAFeed", "UnreadableFeed", "UnsafeDocument", "parse_document"]

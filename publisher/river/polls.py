@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from publisher.base.errors import InvalidData
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
-from publisher.river.feed_document import Document, Item, NotAFeed, digest, plausible
+from publisher.river.feed_document import (
+    Document,
+    Item,
+    NotAFeed,
+    UnreadableFeed,
+    digest,
+    plausible,
+)
 from publisher.river.fetch import Fetcher
 from publisher.river.frontier import Job
 from publisher.river.http_hints import header_hints, retry_after_seconds
@@ -81,6 +88,8 @@ def read(job: Job, fetched: Fetched) -> Visit:
         document = parse_document(fetched.body, kind, fetched.url, unpack(job.window))
     except NotAFeed as refusal:
         return Visit(job, fetched, problem="not-a-feed", detail=str(refusal))
+    except UnreadableFeed as refusal:
+        return Visit(job, fetched, problem="unreadable", detail=str(refusal))
     except InvalidData as refusal:
         return Visit(job, fetched, problem="unsafe", detail=str(refusal))
     return Visit(job, fetched, document, content_hash)

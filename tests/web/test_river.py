@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -215,6 +216,27 @@ def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, said: 
     answer = reader.post("/river/feeds", data={"url": url})
     assert answer.status_code in ((302,) if ".invalid" in url else (422,))
     assert said in answer.data
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"<rss><channel><item><title>&amp b &#x110000;</title></item></channel></rss>",
+        b"<rss><channel><item " + b"a='b' " * 10_000 + b"/></channel></rss>",
+        (b"<!" + b"a" * 20) * 3_000 + b" " * 60_000,
+    ],
+    ids=["feedparser raises", "attributes", "half-open declarations"],
+)
+def test_hostile_documents_are_refused(
+    reader: FlaskClient, origin: Origin, document: bytes
+) -> None:
+    """The form comes back with a sentence, at once."""
+    url = origin.serve("/f", Reply(200, document, {"Content-Type": "text/xml"}))
+    begun = time.monotonic()
+    answer = reader.post("/river/feeds", data={"url": url})
+    assert answer.status_code == 422
+    assert b'role="alert"' in answer.data or b"error" in answer.data
+    assert time.monotonic() - begun < 20
 
 
 def test_retrieve_now_is_limited(reader: FlaskClient, site: Site, origin: Origin) -> None:
