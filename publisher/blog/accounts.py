@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
-from publisher.blog import authors
+from publisher.blog import authors, permissions
 from publisher.blog.drafts import clean
-from publisher.storage.tables.blog import Author, LoginSession
+from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
 
 MAX_NAME, MAX_BIO = 80, 5_000
 LAST_ADMIN = "somebody must be able to change the settings: make another author admin first"
@@ -33,12 +33,19 @@ def describe(session: Session, author: Author, display_name: str, bio: str) -> N
 
 def set_role(session: Session, author: Author, role: str) -> None:
     """Make somebody admin or author; the last admin stays one."""
-    if role not in authors.ROLES:
-        raise FieldErrors({"role": f"one of {', '.join(authors.ROLES)}"})
+    role = role_called(role)
     if role != "admin" and _is_last_admin(session, author):
         raise FieldErrors({"role": LAST_ADMIN})
     author.role = role
     session.flush()
+
+
+def role_called(name: str) -> Role:
+    """The role with this name; FieldErrors when there is none."""
+    for role in ROLES:
+        if role == name:
+            return role
+    raise FieldErrors({"role": f"one of {', '.join(ROLES)}"})
 
 
 def disable(session: Session, author: Author, now: datetime) -> None:
@@ -111,6 +118,8 @@ def end_other_sessions(session: Session, author: Author, token: str) -> None:
 
 def _is_last_admin(session: Session, author: Author) -> bool:
     others = select(func.count(Author.id)).where(
-        Author.role == "admin", Author.disabled_at.is_(None), Author.id != author.id
+        permissions.admins(), Author.disabled_at.is_(None), Author.id != author.id
     )
-    return author.role == "admin" and author.disabled_at is None and not session.scalar(others)
+    return (
+        permissions.is_admin(author) and author.disabled_at is None and not session.scalar(others)
+    )

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
 from publisher.base.hashing import hash_token
-from publisher.storage.tables.blog import Author, LoginFailure, LoginSession
+from publisher.blog import permissions
+from publisher.storage.tables.blog import Author, LoginFailure, LoginSession, Role
 
-ROLES = ("admin", "author")
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 SESSION_LIFE = timedelta(days=30)
 THROTTLE_WINDOW = timedelta(minutes=15)
@@ -27,7 +27,7 @@ _hasher = PasswordHasher()
 
 
 def add(
-    session: Session, name: str, password: str, role: str | None, now: datetime, display: str = ""
+    session: Session, name: str, password: str, role: Role | None, now: datetime, display: str = ""
 ) -> Author:
     """A new author; the first one is admin whatever `role` says, later ones author by default.
 
@@ -65,17 +65,12 @@ def named(session: Session, name: str) -> Author:
 
 def oldest_admin(session: Session) -> Author | None:
     """Who posts when nobody is named."""
-    return session.scalar(select(Author).where(Author.role == "admin").order_by(Author.id).limit(1))
+    return session.scalar(select(Author).where(permissions.admins()).order_by(Author.id).limit(1))
 
 
 def everyone(session: Session) -> Sequence[Author]:
     """All authors, oldest first."""
     return session.scalars(select(Author).order_by(Author.id)).all()
-
-
-def may_change(author: Author, owner_id: int | None) -> bool:
-    """Whether `author` may change a post of the author `owner_id`: admins all, others their own."""
-    return author.role == "admin" or author.id == owner_id
 
 
 def set_password(session: Session, author: Author, password: str) -> None:

@@ -16,6 +16,7 @@ from publisher.exchange.importing.imported import ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings, store_setting
+from publisher.storage.tables.blog import ROLES, Role
 
 
 @click.command()
@@ -47,8 +48,8 @@ def author() -> None:
 @author.command("add")
 @click.argument("name")
 @click.option("--password-stdin", is_flag=True, required=True, help="read it from standard input")
-@click.option("--role", type=click.Choice(authors.ROLES))
-def add_author(name: str, password_stdin: bool, role: str | None) -> None:
+@click.option("--role", type=click.Choice(ROLES))
+def add_author(name: str, password_stdin: bool, role: Role | None) -> None:
     """Add an author; the first one is admin."""
     here = site()
     with here.database.write() as db:

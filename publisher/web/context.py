@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Forbidden, NotFound, PublisherError
-from publisher.blog import authors, published
+from publisher.blog import authors, permissions, published
 from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 
@@ -102,8 +102,7 @@ def admin_required(view: Callable[P, R]) -> Callable[P, R | Response]:
     @wraps(view)
     @login_required
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Any:
-        found = author()
-        if found is None or found.role != "admin":
+        if not permissions.is_admin(author()):
             raise Forbidden("only an admin may do this")
         return view(*args, **kwargs)
 

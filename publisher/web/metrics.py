@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
-from publisher.blog import posts, tokens
+from publisher.blog import permissions, posts, tokens
 from publisher.storage.tables.blog import LoginSession, Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import now, site
@@ -95,4 +95,4 @@ def _admin_token(db: Session) -> bool:
     if kind.lower() != "bearer":
         return False
     found = tokens.verify(db, token.strip())
-    return found is not None and found.author.role == "admin"
+    return found is not None and permissions.is_admin(found.author)

@@ -11,6 +11,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.base.text import first_words
 from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture
+from publisher.blog.permissions import is_admin
 from publisher.blog.posts import path, path_of
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post
@@ -29,7 +30,11 @@ def prepare(app: Flask) -> None:
     """Give an application's templates their globals and filters."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
-        asset=asset, path=path, path_of=path_of, current_author=LocalProxy(author)
+        asset=asset,
+        path=path,
+        path_of=path_of,
+        current_author=LocalProxy(author),
+        is_admin=lambda: is_admin(author()),
     )
     app.jinja_env.filters.update(
         sentence=sentence,

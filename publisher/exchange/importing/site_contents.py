@@ -20,7 +20,7 @@ from publisher.blog import authors, media, update_log
 from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.settings import store_setting
-from publisher.storage.tables.blog import Media, Post, Update
+from publisher.storage.tables.blog import Media, Post, Role, Update
 
 
 def people_and_settings(session: Session, batch: Batch) -> None:
@@ -108,11 +108,12 @@ def media_rows(session: Session, site: ImportedSite) -> None:
 def _add_author(session: Session, row: dict[str, Any]) -> None:
     """An author as exported, with a password that nobody knows."""
     try:
-        name, role = str(row["name"]), str(row["role"])
+        name = str(row["name"])
+        role: Role = "admin" if row["role"] == "admin" else "author"
         made_at = parse_instant(str(row["created_at"]))
         password = secrets.token_urlsafe(32)
         author = authors.add(session, name, password, role, made_at, str(row["display_name"]))
-        author.bio, author.role = str(row["bio"]), role if role in authors.ROLES else "author"
+        author.bio, author.role = str(row["bio"]), role
         author.disabled_at = parse_instant(row["disabled_at"]) if row["disabled_at"] else None
     except (KeyError, TypeError, FieldErrors, InvalidInput) as error:
         raise InvalidData(f"publisher.json: an author: {error}") from error

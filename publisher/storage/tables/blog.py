@@ -1,12 +1,13 @@
 """The blog's tables: the site's own facts, people, posts, the update log and its histogram."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     JSON,
     ForeignKey,
     Index,
+    String,
     Text,
     UniqueConstraint,
     text,
@@ -34,16 +35,19 @@ class Preference(Base):
 
 # People
 
+Role = Literal["admin", "author"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
 
 class Author(Base):
-    """A person who can log in; `role` is admin or author."""
+    """A person who can log in; what a role may do is said in `blog/permissions.py`."""
 
     __tablename__ = "authors"
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     display_name: Mapped[str]
     bio: Mapped[str] = mapped_column(Text, default="")
-    role: Mapped[str]
+    role: Mapped[Role] = mapped_column(String)
     password_hash: Mapped[str]
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]

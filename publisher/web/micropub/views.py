@@ -12,9 +12,8 @@ from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.blog import media, posts
+from publisher.blog import media, permissions, posts
 from publisher.blog import published as listing
-from publisher.blog.authors import may_change
 from publisher.blog.drafts import Draft
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
@@ -147,10 +146,7 @@ def _move(db: Session, post: Post, before: entry.Properties, after: entry.Proper
 
 def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
     """The post at `url`, if the token's author may change it."""
-    post = _post_at(db, url, deleted)
-    if not may_change(token.author, post.author_id):
-        raise Forbidden("this post is somebody else's")
-    return post
+    return permissions.required(token.author, _post_at(db, url, deleted))
 
 
 def _post_at(db: Session, url: str, deleted: bool = False) -> Post:

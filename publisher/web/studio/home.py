@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 
 from publisher.base.errors import FieldErrors, PublisherError
-from publisher.blog import autosave, editing, overview
+from publisher.blog import autosave, editing, overview, permissions
 from publisher.blog.editing import Intent
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
@@ -52,7 +52,7 @@ def write() -> Any:
 
 def _show(source: str, seen: str = "", problem: str = "") -> str:
     author = me()
-    mine = None if author.role == "admin" else author.id
+    mine = None if permissions.is_admin(author) else author.id
     with site().database.read() as db:
         lists = {
             state: overview.rows(

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
 from publisher.blog import accounts, authors
+from publisher.storage.tables.blog import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.one_time_secret import shown_once
 
@@ -27,7 +28,7 @@ def page() -> Any:
 def add() -> Any:
     """A new author; the password is made here and told once."""
     name, shown = request.form.get("name", "").strip(), request.form.get("display_name", "")
-    role = "admin" if request.form.get("role") == "admin" else "author"
+    role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = accounts.made_password()
     try:
         with site().database.write() as db:
@@ -95,5 +96,5 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         people=authors.everyone(db),
         errors=errors,
         values=request.form,
-        roles=[(name, name) for name in reversed(authors.ROLES)],
+        roles=[(name, name) for name in reversed(ROLES)],
     )

@@ -4,7 +4,7 @@ from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
-from publisher.blog import authors, overview
+from publisher.blog import authors, overview, permissions
 from publisher.blog.drafts import clean
 from publisher.readers.reach import reached
 from publisher.web.context import login_required, me, site
@@ -20,7 +20,7 @@ def page() -> str:
     wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
     with site().database.read() as db:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
-        people = authors.everyone(db) if me().role == "admin" else []
+        people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
         reach = reached(db, [row.id for row in rows if row.status == "published"])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
@@ -41,7 +41,7 @@ def page() -> str:
 def _filter() -> overview.Filter:
     asked = {name: clean(text.strip())[:200] for name, text in request.args.items()}
     who: int | None = me().id
-    if me().role == "admin":
+    if permissions.is_admin(me()):
         who = int(asked["author"]) if asked.get("author", "").isdecimal() else None
     return overview.Filter(
         state=asked.get("state", "") if asked.get("state") in overview.STATES else "",

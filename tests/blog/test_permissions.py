@@ -1,0 +1,36 @@
+"""Who may do what is said in one module."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from publisher.base.errors import Forbidden
+from publisher.blog import permissions
+from publisher.installation import Site
+from tests.factories import make_author, make_post
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_own_posts_and_all_posts(site: Site) -> None:
+    """Authors may change their own posts, admins all; a post without an author is the admins'."""
+    admin, author = make_author(site), make_author(site, "bob")
+    own, of_admin, of_nobody = (make_post(site, author_id=i) for i in (author.id, admin.id, None))
+    assert [permissions.may_edit(author, p) for p in (own, of_admin, of_nobody)] == [True, 0, 0]
+    assert all(permissions.may_edit(admin, p) for p in (own, of_admin, of_nobody))
+    with pytest.raises(Forbidden):
+        permissions.required(author, of_admin)
+    assert not permissions.is_admin(None)
+
+
+def test_nobody_else_looks_at_roles() -> None:
+    """Neither a view nor a template compares a role: they ask the one module that decides.
+
+    Naming a role (making somebody admin, showing what somebody is) is no decision.
+    """
+    decides = re.compile(r"(?<!person)\.role\s*(==|!=|in\b)")
+    files = [*ROOT.glob("publisher/**/*.py"), *ROOT.glob("templates/**/*.html")]
+    assert len(files) > 200
+    found = {file.name for file in files if decides.search(file.read_text())}
+    assert found == {"permissions.py"}
