@@ -1,89 +1,355 @@
-"""The shape of the house: which room may import which, and what stands in one place only."""
+"""The shape of the house: who may import whom, which library belongs to whom, what stands once.
+
+Everything that is not allowed here is refused: a new room needs a floor, a new library an owner.
+"""
 
 import re
 import sys
+import tomllib
+from collections import defaultdict
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-from tests.imports import imports_of, module_name
+from tests.imports import DYNAMIC, called_names, circle, imports_of, module_name
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "publisher").rglob("*.py"))
+MODULES = {module_name(path, ROOT) for path in SOURCES}
 
-FOUNDATION = {"base", "settings", "installation", "storage"}
+# From the ground up. A room imports itself and rooms on lower floors, never one beside or above it.
+FLOORS = (
+    {"base", "core"},
+    {"storage", "feeds", "simulator"},
+    {"settings", "installation", "readers"},
+    {"blog", "river"},
+    {"publishing", "exchange"},
+    {"delivery", "demo"},
+    {"web"},
+    {"operations"},
+    {"cli"},
+    {"__main__"},
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
-# A room may import itself and what stands here; edges (and what composes rooms) may import all.
-MAY_IMPORT = {
-    "core": set(),
-    "simulator": {"core", "base"},
-    "blog": FOUNDATION | {"core"},
-    "feeds": FOUNDATION | {"core"},
-    "readers": FOUNDATION | {"core"},
-    "river": FOUNDATION | {"core", "feeds"},
-    **dict.fromkeys(FOUNDATION, FOUNDATION | {"core"}),
+# Rooms that know less than their floor would allow.
+KNOWS_ONLY = {
+    "core": set[str](),
+    "base": set[str](),
+    "feeds": {"base", "core"},  # documents are made of values, not of rows
+    "simulator": {"base", "core"},
 }
 
-# Libraries that one module (or room) alone may know.
-KNOWN_BY_ONE = {
-    "feedgen": "publisher.feeds.rss",
-    "dateutil": "publisher.base.dates",
-    "flask": "publisher.web",
-    "flask_wtf": "publisher.web",
-    "granian": "publisher.operations.serve",
-    "apscheduler": "publisher.operations.scheduler",
-    "argon2": "publisher.blog.authors",
-    "alembic": "publisher.storage",
+# The standard library that rules without input or output need; everything else is refused in core.
+CORE_MAY_IMPORT = {
+    "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "functools", "heapq",
+    "itertools", "math", "types", "typing", "zoneinfo",
+}  # fmt: skip
+NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAMIC}
+
+# Each library and who may know it: a module, or a room with all in it.
+OWNERS = {
+    "PIL": ["blog.pictures", "demo"],
+    "aiohttp": ["base.net", "river.fetch", "river.hosts"],
+    "alembic": ["storage"],
+    "apscheduler": ["operations.scheduler"],
+    "argon2": ["blog.authors"],
+    "click": ["cli"],
+    "dateutil": ["base.dates"],
+    "defusedxml": [
+        "exchange.importing.safe_xml", "feeds.validation", "river.first_look", "river.opml",
+    ],
+    "feedgen": ["feeds.rss"],
+    "feedparser": ["river.parse"],
+    "flask": ["web"],
+    "flask_wtf": ["web"],
+    "granian": ["operations.serve"],
+    "joblib": ["simulator.grid"],
+    "lxml": ["feeds.atom", "feeds.syndication"],
+    "markdown_it": ["blog.markdown"],
+    "markupsafe": ["web"],
+    "matplotlib": ["simulator.plots"],
+    "mdit_py_plugins": ["blog.markdown"],
+    "nh3": ["base.text", "blog.safe_html", "river.sanitising"],
+    "numba": ["simulator.compiled"],
+    "numpy": ["simulator"],
+    "prometheus_client": ["web.metrics"],
+    "pygments": ["blog.markdown", "blog.safe_html"],
+    "sqlalchemy": [
+        "storage", "settings", "installation", "readers", "blog", "river", "publishing",
+        "exchange", "delivery", "demo", "web", "operations", "cli",
+    ],
+    "structlog": [
+        "base.logs", "delivery", "operations", "publishing", "readers", "river", "web",
+    ],
+    "tinytag": ["blog.sounds"],
+    "werkzeug": ["web"],
+    "yaml": ["exchange.importing.front_matter"],
+    "yarl": ["river"],
+}  # fmt: skip
+
+# What loads modules by name, and why.
+DYNAMIC_IN = {
+    "publisher.cli",  # a command's module is imported when the command is called
+    "publisher.simulator.__main__",  # `python -m publisher.simulator` is `publisher simulate`
 }
-IMPURE = {"os", "time", "random", "socket", "sqlite3", "threading", "subprocess", "pathlib", "io"}
+
+# Declared and imported by nobody here: what needs it.
+IMPORTED_ELSEWHERE = {
+    "brotli": "aiohttp decodes br with it",
+    "backports-zstd": "aiohttp decodes zstd with it",
+    "tzdata": "zoneinfo reads it where the system has no zones",
+}
+# Imported, and declared through another: they come with it and follow its versions.
+COMES_WITH = {"markupsafe": "flask", "werkzeug": "flask", "yarl": "aiohttp", "click": "flask"}
+
+
+def room_of(module: str) -> str:
+    """The room of a module of ours; a `__main__` inside a room belongs to the street."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def belongs(module: str, owners: list[str]) -> bool:
+    """Whether `module` is one of `owners` or stands below one."""
+    return any(f"{module}.".startswith(f"publisher.{owner}.") for owner in owners)
 
 
 def violations(source: str, module: str) -> list[str]:
-    """What `source`, read as `module`, imports against the rules."""
-    room = module.split(".")[1] if "." in module else ""
-    if module.endswith(".__main__"):
-        room = ""  # a door from the street, not part of the room behind it
-    found = []
-    for name in imports_of(source, module):
-        top, *rest = name.split(".")
-        inside = top == "publisher" and rest and room in MAY_IMPORT
-        if inside and rest[0] not in MAY_IMPORT[room] | {room}:
-            found.append(f"{module} imports {name}")
-        pure = top == "publisher" or (top in sys.stdlib_module_names and top not in IMPURE)
-        if room == "core" and not pure:
-            found.append(f"{module} imports {name}")
-        owner = KNOWN_BY_ONE.get(top)
-        if owner and not f"{module}.".startswith(f"{owner}."):
-            found.append(f"{module} imports {name}, which only {owner} may")
+    """What `source`, read as `module`, does against the rules; each in one line."""
+    room, found = room_of(module), []
+    if room and room not in FLOOR_OF:
+        found.append(f"{module} stands in no room with a floor")
+    for name in sorted(set(imports_of(source, module))):
+        top, _, rest = name.partition(".")
+        if top == "publisher":
+            other = rest.split(".")[0]
+            below = FLOOR_OF.get(other, 99) < FLOOR_OF.get(room, -1)
+            knows = other in KNOWS_ONLY.get(room, FLOOR_OF)
+            if rest and room and other != room and not (below and knows):
+                found.append(f"{module} imports {name}, which is not below it")
+        elif top in sys.stdlib_module_names:
+            if room == "core" and top not in CORE_MAY_IMPORT:
+                found.append(f"{module} imports {name}: not for rules without input and output")
+        elif top not in OWNERS:
+            found.append(f"{module} imports {name}, which has no owner")
+        elif not belongs(module, OWNERS[top]):
+            found.append(f"{module} imports {name}, which belongs to {OWNERS[top]}")
+    called = called_names(source) | {name.rpartition(".")[2] for name in imports_of(source, module)}
+    if module not in DYNAMIC_IN and called & DYNAMIC:
+        found.append(f"{module} loads code by name: {sorted(called & DYNAMIC)}")
+    if room == "core" and called & NOT_IN_CORE:
+        found.append(f"{module} reads or writes: {sorted(called & NOT_IN_CORE)}")
     return sorted(set(found))
 
 
+def graph_of(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Which of these modules imports which, at any place of its source."""
+    return {
+        module: {
+            name
+            for name in imports_of(source, module)
+            if name in sources and name != module and not module.startswith(f"{name}.")
+        }
+        for module, source in sources.items()
+    }
+
+
+def read_all() -> dict[str, str]:
+    return {module_name(path, ROOT): path.read_text("utf-8") for path in SOURCES}
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: module_name(path, ROOT))
-def test_imports_follow_the_direction(path: Path) -> None:
-    """core <- rooms <- edges; the simulator knows core only; each library has one owner."""
+def test_imports_follow_the_rules(path: Path) -> None:
+    """Downwards only; core knows a short list of the standard library; libraries have owners."""
     assert violations(path.read_text("utf-8"), module_name(path, ROOT)) == []
 
 
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("publisher.core.ttl.decision", "from publisher.storage import tables"),
-        ("publisher.core.ttl.decision", "import random"),
-        ("publisher.core.ttl.decision", "import numpy"),
-        ("publisher.simulator.engine", "from publisher.blog import posts"),
-        ("publisher.river.fetch", "import flask"),
-        ("publisher.blog.posts", "from publisher.web import context"),
-        ("publisher.feeds.atom", "from feedgen.feed import FeedGenerator"),
-        ("publisher.blog.drafts", "from dateutil import parser"),
+        # core is pure
+        ("core.ttl.decision", "from publisher.storage import tables"),
+        ("core.ttl.decision", "from publisher.base import dates"),
+        ("core.ttl.decision", "import random"),
+        ("core.ttl.decision", "import asyncio"),
+        ("core.ttl.decision", "import secrets"),
+        ("core.ttl.decision", "import urllib.request"),
+        ("core.ttl.decision", "from ...storage import tables"),
+        ("core.polling.cho", "import numpy"),
+        ("core.menu", "open('x')"),
+        ("core.menu", "__import__('os')"),
+        # imports go down
+        ("base.errors", "from publisher.installation import Site"),
+        ("base.errors", "from publisher.core import menu"),
+        ("storage.database", "from publisher.installation import Site"),
+        ("storage.database", "import publisher.blog.posts"),
+        ("feeds.atom", "from publisher.storage.tables.blog import Post"),
+        ("feeds.atom", "from publisher.readers import fold"),
+        ("readers.report", "from publisher import settings"),
+        ("blog.posts", "from publisher.web import context"),
+        ("blog.posts", "from publisher.river import fetch"),
+        ("river.fetch", "from publisher.blog import posts"),
+        ("publishing.feed_content", "from publisher.web import rendering"),
+        ("publishing.rebuild", "from publisher.delivery import front"),
+        ("publishing.rebuild", "from publisher.exchange import importing"),
+        ("operations.scheduler", "from publisher.cli import main"),
+        ("operations.scheduler", "from ..cli import main"),
+        ("simulator.engine", "from publisher.blog import posts"),
+        ("simulator.engine", "from publisher.feeds import rss"),
+        # libraries have owners
+        ("river.fetch", "import flask"),
+        ("blog.posts", "import aiohttp"),
+        ("feeds.atom", "import sqlalchemy.orm"),
+        ("feeds.atom", "from feedgen.feed import FeedGenerator"),
+        ("blog.drafts", "from dateutil import parser"),
+        ("simulator.grid", "import numba"),
+        ("web.context", "import requests"),
+        # every module in a room, every room on a floor, nothing loaded behind the fence's back
+        ("utils", "pass"),
+        ("helpers.text", "pass"),
+        ("blog.posts", "import importlib; importlib.import_module('publisher.web')"),
+        ("blog.posts", "from importlib import import_module as load"),
+        ("web.context", "eval('1')"),
     ],
 )
 def test_a_planted_violation_is_found(module: str, line: str) -> None:
-    """The test above can fail."""
-    assert violations(f"def late() -> None:\n    {line}\n", module) != []
+    """The test above can fail, for each kind of rule."""
+    assert violations(f"def late() -> None:\n    {line}\n", f"publisher.{module}") != []
+
+
+def test_no_module_imports_in_a_circle() -> None:
+    """Not even two modules of one room, and not in a function either."""
+    assert circle(graph_of(read_all())) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("publisher.blog.slugs", "from publisher.blog import posts"),
+        ("publisher.core.menu", "from publisher.core.ttl.decision import decide"),
+    ],
+)
+def test_a_planted_circle_is_found(module: str, line: str) -> None:
+    """The test above can fail, also for an import inside a function."""
+    sources = read_all()
+    planted = sources | {module: f"{sources[module]}\n\ndef late() -> None:\n    {line}\n"}
+    assert circle(graph_of(planted)) != []
+
+
+def test_every_floor_is_inhabited() -> None:
+    """The table of floors speaks of rooms that exist, once each."""
+    rooms = {room_of(module) for module in MODULES} - {""}
+    assert sorted(room for floor in FLOORS for room in floor) == sorted(rooms)
+
+
+def declared() -> dict[str, set[str]]:
+    """The distributions that pyproject.toml asks for, by extra; those of the program under ''."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    groups = {"": project["dependencies"], **project["optional-dependencies"]}
+    return {extra: {distribution(line) for line in lines} for extra, lines in groups.items()}
+
+
+def distribution(requirement: str) -> str:
+    """The normalised name at the head of a requirement."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[\s<>=!~;\[]", requirement, maxsplit=1)[0]).lower()
+
+
+def imported_by(folder: str) -> set[str]:
+    """The distributions that the modules of a folder import, the standard library left out."""
+    known = packages_distributions()
+    found = set()
+    for path in (ROOT / folder).rglob("*.py"):
+        for name in imports_of(path.read_text("utf-8"), module_name(path, ROOT)):
+            top = name.partition(".")[0]
+            if top not in (*sys.stdlib_module_names, "publisher", "tests", "bench"):
+                found.add(distribution(known.get(top, [top])[0]))
+    return found
+
+
+def test_everything_imported_is_declared() -> None:
+    """The program needs what pyproject.toml lists and nothing else; so do tests and bench."""
+    groups = declared()
+    program = groups[""] | groups["sim"]
+    own = imported_by("publisher")
+    assert own - program - COMES_WITH.keys() == set()
+    assert {COMES_WITH[name] for name in own & COMES_WITH.keys()} <= program
+    others = imported_by("tests") | imported_by("bench")
+    assert others - program - groups["dev"] - groups["bench"] - COMES_WITH.keys() == set()
+
+
+def test_everything_declared_is_imported() -> None:
+    """A dependency that nobody imports is listed with what needs it."""
+    groups = declared()
+    assert groups[""] | groups["sim"] == (
+        (imported_by("publisher") - COMES_WITH.keys()) | IMPORTED_ELSEWHERE.keys() | {"flask"}
+    )
+
+
+def test_every_owner_exists() -> None:
+    """The table of owners names modules and rooms that are there and import the library."""
+    unused = defaultdict(list)
+    for library, owners in OWNERS.items():
+        for owner in owners:
+            files = [
+                path
+                for path in SOURCES
+                if belongs(module_name(path, ROOT), [owner])
+                and any(
+                    name.partition(".")[0] == library
+                    for name in imports_of(path.read_text("utf-8"), module_name(path, ROOT))
+                )
+            ]
+            if not files:
+                unused[library].append(owner)
+    assert unused == {}
+
+
+# One name in several rooms: the same thing, as a use-case, its page, its command, its tables.
+SAME_THING = {
+    "atom": "a document that is written, and one that is imported",
+    "authors": "authors, and the page of one",
+    "autosave": "unsaved texts, and the address that keeps them",
+    "feeds": "the addresses of our feeds, and of those that the river follows",
+    "home": "the first page of the blog, and of the studio",
+    "jsonfeed": "a document that is written, imported, read by the river",
+    "media": "uploads, the address that serves them, the one that takes them",
+    "opml": "lists of feeds, and the addresses that take and give them",
+    "posts": "posts, the page of one, and the author's list of them",
+    "preview": "a text before it is published: by its private link, and in the editor",
+    "readers": "the readers' tables, and the command that reports them",
+    "report": "the readers report, and its page",
+    "revisions": "earlier versions, and the pages that show them",
+    "river": "the river's tables, and its command",
+    "rss": "a document that is written, and one that is imported",
+    "search": "the search, and its page",
+    "settings": "the settings, and their page",
+    "sitemap": "the addresses for search engines, and the document with them",
+    "tables": "the counts of the decision, and the database's rows",
+    "tags": "tags, and the page of one",
+    "text": "text without markup, and a text of the demonstration",
+    "timelines": "update histories, and the command line's ways to name them",
+    "tokens": "API tokens, and the command that makes them",
+    "ttl": "the decision, and the command that shows it",
+    "worker": "a process that serves pages, and a task that polls",
+}
+
+
+def test_module_names_tell_modules_apart() -> None:
+    """No two modules share a name unless they are the same thing; none is named as a library's."""
+    named = defaultdict(list)
+    for module in MODULES:
+        if "__" not in module and "migrations" not in module:
+            named[module.rpartition(".")[2]].append(module)
+    rooms = {room for floor in FLOORS for room in floor}
+    several = {name for name, modules in named.items() if len(modules) > 1} - rooms
+    assert several - SAME_THING.keys() == set()
+    assert SAME_THING.keys() - {name for name in named if len(named[name]) > 1} == set()
+    assert named.keys() & sys.stdlib_module_names == set()
 
 
 def test_the_clock_is_read_on_one_line() -> None:
-    """`datetime.now` and its kin stand once, in clock.py."""
+    """`datetime.now` and its kin stand once, in base/clock.py."""
     reading = re.compile(r"datetime\.(now|utcnow|today)\(|date\.today\(|\btime\.time(_ns)?\(")
     lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
@@ -102,3 +368,11 @@ def test_every_package_says_its_rule() -> None:
         if not path.read_text("utf-8").startswith('"""')
     ]
     assert silent == []
+
+
+def test_the_architecture_page_lists_the_rooms() -> None:
+    """docs/architecture.md draws every room on its floor, and no room that does not exist."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = re.findall(r"^\| (\d+) \| `([a-z_]+)(?:/|\.py)` \|", page, re.MULTILINE)
+    rooms = {(str(floor + 1), room) for room, floor in FLOOR_OF.items() if room != "__main__"}
+    assert sorted(drawn) == sorted(rooms)
