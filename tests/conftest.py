@@ -1,6 +1,7 @@
 """Fixtures that every test may use: a site of its own, under a clock that stands still."""
 
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,8 @@ from hypothesis import settings as hypothesis_settings
 from publisher.base.environment import Environment
 from publisher.blog import authors
 from publisher.installation import Site, open_site
+from publisher.storage.database import Database
+from publisher.storage.schema import upgrade
 from publisher.web.application import create_app
 
 SITE_URL = "https://blog.example"
@@ -63,10 +66,22 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+@pytest.fixture(scope="session")
+def ready_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database of the newest schema: the migrations run once, tests copy the file."""
+    path = tmp_path_factory.mktemp("ready") / "publisher.db"
+    database = Database(f"sqlite:///{path}")
+    upgrade(database)
+    database.close()
+    return path
+
+
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
+def environment(tmp_path: Path, ready_database: Path) -> Environment:
     """An instance folder of its own, on SQLite."""
     instance = tmp_path / "instance"
+    instance.mkdir()
+    shutil.copy(ready_database, instance / "publisher.db")
     return Environment(
         instance=instance,
         database_url=f"sqlite:///{instance}/publisher.db",
