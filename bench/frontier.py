@@ -18,7 +18,7 @@ from bench.table import Table
 from publisher.installation import Site
 from publisher.river import frontier
 from publisher.river.hosts import AddressBook
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from tests.river.resolver import Loopback
 
 FEW, SUBSCRIPTIONS, MANY = 1_000, 100_000, 1_000_000
@@ -58,7 +58,7 @@ def _memory(number: int) -> tuple[int, float]:
 
 def _work(folder: str, polls: int) -> tuple[int, float]:
     site = open_river(Path(folder))
-    worker = Rounds(site.database, site.clock, OPTIONS)
+    worker = RiverWorker(site.database, site.clock, OPTIONS)
 
     async def a_while() -> None:
         stop = asyncio.Event()

@@ -30,7 +30,7 @@ from publisher.readers.agents import parse_agent
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.readers.identity import client_id
-from publisher.readers.sums import DAY_SECONDS, Figures, Told
+from publisher.readers.sums import DAY_SECONDS, ReaderSums, Told
 from publisher.storage.tables.readers import ReaderDay
 from publisher.web.application import create_app
 
@@ -201,14 +201,14 @@ def _fill(site: Site) -> None:
         raise RuntimeError("the tables do not hold what was to be measured")
 
 
-def _day(rng: random.Random) -> Figures:
+def _day(rng: random.Random) -> ReaderSums:
     """A day of ninety-six polls with the usual jitter."""
     mornings, nights = rng.randint(40, 70), rng.randint(1, 3)
     spans = Counter[tuple[int, int]]()
     spans[15, 900], spans[15, 960], spans[480, 28_800] = mornings, 6, nights
     spans[60, 3600] = POLLS_A_DAY - mornings - 6 - nights
     told = {0: Told(mornings, mornings, 0, mornings * 900), 4: Told(nights, nights, 0, 86_400)}
-    return Figures(
+    return ReaderSums(
         requests=POLLS_A_DAY, full=20, not_modified=76, bytes=180_000, conditional=POLLS_A_DAY,
         stale=20, gzip=POLLS_A_DAY, ttl_only=4, ttl_only_bytes=36_000,
         saved_by_304_bytes=684_000, saved_by_gzip_bytes=420_000, intervals=POLLS_A_DAY,

@@ -20,7 +20,7 @@ from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.table import Table
 from publisher.river.hosts import AddressBook
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.resolver import Loopback
 
@@ -92,7 +92,7 @@ def _ours(port: int, feeds: int) -> Poll:
         with site.database.write() as db:
             db.execute(update(RiverFeed).values(next_poll_at=now))
             db.execute(update(RiverHost).values(free_at=now, rested_at=None))
-        worker = Rounds(site.database, site.clock, OPTIONS)
+        worker = RiverWorker(site.database, site.clock, OPTIONS)
         asyncio.run(worker.drain(AddressBook(Loopback(), per_address=OPTIONS.per_address)))
         assert worker.polls == feeds, (worker.polls, feeds)
 

@@ -46,7 +46,7 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else ""
         secret = Credentials(user, password)
     try:
-        feed = service.desk(site()).add(
+        feed = service.on_demand(site()).add(
             url, folder=folder, policy=policy, credentials=secret, choose_first=True
         )
     except SpecError as error:
@@ -92,16 +92,16 @@ def poll(url: str | None) -> None:
     """Poll what is due now, or URL on demand; never against what a server asked for."""
     here = site()
     if url is None:
-        worker = service.rounds(here)
+        worker = service.worker(here)
         asyncio.run(worker.drain())
         click.echo(f"{worker.polls} polled, {worker.new_items} new items")
         return
-    desk = service.desk(here)
+    poller = service.on_demand(here)
     with here.database.write() as db:
         feed = subscriptions.named(db, url)
-        subscriptions.ask(db, feed, here.clock(), desk.options)
+        subscriptions.ask(db, feed, here.clock(), poller.options)
         number = feed.id
-    feed = desk.retrieve(number)
+    feed = poller.retrieve(number)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
 
 

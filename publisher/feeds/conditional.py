@@ -22,7 +22,7 @@ Headers = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FeedAnswer:
     """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body."""
 
     code: int
@@ -38,9 +38,9 @@ class _Second:
 
     begins: datetime
     ends: datetime
-    not_modified: Answer
-    plain: Answer
-    gzip: Answer
+    not_modified: FeedAnswer
+    plain: FeedAnswer
+    gzip: FeedAnswer
 
 
 class Served:
@@ -87,7 +87,7 @@ class Served:
         """How long a reader may keep the copy; a shared cache must not hide a surprise post."""
         return f"public, max-age={self.max_age_seconds}, s-maxage={SHARED_MAX_AGE_SECONDS}"
 
-    def respond(self, environ: dict[str, Any], now: datetime) -> Answer:
+    def respond(self, environ: dict[str, Any], now: datetime) -> FeedAnswer:
         """The answer to one request; whatever its headers contain, it is 200, 304 or 405."""
         method = environ["REQUEST_METHOD"]
         if method not in ("GET", "HEAD"):
@@ -100,7 +100,7 @@ class Served:
         compressed = accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         answer = second.gzip if compressed else second.plain
         if method == "HEAD":
-            return Answer(200, answer.status, answer.headers, [])
+            return FeedAnswer(200, answer.status, answer.headers, [])
         return answer
 
     def _is_current(self, environ: dict[str, Any]) -> bool:
@@ -130,7 +130,7 @@ class Served:
             ("Expires", format_rfc822(now + timedelta(seconds=self.max_age_seconds))),
         ]
         plain, compressed = (
-            Answer(
+            FeedAnswer(
                 200,
                 "200 OK",
                 [
@@ -144,7 +144,7 @@ class Served:
             )
             for body, encoding in zip(self._bodies, _ENCODINGS, strict=True)
         )
-        not_modified = Answer(304, "304 Not Modified", validated, [])
+        not_modified = FeedAnswer(304, "304 Not Modified", validated, [])
         # Threads that prepare the same second at once make equal values; the last one stays.
         self._second = _Second(begins, begins + _SECOND, not_modified, plain, compressed)
         return self._second
@@ -161,18 +161,18 @@ class Moved:
             ("Content-Type", "text/plain; charset=utf-8"),
             ("Content-Length", str(len(text))),
         ]
-        self._answer = Answer(301, "301 Moved Permanently", headers, [text], len(text))
+        self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
 
-    def respond(self, environ: dict[str, Any], _now: datetime) -> Answer:
+    def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
         """The redirect, to those who may ask."""
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return _NOT_ALLOWED
         if environ["REQUEST_METHOD"] == "HEAD":
-            return Answer(301, self._answer.status, self._answer.headers, [])
+            return FeedAnswer(301, self._answer.status, self._answer.headers, [])
         return self._answer
 
 
-def too_soon(wait_seconds: int) -> Answer:
+def too_soon(wait_seconds: int) -> FeedAnswer:
     """The refusal of a poll that came too early and without validators (RFC 6585)."""
     text = (
         f"Please wait {wait_seconds} seconds. This feed names its ttl and sends an ETag: "
@@ -184,11 +184,11 @@ def too_soon(wait_seconds: int) -> Answer:
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Length", str(len(text))),
     ]
-    return Answer(429, "429 Too Many Requests", headers, [text], len(text))
+    return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
 
 
 _ENCODINGS: tuple[Headers, Headers] = ([], [("Content-Encoding", "gzip")])
-_NOT_ALLOWED = Answer(
+_NOT_ALLOWED = FeedAnswer(
     405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
 )
 

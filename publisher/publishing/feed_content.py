@@ -9,8 +9,8 @@ from urllib.parse import quote
 from publisher.blog import posts
 from publisher.blog.drafts import clean
 from publisher.blog.markdown import absolute
-from publisher.feeds.channel import Attachment, Channel, Cloud, Item
-from publisher.publishing.push.targets import cloud_address
+from publisher.feeds.channel import Attachment, Channel, Item
+from publisher.publishing.push.targets import cloud_element
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Post, Tag
 
@@ -26,7 +26,7 @@ def frame(settings: Settings, site_url: str) -> Channel:
         home_url=f"{site_url}/",
         feed_url=f"{site_url}/rss.xml",
         hubs=tuple(settings.hubs.split()),
-        cloud=_cloud(settings.cloud) if settings.cloud else None,
+        cloud=cloud_element(settings.cloud) if settings.cloud else None,
     )
 
 
@@ -46,11 +46,6 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
 def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
     """Posts as readers get them."""
     return tuple(_item(post, site_url) for post in rows)
-
-
-def _cloud(url: str) -> Cloud:
-    at = cloud_address(url)
-    return Cloud(at.domain, at.port, at.path, at.register_procedure, at.protocol)
 
 
 def _item(post: Post, site_url: str) -> Item:

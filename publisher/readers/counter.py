@@ -26,7 +26,7 @@ LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
 log = structlog.get_logger("readers")
 
 
-class Document(Protocol):
+class CountedDocument(Protocol):
     """What the counter must know of the document that was asked for."""
 
     @property
@@ -41,7 +41,7 @@ class Document(Protocol):
     def gzip_bytes(self) -> int: ...
 
 
-class Answer(Protocol):
+class CountedAnswer(Protocol):
     """What the counter must know of the answer that was given."""
 
     @property
@@ -63,11 +63,11 @@ class Polls:
     """
 
     times_ms: dict[Group, list[int]] = field(default_factory=dict)
-    documents: dict[int, Document] = field(default_factory=dict)
+    documents: dict[int, CountedDocument] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Group, document: Document, at_ms: int) -> None:
+    def add(self, group: Group, document: CountedDocument, at_ms: int) -> None:
         """Put one poll to its like."""
         if self.held >= MOST_HELD:
             self.lost += 1
@@ -85,7 +85,7 @@ class Polls:
                 self.add(group, other.documents[group[0]], at_ms)
         self.lost += other.lost
 
-    def _begin(self, group: Group, document: Document) -> list[int]:
+    def _begin(self, group: Group, document: CountedDocument) -> list[int]:
         """A group's list; a new reader beyond the limit becomes nobody in particular."""
         self.documents[id(document)] = document
         if len(self.times_ms) >= MOST_GROUPS:
@@ -106,7 +106,11 @@ class PollCounter:
         self._at_exit: Finalize | None = None
 
     def count(
-        self, document: Document, answer: Answer, environ: dict[str, Any], now: datetime
+        self,
+        document: CountedDocument,
+        answer: CountedAnswer,
+        environ: dict[str, Any],
+        now: datetime,
     ) -> None:
         """Note one answered poll."""
         get = environ.get

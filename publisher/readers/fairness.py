@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from publisher.readers.agents import is_hub
-from publisher.readers.counter import LONGEST_AGENT, Document
+from publisher.readers.counter import LONGEST_AGENT, CountedDocument
 
 FORGIVEN = 1  # early repetitions
 MOST_KNOWN = 10_000  # readers remembered by one process; beyond it all of them begin anew
@@ -30,7 +30,9 @@ class Fairness:
         self.least_seconds = least_seconds
         self._fetches: dict[tuple[str, str, str], _Fetch] = {}
 
-    def wait_seconds(self, document: Document, environ: dict[str, Any], now: datetime) -> int:
+    def wait_seconds(
+        self, document: CountedDocument, environ: dict[str, Any], now: datetime
+    ) -> int:
         """How long the sender of this request, about to get a whole document, has to wait; or 0."""
         asked = environ.get
         if asked("HTTP_IF_NONE_MATCH") or asked("HTTP_IF_MODIFIED_SINCE"):

@@ -15,13 +15,13 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import Answered, Batch
+from publisher.readers.poll_batches import Answered, FlushedPolls
 from publisher.readers.reach import News
 from publisher.readers.sums import (
     DAY_SECONDS,
     HOUR_SECONDS,
-    Figures,
-    State,
+    ReaderState,
+    ReaderSums,
     Versions,
     count_answer,
     count_interval,
@@ -57,17 +57,17 @@ def _fold_some(
     rows = session.execute(
         select(PollBatch.id, PollBatch.payload).order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)
     ).all()
-    batches: dict[int, Batch] = {}
+    batches: dict[int, FlushedPolls] = {}
     for row in rows[:BATCHES_AT_ONCE]:
         if sum(len(batch.groups) for batch in batches.values()) < GROUPS_AT_ONCE:
-            batches[row.id] = Batch.from_bytes(row.payload)
+            batches[row.id] = FlushedPolls.from_bytes(row.payload)
     more = len(batches) < len(rows)
     ready, waiting, lost = _due(batches.values(), until)
     if not ready and not lost and len(batches) < 2:
         return 0, False
     session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
     if waiting:
-        session.execute(insert(PollBatch).values(payload=Batch(tuple(waiting)).to_bytes()))
+        session.execute(insert(PollBatch).values(payload=FlushedPolls(tuple(waiting)).to_bytes()))
     groups = _limited(session, store.hand_over(session, ready))
     folding = _Folding(session, groups, smallest_ttl_minutes)
     folding.run()
@@ -76,7 +76,7 @@ def _fold_some(
 
 
 def _due(
-    batches: Iterable[Batch], until: datetime | None
+    batches: Iterable[FlushedPolls], until: datetime | None
 ) -> tuple[list[Answered], list[Answered], int]:
     """The polls that may be folded, those that must wait, and the number of lost ones."""
     ready: list[Answered] = []
@@ -84,7 +84,9 @@ def _due(
     lost = 0
     for batch in batches:
         due, rest = (
-            (batch, Batch(())) if until is None else batch.until(int(until.timestamp() * 1000))
+            (batch, FlushedPolls(()))
+            if until is None
+            else batch.until(int(until.timestamp() * 1000))
         )
         ready += due.groups
         waiting += rest.groups
@@ -122,7 +124,7 @@ class _Folding:
         self._versions = _versions(session, groups)
         held = [state.seen_at for state in self._states.values()]
         self._news = News.since(session, [*held, *(group.modified for group in groups)])
-        self._days: dict[tuple[int, int], Figures] = defaultdict(Figures)
+        self._days: dict[tuple[int, int], ReaderSums] = defaultdict(ReaderSums)
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._seen: dict[int, tuple[float, float]] = {}
 
@@ -157,7 +159,7 @@ class _Folding:
         before = self._seen.get(client, (first, last))
         self._seen[client] = (min(first, before[0]), max(last, before[1]))
 
-    def _count(self, state: State | None, at: float, poll: Answered) -> State:
+    def _count(self, state: ReaderState | None, at: float, poll: Answered) -> ReaderState:
         """Add one poll to its day and its hour; returns what its reader knows afterwards."""
         day = self._days[poll.client, int(at // DAY_SECONDS)]
         hour = self._hours[int(at // HOUR_SECONDS)]
@@ -167,7 +169,7 @@ class _Folding:
         count_answer(day, poll, self._versions)
         if state is None or poll.client == NOBODY:
             day.first += 1
-            return State(at, poll.ttl_minutes, poll.modified, at)
+            return ReaderState(at, poll.ttl_minutes, poll.modified, at)
         count_interval(day, state, at, self._smallest)
         self._news.count(state, at, poll)
         state.last_at = max(state.last_at, at)

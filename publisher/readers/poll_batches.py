@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import insert
 
-from publisher.readers.counter import Document, Group, Polls
+from publisher.readers.counter import CountedDocument, Group, Polls
 from publisher.readers.identity import NOBODY, client_id, keys
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import PollBatch
@@ -45,7 +45,7 @@ class Answered(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class FlushedPolls:
     """What one flush brought; `lost` polls came faster than they could be counted."""
 
     groups: tuple[Answered, ...]
@@ -57,12 +57,12 @@ class Batch:
         return zlib.compress(text.encode(), 1)
 
     @classmethod
-    def from_bytes(cls, payload: bytes) -> "Batch":
+    def from_bytes(cls, payload: bytes) -> "FlushedPolls":
         """What `to_bytes` wrote."""
         lost, rows = json.loads(zlib.decompress(payload))
         return cls(tuple(Answered(*row) for row in rows), lost)
 
-    def until(self, moment_ms: int) -> "tuple[Batch, Batch]":
+    def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
         """Split by time: polls not later than `moment_ms` (since 1970), and the rest."""
         early, late = [], []
         for group in self.groups:
@@ -72,7 +72,7 @@ class Batch:
                 early.append(group._replace(times_ms=before))
             if after:
                 late.append(group._replace(times_ms=after))
-        return Batch(tuple(early), self.lost), Batch(tuple(late))
+        return FlushedPolls(tuple(early), self.lost), FlushedPolls(tuple(late))
 
 
 def store(database: Database, polls: Polls, now: datetime) -> None:
@@ -85,16 +85,16 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
             _answered(group, times, polls.documents[group[0]], present, past)
             for group, times in part
         )
-        payloads.append(Batch(tuple(answered), lost).to_bytes())
+        payloads.append(FlushedPolls(tuple(answered), lost).to_bytes())
         lost = 0
     if lost:
-        payloads.append(Batch((), lost).to_bytes())
+        payloads.append(FlushedPolls((), lost).to_bytes())
     with database.write() as session:
         session.execute(insert(PollBatch), [{"payload": payload} for payload in payloads])
 
 
 def _answered(
-    group: Group, times_ms: list[int], document: Document, present: bytes, past: bytes
+    group: Group, times_ms: list[int], document: CountedDocument, present: bytes, past: bytes
 ) -> Answered:
     _, path, method, code, sent, peer, agent, tags, since, encoding = group
     nobody = not peer and not agent

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
 from publisher.readers.poll_batches import Answered
-from publisher.readers.sums import State
+from publisher.readers.sums import ReaderState
 from publisher.readers.verdicts import median_minutes
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.readers import PostReach
@@ -60,7 +60,7 @@ class News:
         )
         return cls([(row.at.timestamp(), row.post_id) for row in rows])
 
-    def count(self, state: State, at: float, poll: Answered) -> None:
+    def count(self, state: ReaderState, at: float, poll: Answered) -> None:
         """Count what a reader got with this answer; a 304 also says that it holds all."""
         if poll.modified <= state.seen_at or poll.method != "GET" or poll.status not in (200, 304):
             return

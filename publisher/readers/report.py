@@ -18,7 +18,7 @@ from publisher.readers import intervals, verdicts
 from publisher.readers.identity import NOBODY
 from publisher.readers.reach import counted
 from publisher.readers.store import IDS_AT_ONCE, LOST
-from publisher.readers.sums import COUNTS, DAY_SECONDS, Figures, told_from_text, told_sum
+from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.readers.verdicts import judge
 from publisher.storage.tables.blog import Meta, Post
 from publisher.storage.tables.readers import PostReach, ReaderClient, ReaderDay
@@ -37,7 +37,7 @@ class Reader:
     subscribers: int
     subscribers_capped: bool
     days: float
-    sums: Figures
+    sums: ReaderSums
 
     def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
         """The reader's row as `publisher readers --json` has it."""
@@ -71,7 +71,7 @@ class Report:
     begin: datetime
     end: datetime
     readers: list[Reader]
-    nobody: Figures
+    nobody: ReaderSums
     lost: int
     delays: "list[PostDelay]"
     smallest_ttl_minutes: int
@@ -165,14 +165,14 @@ def make(
         begin=begin,
         end=now,
         readers=readers,
-        nobody=nobody[0] if nobody else Figures(),
+        nobody=nobody[0] if nobody else ReaderSums(),
         lost=int(lost.value) if lost else 0,
         delays=_delays(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
     )
 
 
-def avoided(obedient: Iterable[Figures], fixed_minutes: int) -> int:
+def avoided(obedient: Iterable[ReaderSums], fixed_minutes: int) -> int:
     """Polls that a fixed interval would have made in the time these readers took, less theirs."""
     return sum(
         round(sums.interval_seconds / 60.0 / fixed_minutes) - sums.intervals for sums in obedient
@@ -202,7 +202,7 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
         select(
             clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
             clients.subscribers_capped, clients.first_at, clients.last_at, newest.told,
-            before.told, *figures,
+            before.told.label("told_before"), *figures,
         )
         .select_from(ReaderClient)
         .outerjoin(
@@ -225,10 +225,19 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
 
 
 def _reader(row: Any, begin: float) -> Reader:
-    seen = (row[7] - max(row[6], begin)) / DAY_SECONDS
-    sums = Figures(*row[10:])
-    sums.told = told_sum(told_from_text(row[8]), told_from_text(row[9] or ""), -1)
-    return Reader(row[0], row[2], row[3], row[1], row[4], row[5], max(seen, 1.0), sums)
+    seen = (row.last_at - max(row.first_at, begin)) / DAY_SECONDS
+    sums = ReaderSums(**{name: getattr(row, name) for name in COUNTS})
+    sums.told = told_sum(told_from_text(row.told), told_from_text(row.told_before or ""), -1)
+    return Reader(
+        client=row.client,
+        agent=row.name,
+        version=row.version,
+        text=row.agent,
+        subscribers=row.subscribers,
+        subscribers_capped=row.subscribers_capped,
+        days=max(seen, 1.0),
+        sums=sums,
+    )
 
 
 def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:

@@ -9,7 +9,14 @@ from sqlalchemy.orm import DeclarativeBase, Session, aliased
 from publisher.readers import intervals
 from publisher.readers.agents import Agent
 from publisher.readers.poll_batches import Answered
-from publisher.readers.sums import COUNTS, Figures, State, told_from_text, told_sum, told_to_text
+from publisher.readers.sums import (
+    COUNTS,
+    ReaderState,
+    ReaderSums,
+    told_from_text,
+    told_sum,
+    told_to_text,
+)
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import PollHour, ReaderClient, ReaderDay, ReaderFeed
 
@@ -17,18 +24,20 @@ IDS_AT_ONCE = 500
 LOST = "polls_lost"
 
 
-def load_states(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], State]:
+def load_states(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], ReaderState]:
     """What these readers know, by reader and document."""
     states = {}
     for part in _parts(clients):
         for row in session.execute(
             select(*ReaderFeed.__table__.columns).where(ReaderFeed.client.in_(part))
         ):
-            states[row.client, row.document] = State(*row[2:])
+            states[row.client, row.document] = ReaderState(
+                row.last_at, row.told_minutes, row.seen_at, row.full_at, row.asked_back_at
+            )
     return states
 
 
-def save_states(session: Session, states: Mapping[tuple[int, str], State]) -> None:
+def save_states(session: Session, states: Mapping[tuple[int, str], ReaderState]) -> None:
     """Write what the readers know now."""
     rows = [
         {
@@ -67,7 +76,7 @@ def save_clients(
     _save(session, ReaderClient, ("client",), rows, {(client,) for client in first})
 
 
-def save_days(session: Session, days: Mapping[tuple[int, int], Figures]) -> None:
+def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> None:
     """Add sums to the readers' days; what comes late is counted to the reader's newest day."""
     newest = _newest_days(session, {client for client, _ in days})
     stored = {(client, row["day"]) for client, row in newest.items()}

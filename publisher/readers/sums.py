@@ -44,7 +44,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Figures:
+class ReaderSums:
     """Sums over polls; the names are the columns of `reader_days`.
 
     `first`: polls without one before. `stale`, `invented`: validators of an older version, or of
@@ -77,11 +77,11 @@ class Figures:
     spans: Spans = field(default_factory=Counter)
 
 
-COUNTS = tuple(column.name for column in fields(Figures) if column.type is int)
+COUNTS = tuple(column.name for column in fields(ReaderSums) if column.type is int)
 
 
 @dataclass(slots=True)
-class State:
+class ReaderState:
     """What one reader knows of one document: the columns of `reader_feeds` (which see)."""
 
     last_at: float
@@ -125,15 +125,15 @@ def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) 
     """Class by class, the sum of two, or with -1 the difference without what is nothing."""
     if not other:
         return dict(one)
-    nothing = Told()
+    zero = Told()
     sums = {
-        which: one.get(which, nothing).plus(other.get(which, nothing), sign)
+        which: one.get(which, zero).plus(other.get(which, zero), sign)
         for which in one.keys() | other.keys()
     }
     return {which: part for which, part in sums.items() if part.intervals}
 
 
-def count_answer(sums: Figures, poll: Answered, versions: Versions) -> None:
+def count_answer(sums: ReaderSums, poll: Answered, versions: Versions) -> None:
     """Add what one answer cost and saved."""
     sums.requests += 1
     sums.bytes += poll.sent
@@ -153,7 +153,9 @@ def count_answer(sums: Figures, poll: Answered, versions: Versions) -> None:
             _count_validator(sums, poll, versions)
 
 
-def count_interval(sums: Figures, state: State, at: float, smallest_ttl_minutes: int) -> None:
+def count_interval(
+    sums: ReaderSums, state: ReaderState, at: float, smallest_ttl_minutes: int
+) -> None:
     """Add the time since the reader asked last, judged by the ttl that it was told then."""
     interval, told = at - state.last_at, state.told_minutes * 60.0
     if interval < 0.0:  # the clock went back, or another worker's polls came late
@@ -183,7 +185,7 @@ def validator_content(poll: Answered, versions: Versions) -> str | None:
     return versions.by_date.get(poll.since.strip())
 
 
-def _count_validator(sums: Figures, poll: Answered, versions: Versions) -> None:
+def _count_validator(sums: ReaderSums, poll: Answered, versions: Versions) -> None:
     held = validator_content(poll, versions)
     if held is None:
         sums.invented += 1

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from publisher.readers.intervals import Spans, quantile
-from publisher.readers.sums import Figures, Told
+from publisher.readers.sums import ReaderSums, Told
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
@@ -28,13 +28,13 @@ class Verdict:
     evidence: str
 
 
-def judge(sums: Figures, smallest_ttl_minutes: int) -> Verdict:
+def judge(sums: ReaderSums, smallest_ttl_minutes: int) -> Verdict:
     """Judge one reader by its sums; `smallest_ttl_minutes` is the least the feed ever asks."""
     name = name_of(sums)
     return Verdict(name, _evidence(name, sums, smallest_ttl_minutes))
 
 
-def name_of(sums: Figures) -> str:
+def name_of(sums: ReaderSums) -> str:
     """The verdict alone, which costs a small part of its evidence."""
     if sums.intervals < INTERVALS_NEEDED:
         return TOO_FEW
@@ -70,7 +70,7 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
     return groups
 
 
-def _evidence(name: str, sums: Figures, smallest_ttl_minutes: int) -> str:
+def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW:
         known = _count(sums.intervals, "interval")
         return f"{known} known; {INTERVALS_NEEDED} are needed"
@@ -85,24 +85,24 @@ def _evidence(name: str, sums: Figures, smallest_ttl_minutes: int) -> str:
     return _patience(sums)
 
 
-def _repeated(sums: Figures) -> int:
+def _repeated(sums: ReaderSums) -> int:
     """The requests that could have been conditional."""
     return max(sums.requests - sums.first, 1)
 
 
-def _honest(sums: Figures) -> int:
+def _honest(sums: ReaderSums) -> int:
     """The requests with validators that we had sent."""
     return max(sums.conditional - sums.invented, 0)
 
 
-def _obedient(sums: Figures) -> bool:
+def _obedient(sums: ReaderSums) -> bool:
     """In time as a rule, and after each class of ttl: a fixed hour is in time after 60 only."""
     return sums.on_time >= ON_TIME_SHARE * sums.intervals and all(
         part.on_time >= CLASS_SHARE * part.intervals for part in _classes(sums)
     )
 
 
-def _patient(sums: Figures) -> bool:
+def _patient(sums: ReaderSums) -> bool:
     """Obeys with a floor of its own: hardly ever early, and slower where the ttl is longer."""
     classes = _classes(sums)
     if len(classes) < 2 or sums.early > PATIENT_SHARE * sums.intervals:
@@ -115,25 +115,25 @@ def _patient(sums: Figures) -> bool:
     )
 
 
-def _classes(sums: Figures) -> list[Told]:
+def _classes(sums: ReaderSums) -> list[Told]:
     """The classes of ttl with enough intervals to judge by, from the shortest ttl."""
     return [part for _, part in sorted(sums.told.items()) if part.intervals >= CLASS_INTERVALS]
 
 
-def _doubt(sums: Figures) -> str:
+def _doubt(sums: ReaderSums) -> str:
     if len(_classes(sums)) > 1:
         return ""
     return "; it was never told anything else, so a fixed interval would look the same"
 
 
-def _patience(sums: Figures) -> str:
+def _patience(sums: ReaderSums) -> str:
     return (
         f"{_share(sums.early, sums.intervals)} of {_count(sums.intervals, 'interval')} were too "
         f"short; it has a floor of its own, but waits longer when told to: {_followed(sums)}"
     )
 
 
-def _abusive(sums: Figures, repeated: int, honest: int, smallest: int) -> str:
+def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str:
     mean = sums.interval_seconds / sums.intervals
     return (
         f"{_share(sums.fast, sums.intervals)} of {_count(sums.intervals, 'interval')} were shorter "
@@ -142,7 +142,7 @@ def _abusive(sums: Figures, repeated: int, honest: int, smallest: int) -> str:
     )
 
 
-def _careless(sums: Figures, repeated: int, honest: int) -> str:
+def _careless(sums: ReaderSums, repeated: int, honest: int) -> str:
     if sums.invented > honest:
         return (
             f"{_share(sums.invented, repeated)} of {_count(repeated, 'repeated request')} carried "
@@ -154,7 +154,7 @@ def _careless(sums: Figures, repeated: int, honest: int) -> str:
     )
 
 
-def _fixed(sums: Figures) -> str:
+def _fixed(sums: ReaderSums) -> str:
     median = quantile(intervals(sums.spans), 0.5) or 0
     return (
         f"keeps its own time, {_length(median)}: {_share(sums.early, sums.intervals)} of "
@@ -163,12 +163,12 @@ def _fixed(sums: Figures) -> str:
     )
 
 
-def _on_time(sums: Figures) -> str:
+def _on_time(sums: ReaderSums) -> str:
     share = _share(sums.on_time, sums.intervals)
     return f"{share} of {_count(sums.intervals, 'interval')} ended when the ttl did"
 
 
-def _followed(sums: Figures) -> str:
+def _followed(sums: ReaderSums) -> str:
     """How long it waits after each ttl, those with the same wait together."""
     waits: dict[str, list[str]] = {}
     for minutes, group in told(sums.spans).items():

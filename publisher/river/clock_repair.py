@@ -1,6 +1,7 @@
-"""A clock that goes back: what was planned by the wrong time is moved back with it.
+"""Repair of poll plans after the system clock was set back.
 
-A machine that believed it was next year, and is put right, would otherwise rest until next year.
+Plans and pauses that lie in the wrong future are moved to now plus the interval they were on;
+a machine that believed it was next year would otherwise poll nothing until then.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ _OF_HOST = ("free_at", "rested_at", "not_before")
 
 
 def repair(session: Session, now: datetime) -> int:
-    """Take back the plans of feeds that were polled or added after `now`; how many there were.
+    """Move back the plans of feeds that were polled or added after `now`; returns how many.
 
     They keep the interval they were on, counted from `now`; so do the pauses of their hosts.
     Harmless at any time: there is nothing to do while the clock only goes forward.

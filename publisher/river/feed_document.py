@@ -28,7 +28,7 @@ class UnreadableFeed(InvalidData):
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosure:
+class FeedFile:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""
 
     url: str
@@ -37,7 +37,7 @@ class Enclosure:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FeedItem:
     """One entry as found. `markup` is HTML as sent, not yet cleaned."""
 
     guid: str
@@ -46,7 +46,7 @@ class Item:
     markup: str
     author: str = ""
     published_at: datetime | None = None
-    enclosures: tuple[Enclosure, ...] = ()
+    enclosures: tuple[FeedFile, ...] = ()
 
     @property
     def key(self) -> bytes:
@@ -60,7 +60,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 
     `window` is to be given back as `known` at the next fetch.
@@ -70,7 +70,7 @@ class Document:
     title: str = ""
     site_url: str = ""
     self_url: str = ""
-    items: tuple[Item, ...] = ()
+    items: tuple[FeedItem, ...] = ()
     window: Window = ()
     hints: DocumentHints = field(default_factory=DocumentHints)
     broken: bool = False
@@ -89,13 +89,13 @@ def plausible(moment: datetime | None, now: datetime) -> datetime | None:
     return min(moment, now)
 
 
-def told_apart(items: list[Item], present: frozenset[bytes]) -> list[Item]:
+def told_apart(items: list[FeedItem], present: frozenset[bytes]) -> list[FeedItem]:
     """The same items, in order, with keys of their own where different ones share an id.
 
     `present` are keys of items that stand in the same document but were not parsed again.
     """
-    by_key: dict[bytes, Item] = {}
-    settled: list[Item] = []
+    by_key: dict[bytes, FeedItem] = {}
+    settled: list[FeedItem] = []
     for item in items:
         first = by_key.get(item.key)
         shared = item.key in present or (first and first.fingerprint != item.fingerprint)
@@ -108,8 +108,8 @@ def told_apart(items: list[Item], present: frozenset[bytes]) -> list[Item]:
 
 
 def assemble(
-    marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[Item]
-) -> tuple[tuple[Item, ...], Window]:
+    marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[FeedItem]
+) -> tuple[tuple[FeedItem, ...], Window]:
     """The new items, each once, and the window, from digests of the bytes of all items.
 
     `parsed` are the items whose mark is not in `known`, in document order.

@@ -61,6 +61,23 @@ def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
     )
 
 
+SLOW_DOWN = frozenset({429, 503})
+"""Statuses whose Retry-After is obeyed; all others speak by their freshness."""
+
+
+def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime) -> int | None:
+    """How long an answer received at `now` asks to be left alone; None if it says nothing.
+
+    The river obeys it, and the judge of manners measures any reader by it.
+    """
+    if status in SLOW_DOWN:
+        return retry_after_seconds(headers, now)
+    hints = header_hints(headers, now)
+    if hints.max_age_seconds is not None:
+        return max(hints.max_age_seconds - (hints.age_seconds or 0), 0)
+    return hints.expires_at - int(now.timestamp()) if hints.expires_at is not None else None
+
+
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> int | None:
     """How long the server asks us to stay away, from either form of Retry-After."""
     value = headers.get("retry-after")

@@ -1,4 +1,4 @@
-"""The items that were read: told new from known, kept, found, and thrown away in time."""
+"""Stored items: new ones told from known ones, inserted, made searchable, pruned."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
-from publisher.river.feed_document import Item, plausible
+from publisher.river.feed_document import FeedItem, plausible
 from publisher.river.sanitising import clean_html
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 
@@ -23,42 +23,42 @@ _SAME = select(RiverItem).where(
 def keep(
     session: Session,
     feed: RiverFeed,
-    items: Sequence[Item],
+    items: Sequence[FeedItem],
     now: datetime,
-    shelf: list[RiverItem],
-) -> list[Item]:
-    """Put rows for new items on `shelf` and return those items; `put_away` stores the rows.
+    new_rows: list[RiverItem],
+) -> list[FeedItem]:
+    """Append rows for new items to `new_rows` and return those items; `insert_new` stores the rows.
 
     An item is known by its key, or by what it says when its id changes at every fetch. A
     known one that says something else is brought up to date and is not new again.
     """
     known = _known(session, feed.id, items) if items else {}
-    fresh: list[Item] = []
+    fresh: list[FeedItem] = []
     for item in items:
         row = known.get(item.key) or known.get(item.fingerprint)
         if row is None:
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
             _update(session, row, item, feed, now)
-    shelf += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
+    new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
     return fresh
 
 
-def put_away(session: Session, shelf: Sequence[RiverItem]) -> None:
+def insert_new(session: Session, new_rows: Sequence[RiverItem]) -> None:
     """Store the new items of a whole batch of visits, and make them findable."""
-    session.add_all(shelf)
+    session.add_all(new_rows)
     session.flush()
-    _index(session, shelf)
+    _index(session, new_rows)
 
 
-def _known(session: Session, feed_id: int, items: Sequence[Item]) -> dict[bytes, RiverItem]:
+def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, RiverItem]:
     keys = [item.key for item in items]
     prints = [item.fingerprint for item in items]
     rows = session.scalars(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
     return {row.fingerprint: row for row in rows} | {row.key: row for row in rows}
 
 
-def _row(feed: RiverFeed, item: Item, now: datetime) -> RiverItem:
+def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> RiverItem:
     published = plausible(item.published_at, now)
     return RiverItem(
         feed_id=feed.id,
@@ -76,11 +76,13 @@ def _row(feed: RiverFeed, item: Item, now: datetime) -> RiverItem:
     )
 
 
-def _files(item: Item) -> list[list[object]]:
+def _files(item: FeedItem) -> list[list[object]]:
     return [[file.url, file.media_type, file.length] for file in item.enclosures]
 
 
-def _update(session: Session, row: RiverItem, item: Item, feed: RiverFeed, now: datetime) -> None:
+def _update(
+    session: Session, row: RiverItem, item: FeedItem, feed: RiverFeed, now: datetime
+) -> None:
     """The same item, edited or under another id."""
     edited = row.fingerprint != item.fingerprint
     row.key, row.fingerprint = item.key, item.fingerprint

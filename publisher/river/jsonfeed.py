@@ -1,4 +1,4 @@
-"""JSON Feed 1.0 and 1.1 (jsonfeed.org) as a `Document`."""
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org) as a `FeedDocument`."""
 
 import html
 import json
@@ -8,7 +8,14 @@ from typing import Any
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
-from publisher.river.feed_document import Document, Enclosure, Item, NotAFeed, assemble, digest
+from publisher.river.feed_document import (
+    FeedDocument,
+    FeedFile,
+    FeedItem,
+    NotAFeed,
+    assemble,
+    digest,
+)
 
 _MAX_ITEMS = 1_000
 
@@ -18,7 +25,7 @@ def looks_like_json(body: bytes) -> bool:
     return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> Document:
+def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> FeedDocument:
     """Read a JSON Feed; NotAFeed for any other JSON or for text that is none."""
     try:
         tree = json.loads(body)
@@ -31,7 +38,7 @@ def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> Document:
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
     parsed = [_item(e) for e, mark in zip(entries, marks, strict=True) if mark not in known]
     items, window = assemble(marks, known, parsed)
-    return Document(
+    return FeedDocument(
         kind="json",
         title=_text(tree.get("title")),
         site_url=_text(tree.get("home_page_url")),
@@ -41,10 +48,10 @@ def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> Document:
     )
 
 
-def _item(entry: dict[str, Any]) -> Item:
+def _item(entry: dict[str, Any]) -> FeedItem:
     plain = html.escape(_text(entry.get("content_text")) or _text(entry.get("summary")))
     authors = _list(entry.get("authors")) or [entry.get("author")]
-    return Item(
+    return FeedItem(
         guid=_text(entry.get("id")),
         url=_text(entry.get("url")) or _text(entry.get("external_url")),
         title=_text(entry.get("title")),
@@ -52,7 +59,7 @@ def _item(entry: dict[str, Any]) -> Item:
         author=", ".join(_text(a.get("name")) for a in authors if isinstance(a, dict)),
         published_at=_moment(entry.get("date_published") or entry.get("date_modified")),
         enclosures=tuple(
-            Enclosure(
+            FeedFile(
                 _text(file.get("url")),
                 _text(file.get("mime_type")),
                 _count(file.get("size_in_bytes")),

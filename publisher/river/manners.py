@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from publisher.river.http_hints import header_hints, retry_after_seconds
+from publisher.river.http_hints import SLOW_DOWN, asked_to_wait_seconds
 
 CONDITIONAL_GAP_SECONDS = 3600
 UNCONDITIONAL_GAP_SECONDS = 86400
@@ -46,7 +46,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BrokenRule:
     """One request that broke one rule."""
 
     rule: str
@@ -55,12 +55,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MannersScore:
     """`score` is the share of requests without a finding, in percent."""
 
     score: float
     requests: int
-    findings: tuple[Finding, ...]
+    findings: tuple[BrokenRule, ...]
 
     def broken(self) -> dict[str, int]:
         """How often each rule was broken, by name."""
@@ -70,41 +70,41 @@ class Verdict:
         return dict(counts)
 
 
-Check = Callable[[list[Logged]], Iterator[Finding]]
+Check = Callable[[list[Logged]], Iterator[BrokenRule]]
 
 
-def _method(log: list[Logged]) -> Iterator[Finding]:
+def _method(log: list[Logged]) -> Iterator[BrokenRule]:
     for entry in log:
         if entry.method != "GET":
-            yield Finding("only-get", entry, f"{entry.method} instead of GET")
+            yield BrokenRule("only-get", entry, f"{entry.method} instead of GET")
 
 
-def _needless_headers(log: list[Logged]) -> Iterator[Finding]:
+def _needless_headers(log: list[Logged]) -> Iterator[BrokenRule]:
     for entry in log:
         for name in ("cookie", "referer", "pragma"):
             if name in entry.headers:
-                yield Finding("needless-headers", entry, f"sent {name}")
+                yield BrokenRule("needless-headers", entry, f"sent {name}")
         if "no-cache" in entry.headers.get("cache-control", ""):
-            yield Finding("needless-headers", entry, "sent Cache-Control: no-cache")
+            yield BrokenRule("needless-headers", entry, "sent Cache-Control: no-cache")
 
 
-def _agent(log: list[Logged]) -> Iterator[Finding]:
+def _agent(log: list[Logged]) -> Iterator[BrokenRule]:
     first = log[0].headers.get("user-agent", "")
     for entry in log:
         agent = entry.headers.get("user-agent", "")
         if not _AGENT.match(agent) or "mozilla" in agent.lower():
-            yield Finding("user-agent", entry, f"no program, version and contact in {agent!r}")
+            yield BrokenRule("user-agent", entry, f"no program, version and contact in {agent!r}")
         elif agent != first:
-            yield Finding("user-agent", entry, "changed between requests")
+            yield BrokenRule("user-agent", entry, "changed between requests")
 
 
-def _encoding(log: list[Logged]) -> Iterator[Finding]:
+def _encoding(log: list[Logged]) -> Iterator[BrokenRule]:
     for entry in log:
         if "gzip" not in entry.headers.get("accept-encoding", ""):
-            yield Finding("accept-encoding", entry, "did not offer gzip")
+            yield BrokenRule("accept-encoding", entry, "did not offer gzip")
 
 
-def _validators(log: list[Logged]) -> Iterator[Finding]:
+def _validators(log: list[Logged]) -> Iterator[BrokenRule]:
     """The pair of the newest answer comes back byte for byte, whole, for ever."""
     held: dict[str, str] = {}
     seen: dict[str, set[str]] = {"etag": set(), "last-modified": set()}
@@ -115,11 +115,11 @@ def _validators(log: list[Logged]) -> Iterator[Finding]:
             if sent == expected:
                 continue
             if sent is None:
-                yield Finding("memory", entry, f"forgot {given_name}")
+                yield BrokenRule("memory", entry, f"forgot {given_name}")
             elif sent in seen[given_name]:
-                yield Finding("memory", entry, f"sent an older {given_name}")
+                yield BrokenRule("memory", entry, f"sent an older {given_name}")
             else:
-                yield Finding("made-up", entry, f"sent a {given_name} that was never given")
+                yield BrokenRule("made-up", entry, f"sent a {given_name} that was never given")
         if 200 <= entry.status < 300:
             held = {n: entry.answer[n] for n in seen if entry.answer.get(n)}
         elif entry.status == 304:
@@ -128,38 +128,33 @@ def _validators(log: list[Logged]) -> Iterator[Finding]:
             seen[name].add(value)
 
 
-def _told(entry: Logged) -> float | None:
-    """How long an answer asked to be kept, or to be left alone; None if it says nothing."""
+def _asked_to_wait(entry: Logged) -> int | None:
+    """Seconds that an answer asked to be kept, or to be left alone; None if it says nothing."""
     moment = datetime.fromtimestamp(entry.at, UTC)
-    if entry.status in (429, 503):
-        return retry_after_seconds(entry.answer, moment)
-    hints = header_hints(entry.answer, moment)
-    if hints.max_age_seconds is not None:
-        return max(hints.max_age_seconds - (hints.age_seconds or 0), 0)
-    return hints.expires_at - entry.at if hints.expires_at is not None else None
+    return asked_to_wait_seconds(entry.status, entry.answer, moment)
 
 
-def _gaps(log: list[Logged]) -> Iterator[Finding]:
+def _gaps(log: list[Logged]) -> Iterator[BrokenRule]:
     for before, entry in pairwise(log):
         gap = entry.at - before.at + _SLACK_SECONDS
-        told = _told(before)
-        if before.status in (429, 503) and told is not None:
+        told = _asked_to_wait(before)
+        if before.status in SLOW_DOWN and told is not None:
             if gap < told:
-                yield Finding("retry-after", entry, f"{gap:.0f} s after being told {told:.0f} s")
+                yield BrokenRule("retry-after", entry, f"{gap:.0f} s after being told {told:.0f} s")
         elif told is not None and not before.failed:
             if gap < told:
-                yield Finding("max-age", entry, f"{gap:.0f} s after being told {told:.0f} s")
+                yield BrokenRule("max-age", entry, f"{gap:.0f} s after being told {told:.0f} s")
         elif not before.failed and not _redirects(before):
             least = CONDITIONAL_GAP_SECONDS if entry.conditional else UNCONDITIONAL_GAP_SECONDS
             if gap < least:
-                yield Finding("gap", entry, f"{gap:.0f} s since the last request")
+                yield BrokenRule("gap", entry, f"{gap:.0f} s since the last request")
 
 
 def _redirects(entry: Logged) -> bool:
     return 300 <= entry.status < 400 and entry.status != 304
 
 
-def _slows_down(log: list[Logged]) -> Iterator[Finding]:
+def _slows_down(log: list[Logged]) -> Iterator[BrokenRule]:
     """While errors go on, gaps never shrink; after a 429 without a hint they grow.
 
     A gap that a server set by Retry-After is not measured here.
@@ -167,31 +162,33 @@ def _slows_down(log: list[Logged]) -> Iterator[Finding]:
     polls = [entry for entry in log if entry.status != 401]
     for first, second, third in zip(polls, polls[1:], polls[2:], strict=False):
         earlier, later = second.at - first.at, third.at - second.at
-        told = (first.failed and _told(first) is not None) or _told(second) is not None
+        told = (first.failed and _asked_to_wait(first) is not None) or _asked_to_wait(
+            second
+        ) is not None
         if not second.failed or told:
             continue
         if first.failed and later + _SLACK_SECONDS < min(earlier, 86400):
-            yield Finding("back-off", third, f"{later:.0f} s after {earlier:.0f} s of errors")
+            yield BrokenRule("back-off", third, f"{later:.0f} s after {earlier:.0f} s of errors")
         elif second.status == 429 and not first.failed and later <= min(earlier, 86400):
-            yield Finding("back-off", third, "no slower after 429")
+            yield BrokenRule("back-off", third, "no slower after 429")
 
 
-def _gone(log: list[Logged]) -> Iterator[Finding]:
+def _gone(log: list[Logged]) -> Iterator[BrokenRule]:
     """After 410 one confirming request, a day later or more; then none."""
     seen: list[Logged] = []
     for entry in log:
         if len(seen) > 1 or (seen and entry.at - seen[0].at + _SLACK_SECONDS < GONE_GAP_SECONDS):
-            yield Finding("gone", entry, "asked for a feed that is gone")
+            yield BrokenRule("gone", entry, "asked for a feed that is gone")
         if entry.status == 410:
             seen.append(entry)
         elif not entry.failed:
             seen.clear()
 
 
-def _one_at_a_time(log: list[Logged]) -> Iterator[Finding]:
+def _one_at_a_time(log: list[Logged]) -> Iterator[BrokenRule]:
     for before, entry in pairwise(log):
         if before.ended_at is not None and entry.at < before.ended_at:
-            yield Finding("one-at-a-time", entry, "two requests to one host at once")
+            yield BrokenRule("one-at-a-time", entry, "two requests to one host at once")
 
 
 PER_TARGET: tuple[Check, ...] = (_validators, _gaps, _slows_down, _gone)
@@ -200,12 +197,12 @@ OVERALL: tuple[Check, ...] = (_method, _needless_headers, _agent, _encoding)
 TIMING: tuple[Check, ...] = (_gaps, _slows_down, _gone)
 
 
-def _invented(log: list[Logged], subscribed: frozenset[str]) -> Iterator[Finding]:
+def _invented(log: list[Logged], subscribed: frozenset[str]) -> Iterator[BrokenRule]:
     """Only addresses that a person gave or a server redirected to are asked for."""
     allowed = set(subscribed)
     for entry in log:
         if entry.target not in allowed:
-            yield Finding("invented-address", entry, f"nobody named {entry.target}")
+            yield BrokenRule("invented-address", entry, f"nobody named {entry.target}")
         if location := entry.answer.get("location"):
             allowed.add("/" + location.split("://", 1)[-1].partition("/")[2])
 
@@ -217,14 +214,14 @@ def _groups(log: Iterable[Logged], key: Callable[[Logged], object]) -> Iterator[
     yield from groups.values()
 
 
-def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> Verdict:
+def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> MannersScore:
     """Score a log of requests by all rules.
 
     `subscribed` are the request targets that were added by hand; with them, requests for
     anything else count as invented.
     """
     entries = sorted(log, key=lambda entry: entry.at)
-    findings: list[Finding] = []
+    findings: list[BrokenRule] = []
     for check in OVERALL:
         findings += check(entries) if entries else []
     for group in _groups(entries, lambda e: (e.host, e.target)):
@@ -236,14 +233,14 @@ def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> Ver
     return _verdict(entries, findings)
 
 
-def judge_timing(log: Iterable[Logged]) -> Verdict:
+def judge_timing(log: Iterable[Logged]) -> MannersScore:
     """Score a log without request headers, such as a history of visits, by its timing."""
     entries = sorted(log, key=lambda entry: entry.at)
     groups = _groups(entries, lambda e: (e.host, e.target))
     return _verdict(entries, [f for group in groups for check in TIMING for f in check(group)])
 
 
-def _verdict(entries: list[Logged], findings: list[Finding]) -> Verdict:
+def _verdict(entries: list[Logged], findings: list[BrokenRule]) -> MannersScore:
     bad = {id(finding.entry) for finding in findings}
     share = 1 - len(bad) / len(entries) if entries else 1.0
-    return Verdict(round(100 * share, 1), len(entries), tuple(findings))
+    return MannersScore(round(100 * share, 1), len(entries), tuple(findings))

@@ -1,4 +1,7 @@
-"""One feed, now: adding it, or retrieving it on demand, in the turn of its host."""
+"""Polls at a person's request: the first poll of a new feed, and "retrieve now".
+
+Each waits for the turn of its host like any other poll, for some seconds at most.
+"""
 
 import asyncio
 import os
@@ -6,7 +9,7 @@ import random
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from publisher.base.errors import Conflict, InvalidData
 from publisher.core.polling import parse
@@ -27,7 +30,7 @@ _PATIENCE_SECONDS = 20.0
 _HOPELESS = frozenset({"not-a-feed", "unsafe", "unreadable", "private-address", "redirect-refused"})
 
 
-class Choice(InvalidData):
+class SeveralFeeds(InvalidData):
     """The page announces several feeds: `feeds` are their addresses and titles."""
 
     def __init__(self, announced: tuple[tuple[str, str], ...]) -> None:
@@ -37,8 +40,8 @@ class Choice(InvalidData):
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What is needed to poll one feed outside the rounds."""
+class OnDemandPoller:
+    """Polls single feeds beside the worker."""
 
     database: Database
     clock: Callable[[], datetime]
@@ -57,7 +60,7 @@ class Desk:
         """Follow a feed, or the one that a site's page announces, with one request each.
 
         A server that fails now is followed all the same and asked again later. Raises
-        InvalidInput, Conflict, SpecError, NotAFeed, Choice, InvalidData.
+        InvalidInput, Conflict, SpecError, NotAFeed, SeveralFeeds, InvalidData.
         """
         address, typed = subscriptions.tidy_url(url)
         secret = credentials or typed
@@ -114,7 +117,7 @@ class Desk:
             feed = subscriptions.by_id(session, feed_id)
             job = frontier.take_job(feed, self.clock()) if owner else None
         if owner is None or job is None:
-            return feed  # its turn comes in the rounds
+            return feed  # the worker polls it in its turn
         brought = await self._visit(job)
         with self.database.write() as session:
             settle(session, owner, [brought], self.clock(), self.options, random.Random())  # noqa: S311
@@ -131,18 +134,17 @@ class Desk:
     async def _hold(self, host: str) -> str | None:
         """Own the host, waiting a little while it is busy or resting; None if that is long."""
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
-        lease = timedelta(seconds=self.options.lease_real_seconds)
         for _ in range(int(_PATIENCE_SECONDS / 0.2)):
             now = self.clock()
             with self.database.write() as session:
-                if frontier.hold(session, host, owner, now, now + lease):
+                if frontier.hold(session, host, owner, now, now + self.options.lease):
                     return owner
             await asyncio.sleep(0.2)
         return None
 
 
 def _announced(first: Visit, choose_first: bool) -> str:
-    """The feed that a page announces; NotAFeed when there is none, Choice when several."""
+    """The feed that a page announces; NotAFeed when there is none, SeveralFeeds when several."""
     found: tuple[tuple[str, str], ...] = ()
     try:
         kind = first.fetched.headers.get("content-type", "")
@@ -152,5 +154,5 @@ def _announced(first: Visit, choose_first: bool) -> str:
     if not found:
         raise NotAFeed(f"{first.fetched.url}: {first.detail}, and announces none")
     if len(found) > 1 and not choose_first:
-        raise Choice(found)
+        raise SeveralFeeds(found)
     return subscriptions.tidy_url(found[0][0])[0]

@@ -1,22 +1,26 @@
-"""What can be chosen about the river, with its defaults."""
+"""The river's options: what a site's settings choose, and what is fixed for all sites."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from publisher.core.polling import PollPolicy, parse
+from publisher.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class RiverOptions:
-    """Settings of one river. Durations are of the site's clock, except where they say real.
+    """Options of one river; defaults that a person can change stand in `Settings`.
 
+    Durations are of the site's clock, which runs `clock_speed` times as fast as the real one,
+    except where they say real.
     `policy` serves the feeds that have none of their own. `quarantine_polls` and
     `quarantine_hours` must both pass before a permanent redirect is believed.
     """
 
-    policy: str = "attentive"
+    policy: str = Settings.river_policy
     contact_url: str = "http://127.0.0.1:8000/"
     allow_private: bool = False
-    host_delay_seconds: float = 2.0
+    host_delay_seconds: float = Settings.river_host_delay_seconds
     host_delay_ceiling_seconds: float = 3600.0
     jitter_share: float = 0.05
     jitter_ceiling_seconds: float = 300.0
@@ -27,12 +31,18 @@ class RiverOptions:
     error_minutes: float = 30.0
     error_ceiling_minutes: float = 1440.0
     unconditional_minutes: float = 1440.0
-    on_demand_minutes: float = 60.0
+    on_demand_minutes: float = Settings.river_on_demand_minutes
     quarantine_polls: int = 3
     quarantine_hours: float = 24.0
-    keep_days: int = 90
-    keep_items: int = 1000
-    keep_visit_days: int = 90
+    keep_days: int = Settings.river_keep_days
+    keep_items: int = Settings.river_keep_items
+    keep_visit_days: int = Settings.river_keep_visit_days
+    clock_speed: float = 1.0
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a host is owned at most, by the clock of the site."""
+        return timedelta(seconds=self.lease_real_seconds * self.clock_speed)
 
     def policy_for(self, spec: str) -> PollPolicy:
         """The policy of a feed; SpecError for a name that nobody knows."""

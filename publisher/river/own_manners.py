@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.river.manners import Logged, Verdict, judge_timing
+from publisher.river.http_hints import SLOW_DOWN
+from publisher.river.manners import Logged, MannersScore, judge_timing
 from publisher.storage.tables.river import RiverFeed, RiverVisit
 
 _MOST_VISITS = 20_000
-_WANTS_RETRY_AFTER = frozenset({429, 503})
 
 
-def politeness(session: Session, now: datetime, days: int = 7) -> Verdict:
+def politeness(session: Session, now: datetime, days: int = 7) -> MannersScore:
     """The score of the last days: gaps, hints, Retry-After, back-off and 410 as we kept them."""
     recent = (
         select(RiverVisit, RiverFeed.host, RiverFeed.url)
@@ -28,7 +28,7 @@ def politeness(session: Session, now: datetime, days: int = 7) -> Verdict:
 def _logged(rows: Sequence[tuple[RiverVisit, str, str]]) -> Iterator[Logged]:
     for visit, host, url in rows:
         told = "" if visit.told_seconds is None else str(visit.told_seconds)
-        slow = visit.status in _WANTS_RETRY_AFTER
+        slow = visit.status in SLOW_DOWN
         answer = {"retry-after": told} if slow else {"cache-control": f"max-age={told}"}
         yield Logged(
             at=visit.at.timestamp(),

@@ -20,9 +20,9 @@ from publisher.base.text import plain_text
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
 from publisher.river.feed_document import (
-    Document,
-    Enclosure,
-    Item,
+    FeedDocument,
+    FeedFile,
+    FeedItem,
     NotAFeed,
     UnreadableFeed,
     assemble,
@@ -39,7 +39,7 @@ _NOTHING: Mapping[bytes, bytes] = {}
 
 def parse_document(
     body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
-) -> Document:
+) -> FeedDocument:
     """Read RSS 0.9x-2.0, RDF, Atom or JSON Feed.
 
     `known` is the `window` of the last document: its items are not parsed again. Raises
@@ -55,7 +55,7 @@ def parse_document(
         raise UnreadableFeed("the document is damaged beyond reading") from problem
 
 
-def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> Document:
+def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
     if looks_like_json(body):
         return parse_json_feed(body, known)
     document = to_utf8(body, content_type)
@@ -94,7 +94,7 @@ def _only_new(
 
 def _document(
     document: bytes, url: str, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
-) -> Document:
+) -> FeedDocument:
     tree = feedparser.parse(
         io.BytesIO(document),
         # Without an address of its own: ids must not change when a feed moves.
@@ -107,7 +107,7 @@ def _document(
     head = tree.feed
     parsed = [_item(entry, url) for entry in tree.entries[:_MAX_ITEMS]]
     items, window = assemble(marks, known, parsed)
-    return Document(
+    return FeedDocument(
         kind=found.kind,
         title=_plain(head, "title"),
         site_url=_absolute(url, _raw(head, "link")),
@@ -128,9 +128,9 @@ def _links(values: Any, relation: str) -> list[Any]:
     return [link for link in _raw(values, "links") or [] if link.get("rel") == relation]
 
 
-def _item(entry: Any, url: str) -> Item:
+def _item(entry: Any, url: str) -> FeedItem:
     markup, base = _content(entry, url)
-    return Item(
+    return FeedItem(
         guid=str(_raw(entry, "id") or "").strip(),
         url=_absolute(base, _raw(entry, "link")),
         title=_plain(entry, "title"),
@@ -138,7 +138,7 @@ def _item(entry: Any, url: str) -> Item:
         author=str(_raw(entry, "author") or "").strip(),
         published_at=_moment(entry),
         enclosures=tuple(
-            Enclosure(_absolute(base, link.get("href")), link.get("type") or "", _length(link))
+            FeedFile(_absolute(base, link.get("href")), link.get("type") or "", _length(link))
             for link in _links(entry, "enclosure")
             if link.get("href")
         ),

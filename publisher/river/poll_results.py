@@ -1,7 +1,8 @@
-"""After a visit: what is remembered of the feed and its host, and when they come next.
+"""Storing finished polls: update feed and host, insert new items, plan the next poll.
 
-The decisions are made here, in one transaction for a batch of visits; `schedule` and
-`moves` say what they are, `stock` and `frontier` keep them.
+One transaction for a batch, which also releases the leases of its hosts. The rules stand
+elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for items,
+`frontier` for the queue.
 """
 
 import random
@@ -14,10 +15,10 @@ from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.river import frontier, item_store, redirects
-from publisher.river.feed_document import Document, Item
+from publisher.river.feed_document import FeedDocument, FeedItem
 from publisher.river.options import RiverOptions
 from publisher.river.polls import Visit, answer_of, pack
-from publisher.river.schedule import Trouble, plan
+from publisher.river.schedule import PollTrouble, plan
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 
 _WHOLE_DAY = timedelta(days=1)
@@ -28,11 +29,11 @@ _HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding
 
 
 @dataclass(slots=True)
-class _Batch:
-    """What a batch of visits adds to the database."""
+class _NewRows:
+    """Rows that a batch of polls adds to the database."""
 
     items: list[RiverItem] = field(default_factory=list)
-    records: list[dict[str, Any]] = field(default_factory=list)
+    visits: list[dict[str, Any]] = field(default_factory=list)
 
 
 def settle(
@@ -49,17 +50,17 @@ def settle(
     hosts = sorted({visit.job.host for visit in visits})
     feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
     units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
-    batch = _Batch()
+    new_rows = _NewRows()
     with session.no_autoflush:  # one flush for all feeds, not one before each query
         for visit in visits:
             feed, host = feeds.get(visit.job.feed_id), units.get(visit.job.host)
             if feed is not None:  # else it was removed meanwhile
-                _settle_one(session, feed, host, visit, now, options, rng, batch)
-    item_store.put_away(session, batch.items)
-    if batch.records:
-        session.execute(insert(RiverVisit), batch.records)
+                _settle_one(session, feed, host, visit, now, options, rng, new_rows)
+    item_store.insert_new(session, new_rows.items)
+    if new_rows.visits:
+        session.execute(insert(RiverVisit), new_rows.visits)
     frontier.release(session, owner, hosts)
-    return len(batch.items)
+    return len(new_rows.items)
 
 
 def _not_ahead(visit: Visit, now: datetime) -> Visit:
@@ -75,7 +76,7 @@ def _settle_one(
     ended_at: datetime,
     options: RiverOptions,
     rng: random.Random,
-    batch: _Batch,
+    new_rows: _NewRows,
 ) -> None:
     now = visit.job.at
     waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
@@ -84,11 +85,11 @@ def _settle_one(
     problem = visit.problem or _weigh_move(session, feed, visit, options)
     policy = options.policy_for(feed.policy)
     memory = policy.restore(feed.memory)
-    new: list[Item] = []
+    new: list[FeedItem] = []
     if problem:
         _fail(feed, visit, problem)
     else:
-        new = _accept(session, feed, visit, batch.items)
+        new = _accept(session, feed, visit, new_rows.items)
         changed = visit.content_hash != feed.content_hash
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
@@ -98,7 +99,7 @@ def _settle_one(
     planned = plan(policy, memory, now, options, rng, trouble=trouble, unconditional=blind)
     feed.next_poll_at = planned.next_at if feed.state == "active" else None
     feed.reasons = planned.reasons if feed.state == "active" else [f"not polled: {feed.state}"]
-    batch.records.append(_record(feed, visit, problem, len(new)))
+    new_rows.visits.append(_record(feed, visit, problem, len(new)))
 
 
 def pace(
@@ -137,21 +138,23 @@ def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverO
         return ""
     keys = frozenset(session.scalars(select(RiverItem.key).where(RiverItem.feed_id == feed.id)))
     verdict = redirects.judge_offer(feed, offered, visit.document, keys, now, options)
-    if verdict is redirects.Offer.REFUSE:
+    if verdict is redirects.MoveVerdict.REFUSE:
         return "another-feed"
-    if verdict is redirects.Offer.TAKE:
+    if verdict is redirects.MoveVerdict.TAKE:
         redirects.take_address(session, feed, offered, now)
-    elif verdict is redirects.Offer.WAIT:
+    elif verdict is redirects.MoveVerdict.WAIT:
         redirects.note_offer(feed, offered, now)
     else:
         redirects.forget_offer(feed)
     return ""
 
 
-def _accept(session: Session, feed: RiverFeed, visit: Visit, shelf: list[RiverItem]) -> list[Item]:
+def _accept(
+    session: Session, feed: RiverFeed, visit: Visit, new_rows: list[RiverItem]
+) -> list[FeedItem]:
     """Take in a good answer: items, names, validators; returns the new items."""
     document, now = visit.document, visit.job.at
-    new = item_store.keep(session, feed, document.items, now, shelf) if document else []
+    new = item_store.keep(session, feed, document.items, now, new_rows) if document else []
     if document is not None:
         _describe(feed, document)
     pair = visit.fetched.validators
@@ -172,7 +175,7 @@ def _accept(session: Session, feed: RiverFeed, visit: Visit, shelf: list[RiverIt
     return new
 
 
-def _describe(feed: RiverFeed, document: Document) -> None:
+def _describe(feed: RiverFeed, document: FeedDocument) -> None:
     feed.title = (document.title or feed.title)[:500]
     feed.site_url = document.site_url or feed.site_url
     feed.window = pack(document)
@@ -201,9 +204,9 @@ def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
         feed.gone_at = visit.job.at
 
 
-def _trouble(feed: RiverFeed, visit: Visit, waited: float) -> Trouble:
+def _trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
     status = visit.fetched.status
-    return Trouble(
+    return PollTrouble(
         failures=feed.failures,
         words=f"status {status}" if visit.problem == f"status-{status}" else feed.problem,
         slow_down=visit.asked_to_slow_down,

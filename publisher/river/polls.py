@@ -1,4 +1,4 @@
-"""One visit to a feed: the answer read into a document, or into the reason why not."""
+"""One poll of a feed: its answer read into a document, or into the reason why not."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from publisher.base.errors import InvalidData
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
 from publisher.river.feed_document import (
-    Document,
-    Item,
+    FeedDocument,
+    FeedItem,
     NotAFeed,
     UnreadableFeed,
     digest,
@@ -17,12 +17,11 @@ from publisher.river.feed_document import (
 )
 from publisher.river.fetch import Fetcher
 from publisher.river.frontier import Job
-from publisher.river.http_hints import header_hints, retry_after_seconds
+from publisher.river.http_hints import asked_to_wait_seconds, header_hints
 from publisher.river.parse import parse_document
 
 MARK_BYTES = 8
 _LARGE_BYTES = 200_000
-_SLOW_DOWN = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Visit:
 
     job: Job
     fetched: Fetched
-    document: Document | None = None
+    document: FeedDocument | None = None
     content_hash: bytes = b""
     problem: str = ""
     detail: str = ""
@@ -49,12 +48,7 @@ class Visit:
     @property
     def told_seconds(self) -> int | None:
         """How long the server asked to be left alone, by its headers."""
-        if self.fetched.status in _SLOW_DOWN:
-            return retry_after_seconds(self.fetched.headers, self.job.at)
-        hints = header_hints(self.fetched.headers, self.job.at)
-        if hints.max_age_seconds is not None:
-            return max(hints.max_age_seconds - (hints.age_seconds or 0), 0)
-        return hints.expires_at - int(self.job.at.timestamp()) if hints.expires_at else None
+        return asked_to_wait_seconds(self.fetched.status, self.fetched.headers, self.job.at)
 
     @property
     def asked_to_slow_down(self) -> bool:
@@ -104,12 +98,12 @@ def unpack(window: bytes) -> Mapping[bytes, bytes]:
     }
 
 
-def pack(document: Document) -> bytes:
+def pack(document: FeedDocument) -> bytes:
     """The window of a document as it is stored; items without a key are left out."""
     return b"".join(mark + key for mark, key in document.window if key)
 
 
-def answer_of(visit: Visit, new: list[Item], changed: bool) -> Answer:
+def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
     """What a poll policy learns from a visit. An unchanged 200 teaches what a 304 does."""
     headers = header_hints(visit.fetched.headers, visit.job.at)
     document = visit.document

@@ -29,7 +29,7 @@ Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReadingEntry:
     """An item with the feed it came from, and whether its reader has read it."""
 
     item: RiverItem
@@ -49,7 +49,7 @@ class View:
     before: tuple[datetime, int] | None = None
 
 
-def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> list[Entry]:
+def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> list[ReadingEntry]:
     """Items, newest first; grouped by feed when the view says so. One more than a page at most."""
     read = _is_read(session, author_id)
     found = _visible(author_id).add_columns(read.label("read")).where(*_wanted(session, view, read))
@@ -59,20 +59,21 @@ def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> 
         tied = and_(RiverItem.shown_at == moment, RiverItem.id < number)
         found = found.where(or_(older, tied))
     found = found.order_by(RiverItem.shown_at.desc(), RiverItem.id.desc()).limit(limit + 1)
-    rows = [Entry(item, feed, bool(seen)) for item, feed, seen in session.execute(found)]
+    rows = [ReadingEntry(item, feed, bool(seen)) for item, feed, seen in session.execute(found)]
     if view.by_feed:
         rows[:limit] = sorted(rows[:limit], key=lambda e: (e.feed.title.lower(), e.feed.id))
     return rows
 
 
-def one(session: Session, author_id: int, item_id: int) -> Entry:
+def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
     """One item; NotFound when it is not there, or not any more."""
     read = _is_read(session, author_id)
     found = _visible(author_id).add_columns(read.label("read")).where(RiverItem.id == item_id)
     row = session.execute(found).first()
     if row is None:
         raise NotFound("this item is not kept any more")
-    return Entry(row[0], row[1], bool(row[2]))
+    item, feed, seen = row
+    return ReadingEntry(item, feed, bool(seen))
 
 
 def unread_counts(session: Session, author_id: int) -> dict[int, int]:

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, NotFound
 from publisher.river import frontier
-from publisher.river.feed_document import Document
+from publisher.river.feed_document import FeedDocument
 from publisher.river.hosts import work_unit_of
 from publisher.river.options import RiverOptions
 from publisher.storage.tables.river import RiverFeed, RiverMove
 
 
-class Offer(Enum):
+class MoveVerdict(StrEnum):
     """What to do about the address that a poll was permanently redirected to."""
 
     NONE = "none"
@@ -24,7 +24,7 @@ class Offer(Enum):
     REFUSE = "refuse"
 
 
-def is_same_feed(feed: RiverFeed, document: Document, known_keys: frozenset[bytes]) -> bool:
+def is_same_feed(feed: RiverFeed, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
     """Whether a document at another address continues this feed.
 
     Shared items prove it; so does a document that names our address as its own; for want of
@@ -43,25 +43,29 @@ def is_same_feed(feed: RiverFeed, document: Document, known_keys: frozenset[byte
 def judge_offer(
     feed: RiverFeed,
     offered_url: str | None,
-    document: Document | None,
+    document: FeedDocument | None,
     known_keys: frozenset[bytes],
     now: datetime,
     options: RiverOptions,
-) -> Offer:
+) -> MoveVerdict:
     """Weigh a redirect. A feed that was never read has nothing to lose and moves at once.
 
     `document` is None for an unchanged answer, which is the same feed by its validator.
     """
     if offered_url is None or offered_url == feed.url:
-        return Offer.NONE
+        return MoveVerdict.NONE
     if feed.last_success_at is None:
-        return Offer.TAKE
+        return MoveVerdict.TAKE
     if document is not None and not is_same_feed(feed, document, known_keys):
-        return Offer.REFUSE
+        return MoveVerdict.REFUSE
     if feed.offered_url != offered_url or feed.offered_at is None:
-        return Offer.WAIT
+        return MoveVerdict.WAIT
     patient = now - feed.offered_at >= timedelta(hours=options.quarantine_hours)
-    return Offer.TAKE if patient and feed.offers + 1 >= options.quarantine_polls else Offer.WAIT
+    return (
+        MoveVerdict.TAKE
+        if patient and feed.offers + 1 >= options.quarantine_polls
+        else MoveVerdict.WAIT
+    )
 
 
 def note_offer(feed: RiverFeed, offered_url: str | None, now: datetime) -> None:

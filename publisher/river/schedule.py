@@ -12,7 +12,7 @@ DAY_SECONDS = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class PollTrouble:
     """What stands in the way of a normal schedule. `failures` counts in a row, this one too.
 
     `last_wait_seconds` is how long we stayed away last time: errors never shorten it.
@@ -28,7 +28,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PollPlan:
     """The next poll and why then."""
 
     next_at: datetime
@@ -42,9 +42,9 @@ def plan(
     options: RiverOptions,
     rng: random.Random,
     *,
-    trouble: Trouble | None = None,
+    trouble: PollTrouble | None = None,
     unconditional: bool = False,
-) -> Plan:
+) -> PollPlan:
     """The next poll after one at `now`.
 
     `unconditional`: the server gave no validators, so that each poll costs a whole document.
@@ -61,10 +61,12 @@ def plan(
     if jitter >= 1:
         reasons.append(f"jitter +{duration(jitter)}")
     next_at = now + timedelta(seconds=int(wait + jitter))
-    return Plan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
+    return PollPlan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
 
 
-def _backed_off(wait: float, trouble: Trouble, options: RiverOptions, reasons: list[str]) -> float:
+def _backed_off(
+    wait: float, trouble: PollTrouble, options: RiverOptions, reasons: list[str]
+) -> float:
     """Twice as long with every failure up to the ceiling, and what the server asked for."""
     base = max(wait, options.error_minutes * 60)
     doublings = min(trouble.failures - (0 if trouble.slow_down else 1), 20)

@@ -1,4 +1,4 @@
-"""The river of a site, put together: its options from the settings, its worker, its upkeep."""
+"""The river of one site: its options from the settings, its worker, its upkeep."""
 
 import asyncio
 import threading
@@ -10,9 +10,9 @@ from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
 from publisher.installation import Site
 from publisher.river import item_store
-from publisher.river.on_demand import Desk
+from publisher.river.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from publisher.settings import load_settings
 
 _CHECK_SECONDS = 0.5
@@ -34,24 +34,24 @@ def options(site: Site) -> RiverOptions:
         keep_days=chosen.river_keep_days,
         keep_items=chosen.river_keep_items,
         keep_visit_days=chosen.river_keep_visit_days,
+        clock_speed=1.0 / real_seconds(site.clock, 1.0),
     )
 
 
-def desk(site: Site) -> Desk:
-    """For polling one feed at somebody's request."""
-    return Desk(site.database, site.clock, options(site))
+def on_demand(site: Site) -> OnDemandPoller:
+    """What polls one feed at a person's request."""
+    return OnDemandPoller(site.database, site.clock, options(site))
 
 
-def rounds(site: Site) -> Rounds:
-    """A worker for all feeds."""
-    speed = 1.0 / real_seconds(site.clock, 1.0)
-    return Rounds(site.database, site.clock, options(site), speed=speed)
+def worker(site: Site) -> RiverWorker:
+    """A worker that polls all feeds."""
+    return RiverWorker(site.database, site.clock, options(site))
 
 
 def work_until(site: Site, stop: threading.Event) -> None:
     """Poll what becomes due until `stop`; requests under way are finished first.
 
-    Changed settings count from the next round on.
+    Changed settings count from the next poll on.
     """
     while not stop.is_set():
         asyncio.run(_work(site, stop))
@@ -60,13 +60,13 @@ def work_until(site: Site, stop: threading.Event) -> None:
 async def _work(site: Site, stop: threading.Event) -> None:
     """One worker, for as long as the settings stay as they are."""
     over, begun_with = asyncio.Event(), options(site)
-    worker = asyncio.create_task(rounds(site).run(over))
-    while not worker.done():
+    working = asyncio.create_task(worker(site).run(over))
+    while not working.done():
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(worker), _CHECK_SECONDS)
+            await asyncio.wait_for(asyncio.shield(working), _CHECK_SECONDS)
         if stop.is_set() or options(site) != begun_with:
             over.set()
-    await worker
+    await working
 
 
 def keep_working(site: Site, stop: threading.Event) -> None:
@@ -80,7 +80,7 @@ def keep_working(site: Site, stop: threading.Event) -> None:
 
 
 def tidy(site: Site) -> None:
-    """Throw away what the retention settings say; harmless at any time."""
+    """Throw away what the retention settings say; safe at any time."""
     chosen, now = options(site), site.clock()
     try:
         with site.database.write() as session:

@@ -1,6 +1,6 @@
-"""The worker: claims hosts, keeps many requests in flight, stores what they bring.
+"""The river worker: claims hosts, keeps many requests in flight, stores what they bring.
 
-The database is the queue and the only state; a round can die at any line (see `frontier`).
+The database is the queue and the only state; a worker can die at any line (see `frontier`).
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import random
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
@@ -30,8 +30,8 @@ _BATCH_VISITS = 200
 log = structlog.get_logger("river")
 
 
-class Rounds:
-    """One worker on one database. `clock` is the site's; `speed` how fast it runs."""
+class RiverWorker:
+    """One worker on one database; `clock` is the site's."""
 
     def __init__(
         self,
@@ -39,13 +39,11 @@ class Rounds:
         clock: Callable[[], datetime],
         options: RiverOptions,
         rng: random.Random | None = None,
-        speed: float = 1.0,
     ) -> None:
         self._database = database
         self._clock = clock
         self._options = options
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
-        self._speed = speed
         self._owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._asking: set[asyncio.Task[None]] = set()
         self._brought: list[Visit] = []
@@ -90,9 +88,8 @@ class Rounds:
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
                     return []
-            lease = timedelta(seconds=self._options.lease_real_seconds * self._speed)
             with self._database.write() as session:
-                return frontier.claim(session, self._owner, now, now + lease, limit)
+                return frontier.claim(session, self._owner, now, now + self._options.lease, limit)
 
         try:
             return await asyncio.to_thread(work)
@@ -190,7 +187,7 @@ class Rounds:
             free_at = frontier.next_moment(session)
         if free_at is None:
             return _LOOK_AGAIN_SECONDS
-        left = (free_at - self._clock()).total_seconds() / self._speed
+        left = (free_at - self._clock()).total_seconds() / self._options.clock_speed
         return min(max(left, 0.01), _LOOK_AGAIN_SECONDS)
 
     async def _finish(self) -> None:

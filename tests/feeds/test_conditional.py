@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
-from publisher.feeds.conditional import Answer, Moved, Served, accepts_gzip
+from publisher.feeds.conditional import FeedAnswer, Moved, Served, accepts_gzip
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
 MODIFIED = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -31,7 +31,7 @@ def served(**changes: Any) -> Served:
 
 def ask(
     document: Served | Moved, now: datetime = NOW, method: str = "GET", **headers: str
-) -> Answer:
+) -> FeedAnswer:
     """The answer to a request with these headers (`if_none_match="..."`)."""
     environ = {f"HTTP_{name.upper()}": value for name, value in headers.items()}
     return document.respond({"REQUEST_METHOD": method, **environ}, now)

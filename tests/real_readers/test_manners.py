@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from publisher.installation import Site
-from publisher.river.manners import Verdict, judge, judge_timing
+from publisher.river.manners import MannersScore, judge, judge_timing
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -43,7 +43,7 @@ class Server:
         given = conditional(body, f'W/"edition-{edition}"', MODIFIED, Cache_Control="max-age=7200")
         return given(headers)
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> MannersScore:
         """The judge's word on everything that was asked."""
         return judge(self.origin.log, ["/feed"])
 
@@ -55,7 +55,7 @@ def server(clock: FakeClock) -> Iterator[Server]:
     running.origin.close()
 
 
-def by_the_hour(server: Server, poll: Callable[[], object]) -> Verdict:
+def by_the_hour(server: Server, poll: Callable[[], object]) -> MannersScore:
     """Start the reader every hour; what the judge says, printed for comparison."""
     for _ in range(HOURS):
         poll()

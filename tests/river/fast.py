@@ -9,11 +9,11 @@ from publisher.installation import Site
 from publisher.river import frontier
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from tests.conftest import FakeClock
 
 
-class FastRounds(Rounds):
+class FastRounds(RiverWorker):
     """A month in seconds: `go(end)` polls everything that becomes due until `end`.
 
     `live` is what the rest of the world does until a moment, before the clock shows it. The clock

@@ -16,7 +16,7 @@ from publisher.base.environment import Environment
 from publisher.core.polling import names
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -79,7 +79,7 @@ def test_locked_before_anything_is_claimed(river: River, origin: Origin) -> None
     url = origin.serve("/f", Reply(200, rss("a"), {"ETag": '"1"'}))
     river.add(url)
     holder = lock(river)
-    rounds = Rounds(river.site.database, river.clock, river.options, river.rng)
+    rounds = RiverWorker(river.site.database, river.clock, river.options, river.rng)
 
     async def a_while() -> int:
         stop = asyncio.Event()

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.options import RiverOptions
-from publisher.river.worker import Rounds
+from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -41,7 +41,7 @@ class River:
 
     def poll(self) -> int:
         """Poll what is due now; returns how many requests were settled."""
-        rounds = Rounds(self.site.database, self.clock, self.options, self.rng)
+        rounds = RiverWorker(self.site.database, self.clock, self.options, self.rng)
         asyncio.run(rounds.drain())
         return rounds.polls
 
@@ -338,7 +338,7 @@ def test_one_host_is_asked_by_one_request_at_a_time(river: River, origin: Origin
     river.options = replace(OPTIONS, host_delay_seconds=3600.0)
     for name in "abc":
         river.add(origin.serve(f"/{name}", Reply(200, rss(name), {**XML, "ETag": '"e"'})))
-    rounds = Rounds(river.site.database, river.clock, river.options, river.rng)
+    rounds = RiverWorker(river.site.database, river.clock, river.options, river.rng)
 
     async def a_moment() -> None:
         stop = asyncio.Event()

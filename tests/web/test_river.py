@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.river import subscriptions
-from publisher.river.feed_document import Item
-from publisher.river.item_store import keep, put_away
+from publisher.river.feed_document import FeedItem
+from publisher.river.item_store import insert_new, keep
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -47,7 +47,7 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
         known = subscriptions.known_url(db, url)
         feed = known or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
         made = [
-            Item(
+            FeedItem(
                 guid=name,
                 url=f"http://a.example/{name}",
                 title=f"Title {name}",
@@ -59,7 +59,7 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
         ]
         shelf: list[RiverItem] = []
         keep(db, feed, made, now, shelf)
-        put_away(db, shelf)
+        insert_new(db, shelf)
         return feed.id
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from publisher.feeds.channel import Cloud
+
 WEBSUB, RSSCLOUD = "websub", "rsscloud"
 
 
@@ -18,17 +20,6 @@ class Target:
     protocol: str
     url: str
     topic: str
-
-
-@dataclass(frozen=True, slots=True)
-class CloudAddress:
-    """Where readers register with a cloud: the attributes of RSS's `cloud` element."""
-
-    domain: str
-    port: int
-    path: str
-    register_procedure: str
-    protocol: str
 
 
 def targets(hubs: str, cloud: str, topics: Mapping[str, str]) -> list[Target]:
@@ -47,11 +38,11 @@ def form(target: Target) -> dict[str, str]:
     return {"hub.mode": "publish", "hub.url": target.topic, "hub.topic": target.topic}
 
 
-def cloud_address(url: str) -> CloudAddress:
-    """What the `cloud` element says of the cloud whose `pleaseNotify` is at `url`."""
+def cloud_element(url: str) -> Cloud:
+    """The `cloud` element for the cloud whose `pleaseNotify` is at `url`."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
-    return CloudAddress(
+    return Cloud(
         domain=parts.hostname or "",
         port=parts.port or (443 if secure else 80),
         path=parts.path or "/pleaseNotify",

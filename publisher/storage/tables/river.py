@@ -1,12 +1,15 @@
 """The river's tables: hosts, feeds, items, visits."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, Text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
+
+FeedState = Literal["active", "gone", "paused", "merged"]
+"""`gone`: its server said so (410); `merged`: another subscription asks for the same address."""
 
 # 64 bits everywhere, and still SQLite's own row number there.
 _BigKey = BigInteger().with_variant(Integer, "sqlite")
@@ -32,7 +35,7 @@ class RiverHost(Base):
 
 
 class RiverFeed(Base):
-    """A subscription. `state`: active, gone (410), paused or merged (into `merged_into`).
+    """A subscription; one that is merged leads to `merged_into`.
 
     `url` is what is asked for; `added_url` is what was subscribed to. The validators are the
     verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
@@ -49,7 +52,7 @@ class RiverFeed(Base):
     site_url: Mapped[str] = mapped_column(default="")
     folder: Mapped[str] = mapped_column(default="")
     policy: Mapped[str] = mapped_column(default="")
-    state: Mapped[str] = mapped_column(default="active")
+    state: Mapped[FeedState] = mapped_column(String, default="active")
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("river_feeds.id"))
     added_at: Mapped[datetime]
     next_poll_at: Mapped[datetime | None]

@@ -13,7 +13,7 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.decision import TtlRule, day_table
 from publisher.river import own_manners, reading_list, redirects, service, subscriptions
-from publisher.river.on_demand import Choice
+from publisher.river.on_demand import SeveralFeeds
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, now, site
 from publisher.web.day_strip import Day, draw
@@ -35,10 +35,10 @@ def add() -> Any:
     """Follow a feed, or the one a site announces."""
     typed = {name: request.form.get(name, "").strip() for name in ("url", "folder", "policy")}
     try:
-        feed = service.desk(site()).add(
+        feed = service.on_demand(site()).add(
             typed["url"], folder=typed["folder"], policy=typed["policy"]
         )
-    except Choice as choice:
+    except SeveralFeeds as choice:
         return subscriptions_page(typed, {}, choice.feeds), 300
     except SpecError as error:
         return subscriptions_page(typed, {"policy": str(error)}), 422

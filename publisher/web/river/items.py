@@ -11,7 +11,7 @@ from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import Forbidden, InvalidInput
 from publisher.base.text import plain_text
 from publisher.river import reading_list, subscriptions
-from publisher.river.reading_list import Entry, View
+from publisher.river.reading_list import ReadingEntry, View
 from publisher.river.sanitising import has_remote_media, without_remote_media
 from publisher.storage.tables.blog import Author
 from publisher.storage.tables.river import RiverFeed
@@ -74,12 +74,12 @@ def mark_all() -> Any:
     return redirect(_back())
 
 
-def shown(entry: Entry, images: int | None) -> str:
+def shown(entry: ReadingEntry, images: int | None) -> str:
     """An item's HTML; what it would load from elsewhere only for the item that was asked for."""
     return entry.item.html if images == entry.item.id else without_remote_media(entry.item.html)
 
 
-def excerpt(entry: Entry) -> str:
+def excerpt(entry: ReadingEntry) -> str:
     """The first words of an item."""
     words = plain_text(entry.item.html)
     if len(words) <= EXCERPT_CHARACTERS:
@@ -124,7 +124,7 @@ def _place(value: str) -> tuple[datetime, int] | None:
         return None
 
 
-def _older(found: list[Entry]) -> str:
+def _older(found: list[ReadingEntry]) -> str:
     last = min(found, key=lambda entry: (entry.item.shown_at, entry.item.id)).item
     values = {**request.args, "before": f"{format_rfc3339(last.shown_at)}~{last.id}"}
     return f"{url_for('river.items.page')}?{urlencode(values)}"

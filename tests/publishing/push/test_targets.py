@@ -1,9 +1,9 @@
 """Whom to tell, and what is said."""
 
+from publisher.feeds.channel import Cloud
 from publisher.publishing.push.targets import (
-    CloudAddress,
     Target,
-    cloud_address,
+    cloud_element,
     form,
     link_headers,
     ping_address,
@@ -34,10 +34,8 @@ def test_forms() -> None:
 
 def test_cloud_element_has_all_five_attributes() -> None:
     """Port and protocol follow from the address."""
-    assert cloud_address(CLOUD) == CloudAddress(
-        "cloud.example", 5337, "/pleaseNotify", "", "http-post"
-    )
-    assert cloud_address("https://c.example/x/pleaseNotify").protocol == "https-post"
+    assert cloud_element(CLOUD) == Cloud("cloud.example", 5337, "/pleaseNotify", "", "http-post")
+    assert cloud_element("https://c.example/x/pleaseNotify").protocol == "https-post"
     assert ping_address("https://c.example/x/pleaseNotify") == "https://c.example/x/ping"
 
 
