@@ -16,7 +16,7 @@ from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from publisher.base.errors import InvalidData
 from publisher.simulator import results as report
-from publisher.simulator.grid import Plan, Result, run, tasks
+from publisher.simulator.grid import ReplayOptions, Result, run, tasks
 from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -48,14 +48,14 @@ def replayed(
 ) -> list[Result]:
     """A result per timeline, publisher and client."""
     work = tasks(sources, publishers)
-    return [result for found in run(work, Plan(clients), CORES) for result in found]
+    return [result for found in run(work, ReplayOptions(clients), CORES) for result in found]
 
 
 def measure(
     sources: Sequence[Timeline], publishers: Sequence[str], clients: tuple[str, ...] = ("ttl",)
 ) -> list[report.Row]:
     """A row per timeline, publisher and client."""
-    return report.rows(replayed(sources, publishers, clients), Plan().window)
+    return report.rows(replayed(sources, publishers, clients), ReplayOptions().window)
 
 
 def efficiencies(rows: Sequence[report.Row]) -> Efficiencies:
@@ -131,7 +131,7 @@ def main() -> int:
     knob = [f"{DEFAULT}:poll-minutes={minutes}" for minutes in KNOB]
     knob += [f"{ANY},poll-minutes={minutes}" for minutes in KNOB]
     results = replayed(sources, [*COMPARED, *knob])
-    rows = report.rows(results, Plan().window)
+    rows = report.rows(results, ReplayOptions().window)
     policies = measure(sources, [DEFAULT], CLIENTS)
     parts = [efficiencies(measure(part, (DEFAULT, ANY))) for part in halves(sources)]
     write_tables(rows, parts)

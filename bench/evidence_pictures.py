@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from publisher.simulator import plots
-from publisher.simulator.grid import Plan, Result
+from publisher.simulator.grid import ReplayOptions, Result
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.results import Row
 from publisher.simulator.timelines import Timeline
@@ -40,7 +40,7 @@ def draw(
     kept = [result for result in results if result.publisher in (MENU, ANY, "warm-up", *FIXED)]
     picture("delays", (6, 4), lambda axes: plots.delays(axes, kept))
     picture("efficiency", (7, 8), lambda axes: timelines(axes, table))
-    picture("week", (7.5, 3), lambda axes: plots.raster(axes, line, documents, Plan()))
+    picture("week", (7.5, 3), lambda axes: plots.raster(axes, line, documents, ReplayOptions()))
     with rc_context(plots.STYLE):
         figure = Figure(figsize=(7.5, 4), layout="constrained")
         top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.4])

@@ -65,7 +65,7 @@ def polls(rate: float, name: str) -> None:
     policy = parse_client("ttl")
     batches = [grid.prepare(grid.Task(0, shard(rate, 3000), "warm-up"))] * CORES
 
-    def replay(feeds: engine.Batch) -> Tally:
+    def replay(feeds: kernel.Feeds) -> Tally:
         return engine.replay(feeds, policy, 1)
 
     replay(batches[0])
@@ -159,13 +159,13 @@ def many_feeds() -> None:
 
 def hundred_thousand() -> None:
     """Generate, replay, add up; prints seconds and the largest memory."""
-    plan = grid.Plan(TEN, phases=1)
+    options = grid.ReplayOptions(TEN, phases=1)
     kind = synthetic.parse_synthetic(f"poisson:rate={PER_DAY}")
 
     def replay(feeds: int) -> tuple[float, float]:
         work = grid.tasks([synthetic.shards(kind, feeds, 365, "UTC", 1)], ["fixed:60"])
         begin, spent = perf_counter(), process_time()
-        grid.merged([part for found in grid.run(work, plan, CORES) for part in found])
+        grid.merged([part for found in grid.run(work, options, CORES) for part in found])
         return perf_counter() - begin, process_time() - spent
 
     cold, _ = replay(10)
@@ -184,12 +184,14 @@ def real_timelines() -> None:
         return
     paths = [path for path in sorted(TIMELINES.glob("*.csv")) if path.name not in SIDE_TABLES]
     names = [name for name in GRID_PUBLISHERS if _known(name)]
-    grid.run_task(grid.Task(0, cut(read_timeline(paths[0]), last_days=200), "forward"), grid.Plan())
+    grid.run_task(
+        grid.Task(0, cut(read_timeline(paths[0]), last_days=200), "forward"), grid.ReplayOptions()
+    )
     for publishers in ([names[0]], names):
         begin, spent = perf_counter(), process_time()
         lines = [cut(read_timeline(path), last_days=1500) for path in paths]
         work = grid.tasks(lines, publishers)
-        rows = sum(len(found) for found in grid.run(work, grid.Plan(), CORES))
+        rows = sum(len(found) for found in grid.run(work, grid.ReplayOptions(), CORES))
         print(
             f"\n{len(lines)} real timelines x {', '.join(publishers)} x ttl, 16 phases: "
             f"{perf_counter() - begin:.1f} s ({process_time() - spent:.1f} s of processor time, "

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import parse_zone
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.core.polling import parse as parse_policy
-from publisher.core.ttl.decision import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.core.ttl.rule import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.storage.tables.blog import Preference
 
 

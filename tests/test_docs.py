@@ -10,8 +10,7 @@ import pytest
 from publisher.base.environment import KNOWN
 from publisher.cli import cli
 from publisher.core.polling.registry import names as policies
-from publisher.core.ttl.forecast import PROFILES
-from publisher.core.ttl.planner import PLANNERS
+from publisher.core.ttl.rule import PLANNERS, PROFILES
 from publisher.settings import CHECKS
 
 ROOT = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ from publisher.cli.parameters import Days, Instant
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
-    from publisher.simulator.grid import Plan, Result, Source, Task
+    from publisher.simulator.grid import ReplayOptions, Result, Source, Task
 
 
 class Simulate(click.Command):
@@ -110,25 +110,25 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
     window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
-    plan = grid.Plan(clients, asked["phases"], window, asked["seed"], asked["jitter"])
+    options = grid.ReplayOptions(clients, asked["phases"], window, asked["seed"], asked["jitter"])
     publishers = _publishers(asked)
     sources = timelines.sources(asked)
     if trace:
-        _trace(sources, publishers, plan, form)
+        _trace(sources, publishers, options, form)
         return
     if plot is not None:
         _drawable(plot)
     work = grid.tasks(sources, publishers)
-    parts, complete = _collect(work, plan, jobs or os.cpu_count() or 1)
+    parts, complete = _collect(work, options, jobs or os.cpu_count() or 1)
     results = grid.merged(parts)
-    rows = report.rows(results, plan.window, population)
+    rows = report.rows(results, options.window, population)
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
     click.echo(writers[form](rows), nl=False)
     _warn(rows)
     if plot is not None and rows:
         from publisher.simulator import plots
 
-        plots.draw(plot, sources, results, rows, plan)
+        plots.draw(plot, sources, results, rows, options)
     if not complete:
         click.echo(
             f"publisher: stopped after {len(parts)} of "
@@ -189,15 +189,15 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(specs))
 
 
-def _trace(sources: list[Source], publishers: list[str], plan: Plan, form: str) -> None:
+def _trace(sources: list[Source], publishers: list[str], options: ReplayOptions, form: str) -> None:
     from publisher.simulator import poll_trace as trace
 
-    if len(sources) != 1 or len(publishers) != 1 or len(plan.clients) != 1:
+    if len(sources) != 1 or len(publishers) != 1 or len(options.clients) != 1:
         raise InvalidInput("--trace follows one client of one timeline under one publisher")
     (source,) = sources
     if isinstance(source, list):
         raise InvalidInput("--trace follows one feed, not many")
-    for poll in trace.trace(source, publishers[0], plan):
+    for poll in trace.trace(source, publishers[0], options):
         click.echo(trace.as_line(poll) if form == "table" else json.dumps(trace.as_row(poll)))
 
 
@@ -208,14 +208,14 @@ def _drawable(path: Path) -> None:
         raise InvalidInput(f"{path.parent}: no such folder")
 
 
-def _collect(work: list[Task], plan: Plan, jobs: int) -> tuple[list[Result], bool]:
+def _collect(work: list[Task], options: ReplayOptions, jobs: int) -> tuple[list[Result], bool]:
     """All results and True, or those that were ready when the person pressed Ctrl-C and False."""
     from publisher.simulator import grid
 
     results: list[Result] = []
     try:
         with click.progressbar(
-            grid.run(work, plan, jobs),
+            grid.run(work, options, jobs),
             length=len(work),
             file=sys.stderr,
             label="simulating",

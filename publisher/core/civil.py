@@ -8,9 +8,9 @@ each clock change, so that no hour is longer than 60 minutes even where clocks c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 HOUR_SECONDS = 3600
@@ -19,13 +19,11 @@ LAST_SECOND = 2**32 - 1  # 2106: what an unsigned 32-bit second can say
 _SCAN_SECONDS = 7 * DAY_SECONDS  # no zone has changed its clock twice within a week and back
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
+class Zone(NamedTuple):
     """An IANA zone as a table: from `starts[i]` on, local time is UTC + `offsets[i]` seconds."""
 
-    name: str
-    starts: tuple[int, ...]
-    offsets: tuple[int, ...]
+    starts: Sequence[int]
+    offsets: Sequence[int]
 
 
 @lru_cache(maxsize=64)
@@ -49,49 +47,49 @@ def zone_table(name: str) -> Zone:
                 low, high = (middle, high) if offset(middle) == offsets[-1] else (low, middle)
             starts.append(high)
             offsets.append(offset(later))
-    return Zone(name, tuple(starts), tuple(offsets))
+    return Zone(tuple(starts), tuple(offsets))
 
 
-def period(starts: Sequence[int], at: int) -> int:
-    """Index of the entry of `starts` in force at `at` (the last one that is not later)."""
-    low, high = 0, len(starts)
+def period(zone: Zone, at: int) -> int:
+    """Index of the entry of the `zone` in force at `at` (the last one that is not later)."""
+    low, high = 0, len(zone.starts)
     while high - low > 1:
         middle = (low + high) // 2
-        if starts[middle] <= at:
+        if zone.starts[middle] <= at:
             low = middle
         else:
             high = middle
     return low
 
 
-def period_from(starts: Sequence[int], known: int, at: int) -> int:
+def period_from(zone: Zone, known: int, at: int) -> int:
     """`period` of an instant of which it is known that it lies in entry `known` or soon after."""
-    while known + 1 < len(starts) and starts[known + 1] <= at:
+    while known + 1 < len(zone.starts) and zone.starts[known + 1] <= at:
         known += 1
     return known
 
 
-def hour_start(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
+def hour_start(zone: Zone, at: int) -> int:
     """Start of the civil hour that `at` lies in."""
-    now = period(starts, at)
-    top = at - (at + offsets[now]) % HOUR_SECONDS
-    return max(top, starts[now])
+    now = period(zone, at)
+    top = at - (at + zone.offsets[now]) % HOUR_SECONDS
+    return max(top, zone.starts[now])
 
 
-def hour_end(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
+def hour_end(zone: Zone, at: int) -> int:
     """Start of the civil hour after the one that `at` lies in."""
-    return end_of_hour(starts, offsets, period(starts, at), at)
+    return end_of_hour(zone, period(zone, at), at)
 
 
-def end_of_hour(starts: Sequence[int], offsets: Sequence[int], now: int, at: int) -> int:
+def end_of_hour(zone: Zone, now: int, at: int) -> int:
     """The same, where the `period` of `at` is known: `now`."""
-    top = at + HOUR_SECONDS - (at + offsets[now]) % HOUR_SECONDS
-    return min(top, starts[now + 1]) if now + 1 < len(starts) else top
+    top = at + HOUR_SECONDS - (at + zone.offsets[now]) % HOUR_SECONDS
+    return min(top, zone.starts[now + 1]) if now + 1 < len(zone.starts) else top
 
 
-def local_second(starts: Sequence[int], offsets: Sequence[int], at: int) -> int:
+def local_second(zone: Zone, at: int) -> int:
     """What the local clock shows at `at`, counted in seconds since 1970 on that clock."""
-    return at + offsets[period(starts, at)]
+    return at + zone.offsets[period(zone, at)]
 
 
 def week_hour(local: int) -> int:

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 Function = Callable[..., Any]
 
 # Rules and kernels write into arrays that they are given and make none, so numba's counting of
@@ -100,6 +102,22 @@ def _references(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[str, An
     for name in sorted(set(code.co_names)):
         if name in names:
             yield name, names[name]
+
+
+def as_arrays(values: Any) -> Any:
+    """`values` with arrays for lists and tuples, in named tuples too: what numba takes."""
+    if hasattr(values, "_fields"):
+        return type(values)(*(as_arrays(part) for part in values))
+    return np.array(values) if isinstance(values, list | tuple) else values
+
+
+def as_lists(values: Any) -> Any:
+    """`values` with lists for arrays, in (named) tuples too: what plain Python walks fastest."""
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    if hasattr(values, "_fields"):
+        return type(values)(*(as_lists(part) for part in values))
+    return tuple(as_lists(part) for part in values) if isinstance(values, tuple) else values
 
 
 def fingerprint(*functions: Function) -> str:

@@ -6,8 +6,6 @@ feeds nor the number of jobs changes any result.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +15,7 @@ from publisher.core.polling import Answer, PollPolicy
 from publisher.simulator import compiled, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.figures import Tally, tally
+from publisher.simulator.kernel import Client, Feeds
 from publisher.simulator.publishers import Documents
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.scoring import Scoring, scoring
@@ -29,32 +28,11 @@ WINDOW = 20
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Feeds end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, likewise its documents
-    (built, ttls, skips) and its scoring (edges, clock)."""
-
-    ids: NDArray[np.uint64]
-    times: NDArray[np.uint32]
-    offsets: Ints
-    built: NDArray[np.uint32]
-    ttls: NDArray[np.int32]
-    skips: NDArray[np.int32]
-    documents: Ints
-    edges: Ints
-    clock: Ints
-    edge_offsets: Ints
-    starts: Ints
-    ends: Ints
-    last_scored: Ints
-    seconds: Ints
-
-
-def batch(
-    timelines: Sequence[Timeline], documents: Sequence[Documents], plans: Sequence[Scoring]
-) -> Batch:
+def lay_out(
+    timelines: Sequence[Timeline], documents: Sequence[Documents], scorings: Sequence[Scoring]
+) -> Feeds:
     """Lay `timelines`, what their publisher said and how they are scored end to end."""
-    return Batch(
+    return Feeds(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
         times=np.concatenate([timeline.times for timeline in timelines]),
         offsets=_offsets([len(timeline.times) for timeline in timelines]),
@@ -62,19 +40,19 @@ def batch(
         ttls=np.concatenate([part.ttls for part in documents]),
         skips=np.concatenate([part.skips for part in documents]),
         documents=_offsets([len(part.built) for part in documents]),
-        edges=np.concatenate([plan.edges for plan in plans]),
-        clock=np.concatenate([plan.clock for plan in plans]),
-        edge_offsets=_offsets([len(plan.edges) for plan in plans]),
+        edges=np.concatenate([scoring.edges for scoring in scorings]),
+        clock=np.concatenate([scoring.clock for scoring in scorings]),
+        edge_offsets=_offsets([len(scoring.edges) for scoring in scorings]),
         starts=np.array([timeline.start for timeline in timelines], np.int64),
         ends=np.array([timeline.end for timeline in timelines], np.int64),
-        last_scored=np.array([plan.last_scored for plan in plans], np.int64),
-        seconds=np.array([plan.seconds for plan in plans], np.int64),
+        last_scored=np.array([scoring.last_scored for scoring in scorings], np.int64),
+        seconds=np.array([scoring.seconds for scoring in scorings], np.int64),
     )
 
 
-def one_feed(timeline: Timeline, documents: Documents) -> Batch:
-    """A batch of one; InvalidData where nothing of it could be scored."""
-    return batch([timeline], [documents], [scoring(timeline)])
+def one_feed(timeline: Timeline, documents: Documents) -> Feeds:
+    """One feed laid out; InvalidData where nothing of it could be scored."""
+    return lay_out([timeline], [documents], [scoring(timeline)])
 
 
 def _offsets(lengths: list[int]) -> Ints:
@@ -87,7 +65,7 @@ def first_interval(policy: PollPolicy, longest_ttl_minutes: int, now: int) -> in
     return policy.decide(policy.remember(policy.start(), answer, now), now).wait_seconds
 
 
-def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Ints:
+def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int) -> Ints:
     """Instants of the first polls, feeds by phases: uniform over the first interval."""
     interval = first_interval(policy, int(feeds.ttls.max()), int(feeds.starts.min()))
     origin = scatter(feeds.ids, seed)[:, None]
@@ -95,7 +73,7 @@ def first_polls(feeds: Batch, policy: PollPolicy, phases: int, seed: int) -> Int
     return np.asarray(feeds.starts[:, None] + np.floor(shares * interval).astype(np.int64))
 
 
-def salts(feeds: Batch, seed: int) -> Ints:
+def salts(feeds: Feeds, seed: int) -> Ints:
     """What the jitter of each feed's clients begins with."""
     return np.asarray((scatter(feeds.ids, seed) * responses.PRIME).astype(np.int64))
 
@@ -107,7 +85,7 @@ def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
 
 
 def replay(
-    feeds: Batch,
+    feeds: Feeds,
     policy: PollPolicy,
     phases: int = PHASES,
     window: int = WINDOW,
@@ -121,30 +99,18 @@ def replay(
     counts = np.zeros((len(feeds.starts), kernel.COUNTS), np.int64)
     delays = np.zeros(kernel.MINUTE_BINS, np.int64)
     fresh = np.array(policy.start().state, np.float64)
+    options = np.array(policy.options, np.float64)
+    client = Client(fresh, fresh.copy(), options, 0 if policy.rule is ORACLE_RULE else jitter)
     run = compiled.specialise(
         kernel.poll_feeds,
         policy.name,
         remember=policy.rule.remember,
         decide=policy.rule.decide,
     )
-    arguments = [
-        feeds.times, feeds.offsets, feeds.built, feeds.ttls, feeds.skips, feeds.documents,
-        feeds.edges, feeds.clock, feeds.edge_offsets, feeds.last_scored,
-        first_polls(feeds, policy, phases, seed), feeds.ends, window,
-        fresh, fresh.copy(), np.array(policy.options, np.float64),
-        0 if policy.rule is ORACLE_RULE else jitter, salts(feeds, seed),
-    ]  # fmt: skip
-    if not compiled.available():
-        return _replay_plainly(run, arguments, counts, delays, feeds, phases)
-    run(*arguments, counts, delays, 0, len(feeds.starts))
-    return tally(counts, delays, phases, feeds.seconds)
-
-
-def _replay_plainly(
-    run: Any, arguments: list[Any], counts: Ints, delays: Ints, feeds: Batch, phases: int
-) -> Tally:
-    """The same without numba: on lists, which plain Python walks faster than arrays."""
-    plain = [part.tolist() if isinstance(part, np.ndarray) else part for part in arguments]
-    rows, bins = counts.tolist(), delays.tolist()
-    run(*plain, rows, bins, 0, len(rows))
-    return tally(np.array(rows, np.int64), np.array(bins, np.int64), phases, feeds.seconds)
+    starts = first_polls(feeds, policy, phases, seed)
+    arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
+    if not compiled.available():  # on lists, which plain Python walks faster than arrays
+        arguments = compiled.as_lists(arguments)
+    run(*arguments)
+    seconds = np.asarray(feeds.seconds)
+    return tally(np.array(arguments[-2]), np.array(arguments[-1]), phases, seconds)

@@ -6,13 +6,13 @@ in threads, which is enough as kernels hold no lock; `joblib.parallel_config(bac
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import PHASES, WINDOW, Batch, batch, one_feed, replay
+from publisher.simulator.engine import PHASES, WINDOW, lay_out, one_feed, replay
 from publisher.simulator.figures import Tally
+from publisher.simulator.kernel import Feeds
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.scoring import window
 from publisher.simulator.synthetic import Shard
@@ -32,8 +32,7 @@ class Result(NamedTuple):
     tally: Tally
 
 
-@dataclass(frozen=True)
-class Plan:
+class ReplayOptions(NamedTuple):
     """How to replay: clients per timeline, items in the document, seed of the first polls and of
     the jitter, per cent of jitter in each wait."""
 
@@ -66,19 +65,19 @@ def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
     ]
 
 
-def run(work: Sequence[Task], plan: Plan, jobs: int = 1) -> Iterator[list[Result]]:
+def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator[list[Result]]:
     """The results of each task, in the order of `work`, as they become ready."""
     if jobs == 1 or len(work) == 1:
-        yield from (run_task(task, plan) for task in work)
+        yield from (run_task(task, options) for task in work)
         return
     # Half of the simulator's start, and a single task does without.
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
-    yield from parallel(delayed(partial(run_task, plan=plan))(task) for task in work)
+    yield from parallel(delayed(partial(run_task, options=options))(task) for task in work)
 
 
-def run_task(task: Task, plan: Plan) -> list[Result]:
+def run_task(task: Task, options: ReplayOptions) -> list[Result]:
     """All clients of one task."""
     feeds = prepare(task)
     return [
@@ -87,20 +86,20 @@ def run_task(task: Task, plan: Plan) -> list[Result]:
             task.feeds.name,
             task.publisher,
             client,
-            replay(feeds, parse_client(client), plan.phases, plan.window, plan.seed, plan.jitter),
+            replay(feeds, parse_client(client), *options[1:]),
         )
-        for client in plan.clients
+        for client in options.clients
     ]
 
 
-def prepare(task: Task) -> Batch:
+def prepare(task: Task) -> Feeds:
     """The feeds of `task` with their documents and scoring."""
     publisher = parse_publisher(task.publisher)
     if isinstance(task.feeds, Timeline):
         return one_feed(task.feeds, publisher(task.feeds))
     lines = task.feeds.timelines()
     scored = window(lines[0].start, lines[0].end)
-    return batch(lines, [publisher(line) for line in lines], [scored] * len(lines))
+    return lay_out(lines, [publisher(line) for line in lines], [scored] * len(lines))
 
 
 def merged(parts: Sequence[Result]) -> list[Result]:

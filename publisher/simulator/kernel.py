@@ -5,6 +5,7 @@ with each policy's own two functions in their place, compiled. All instants are 
 """
 
 from collections.abc import MutableSequence, Sequence
+from typing import Any, NamedTuple
 
 from publisher.core.polling.answer import ABSENT
 from publisher.simulator.responses import PHASE_SALT, answered, jittered
@@ -27,6 +28,74 @@ COUNTS = 12
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
 
 
+Array = Any  # of numpy; a list where numba is missing
+
+
+class Scored(NamedTuple):
+    """What of one feed's time counts. edges: 0, then the instants where counting starts, stops,
+    starts ... and an instant that never comes; clock: counted seconds up to each of them;
+    last_scored: items after it do not count."""
+
+    edges: Sequence[int]
+    clock: Sequence[int]
+    last_scored: int
+
+
+class Feed(NamedTuple):
+    """One feed: the instants of its updates, the newest `window` of which the document holds. From
+    ``built[i]`` on it says ``ttls[i]`` minutes and asks to skip ``skips[i]`` (24 bits of hours,
+    then days). Nobody polls at `end` or later."""
+
+    times: Sequence[int]
+    window: int
+    built: Sequence[int]
+    ttls: Sequence[int]
+    skips: Sequence[int]
+    scored: Scored
+    end: int
+
+
+class Client(NamedTuple):
+    """One client: what its policy begins with and keeps, its options, and its jitter (see
+    `jittered`; no jitter is 0, any other forbids the jump)."""
+
+    fresh_state: Array
+    state: Array
+    options: Array
+    jitter: int
+
+
+class Sums(NamedTuple):
+    """What is added up: the columns above, and the items by minutes of delay (begun minutes count
+    whole)."""
+
+    counts: MutableSequence[int]
+    delays: MutableSequence[int]
+
+
+class Feeds(NamedTuple):
+    """Many feeds end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, likewise its documents
+    (built, ttls, skips) and its scoring (edges, clock).
+
+    ids scatter the first polls; starts, ends: when a feed is watched; seconds: how long it counts.
+    """
+
+    ids: Array
+    times: Array
+    offsets: Array
+    built: Array
+    ttls: Array
+    skips: Array
+    documents: Array
+    edges: Array
+    clock: Array
+    edge_offsets: Array
+    starts: Array
+    ends: Array
+    last_scored: Array
+    seconds: Array
+
+
 def remember(
     state: MutableSequence[float],
     options: Sequence[float],
@@ -47,242 +116,151 @@ def decide(
     raise NotImplementedError
 
 
-def observed(edges: Sequence[int], clock: Sequence[int], edge: int, at: int) -> int:
+def observed(scored: Scored, edge: int, at: int) -> int:
     """Scored seconds up to `at`, which lies before ``edges[edge]`` and not before the one ahead."""
     if edge & 1 == 0:
-        return clock[edge - 1] + at - edges[edge - 1]
-    return clock[edge - 1]
+        return scored.clock[edge - 1] + at - scored.edges[edge - 1]
+    return scored.clock[edge - 1]
 
 
-def past(edges: Sequence[int], edge: int, at: int) -> int:
+def later_edge(scored: Scored, edge: int, at: int) -> int:
     """Index of the first edge later than `at`, looking from `edge` on."""
-    while edges[edge] <= at:
+    while scored.edges[edge] <= at:
         edge += 1
     return edge
 
 
-def poll_feed(
-    times: Sequence[int],
-    built: Sequence[int],
-    ttls: Sequence[int],
-    skips: Sequence[int],
-    edges: Sequence[int],
-    clock: Sequence[int],
-    last_scored: int,
-    start: int,
-    end: int,
-    window: int,
-    state: MutableSequence[float],
-    options: Sequence[float],
-    jitter: int,
-    salt: int,
-    counts: MutableSequence[int],
-    delays: MutableSequence[int],
-) -> None:
-    """Add to `counts` and `delays` what one client sees of one feed from `start` to before `end`.
-
-    times: instants of the updates. built, ttls, skips: from ``built[i]`` on the document says
-    ``ttls[i]`` minutes and asks to skip ``skips[i]`` (24 bits of hours, then days). edges: 0, then
-    the instants where scoring starts, stops, starts ... and an instant that never comes; clock:
-    scored seconds up to each of them. last_scored: later items do not count. window: items in the
-    document. jitter, salt: see `jittered`; no jitter is 0, any other forbids the jump. delays:
-    items by minutes of delay, begun minutes counting whole.
-    """
+def poll_feed(feed: Feed, client: Client, start: int, salt: int, sums: Sums) -> None:
+    """Add to `sums` what one client sees of one feed from `start` on; `salt`: see `jittered`."""
+    times, built, scored = feed.times, feed.built, feed.scored
     now, seen, document, told, told_skip = start, 0, 0, ABSENT, 0
     edge, item_edge, newest = 1, 1, ABSENT
-    polls, hits, full, items, delay, stale, real, steps = 0, 0, 0, 0, 0, 0, 0, 0
-    longest = counts[LONGEST]
-    while now < end:
-        edge = past(edges, edge, now)
-        scored = 1 - (edge & 1)
+    polls, hits, full, stale, real, steps = 0, 0, 0, 0, 0, 0
+    while now < feed.end:
+        edge = later_edge(scored, edge, now)
+        inside = 1 - (edge & 1)
         while document + 1 < len(built) and built[document + 1] <= now:
             document += 1
-        ttl, skip = int(ttls[document]) * 60, int(skips[document])
+        ttl, skip = int(feed.ttls[document]) * 60, int(feed.skips[document])
         fresh, kept = seen, seen
         if seen < len(times) and times[seen] <= now:
-            item_edge = past(edges, item_edge, int(times[seen]))
-            stale += observed(edges, clock, edge, now)
-            stale -= observed(edges, clock, item_edge, int(times[seen]))
-            if seen + window < len(times) and times[seen + window] <= now:
-                kept = give_up(times, seen, window, now, edges, item_edge, last_scored, counts)
-            fresh, item_edge, more, waited, longest = receive(
-                times, kept, now, edges, item_edge, last_scored, longest, delays
-            )
-            items += more
-            delay += waited
+            item_edge = later_edge(scored, item_edge, int(times[seen]))
+            stale += observed(scored, edge, now) - observed(scored, item_edge, int(times[seen]))
+            if seen + feed.window < len(times) and times[seen + feed.window] <= now:
+                kept = give_up(feed, seen, item_edge, now, sums)
+            fresh, item_edge = receive(feed, kept, item_edge, now, sums)
             newest = int(times[fresh - 1])
-            hits += scored
+            hits += inside
         document_sent = fresh > seen or ttl != told or skip != told_skip
-        full += scored if document_sent else 0
+        full += inside if document_sent else 0
         told, told_skip = ttl, skip
         answer = answered(document_sent, fresh - kept, ttl, skip, newest)
-        remember(state, options, answer, times, kept, fresh, now)
-        wait, until, _ = decide(state, options, now)
+        remember(client.state, client.options, answer, times, kept, fresh, now)
+        wait, until, _ = decide(client.state, client.options, now)
         seen = fresh
-        until = min(until, edges[edge], end)
+        until = min(until, scored.edges[edge], feed.end)
         if seen < len(times):
             until = min(until, int(times[seen]))
         if document + 1 < len(built):
             until = min(until, int(built[document + 1]))
-        if jitter > 0:
-            wait, until = jittered(wait, jitter, salt, now), now
+        if client.jitter > 0:
+            wait, until = jittered(wait, client.jitter, salt, now), now
         # The polls before `until` bring nothing: this one and they differ in their time only.
         quiet = (until - 1 - now) // wait if now + wait < until else 0
-        polls += scored * (1 + quiet)
+        polls += inside * (1 + quiet)
         real += 1
         steps += 1 + quiet
         now += (1 + quiet) * wait
-    add(counts, polls, hits, full, items, delay, longest, stale, real, steps)
-    leave_unseen(times, seen, edges, clock, item_edge, last_scored, end, counts)
+    sums.counts[POLLS] += polls
+    sums.counts[HITS] += hits
+    sums.counts[FULL] += full
+    sums.counts[STALE] += stale
+    sums.counts[REAL] += real
+    sums.counts[STEPS] += steps
+    leave_unseen(feed, seen, item_edge, sums)
 
 
-def receive(
-    times: Sequence[int],
-    item: int,
-    now: int,
-    edges: Sequence[int],
-    edge: int,
-    last_scored: int,
-    longest: int,
-    delays: MutableSequence[int],
-) -> tuple[int, int, int, int, int]:
-    """Score the items from `item` to `now`.
-
-    Returns the next item, the edge after the last one, how many were scored, their delays in sum
-    and the longest delay so far.
-    """
-    items, delay = 0, 0
+def receive(feed: Feed, item: int, edge: int, now: int, sums: Sums) -> tuple[int, int]:
+    """Count the items from `item` to `now` with their delays; returns the next item, and the edge
+    after the last one."""
+    times, scored = feed.times, feed.scored
+    items, delay, longest = 0, 0, sums.counts[LONGEST]
     while item < len(times) and times[item] <= now:
         at = int(times[item])
-        edge = past(edges, edge, at)
-        if edge & 1 == 0 and at <= last_scored:
+        edge = later_edge(scored, edge, at)
+        if edge & 1 == 0 and at <= scored.last_scored:
             waited = now - at
             items += 1
             delay += waited
             longest = max(longest, waited)
-            delays[min((waited + 59) // 60, MINUTE_BINS - 1)] += 1
+            sums.delays[min((waited + 59) // 60, MINUTE_BINS - 1)] += 1
         item += 1
-    return item, edge, items, delay, longest
+    sums.counts[ITEMS] += items
+    sums.counts[SEEN] += items
+    sums.counts[DELAY] += delay
+    sums.counts[LONGEST] = longest
+    return item, edge
 
 
-def give_up(
-    times: Sequence[int],
-    item: int,
-    window: int,
-    now: int,
-    edges: Sequence[int],
-    edge: int,
-    last_scored: int,
-    counts: MutableSequence[int],
-) -> int:
+def give_up(feed: Feed, item: int, edge: int, now: int, sums: Sums) -> int:
     """Count the items from `item` on that the document does not hold at `now` any more as missed.
 
     Returns the oldest item that it holds.
     """
-    while item + window < len(times) and times[item + window] <= now:
-        edge = past(edges, edge, int(times[item]))
-        if edge & 1 == 0 and times[item] <= last_scored:
-            counts[ITEMS] += 1
-            counts[MISSED] += 1
+    times = feed.times
+    while item + feed.window < len(times) and times[item + feed.window] <= now:
+        edge = later_edge(feed.scored, edge, int(times[item]))
+        if edge & 1 == 0 and times[item] <= feed.scored.last_scored:
+            sums.counts[ITEMS] += 1
+            sums.counts[MISSED] += 1
         item += 1
     return item
 
 
-def add(
-    counts: MutableSequence[int],
-    polls: int,
-    hits: int,
-    full: int,
-    items: int,
-    delay: int,
-    longest: int,
-    stale: int,
-    real: int,
-    steps: int,
-) -> None:
-    """Add what one client saw."""
-    counts[POLLS] += polls
-    counts[HITS] += hits
-    counts[FULL] += full
-    counts[ITEMS] += items
-    counts[SEEN] += items
-    counts[DELAY] += delay
-    counts[LONGEST] = longest
-    counts[STALE] += stale
-    counts[REAL] += real
-    counts[STEPS] += steps
-
-
-def leave_unseen(
-    times: Sequence[int],
-    seen: int,
-    edges: Sequence[int],
-    clock: Sequence[int],
-    edge: int,
-    last_scored: int,
-    end: int,
-    counts: MutableSequence[int],
-) -> None:
-    """Count what no poll returned before the `end`, and the stale time up to it."""
-    if seen >= len(times) or times[seen] >= end:
+def leave_unseen(feed: Feed, seen: int, edge: int, sums: Sums) -> None:
+    """Count what no poll returned before the end, and the stale time up to it."""
+    times, scored = feed.times, feed.scored
+    if seen >= len(times) or times[seen] >= feed.end:
         return
-    counts[STALE] += observed(edges, clock, past(edges, 1, end - 1), end)
-    edge = past(edges, edge, times[seen])
-    counts[STALE] -= observed(edges, clock, edge, times[seen])
+    sums.counts[STALE] += observed(scored, later_edge(scored, 1, feed.end - 1), feed.end)
+    edge = later_edge(scored, edge, times[seen])
+    sums.counts[STALE] -= observed(scored, edge, times[seen])
     for item in range(seen, len(times)):
-        edge = past(edges, edge, times[item])
-        if edge & 1 == 0 and times[item] <= last_scored:
-            counts[ITEMS] += 1
-            counts[PENDING] += 1
+        edge = later_edge(scored, edge, times[item])
+        if edge & 1 == 0 and times[item] <= scored.last_scored:
+            sums.counts[ITEMS] += 1
+            sums.counts[PENDING] += 1
 
 
 def poll_feeds(
-    times: Sequence[int],
-    offsets: Sequence[int],
-    built: Sequence[int],
-    ttls: Sequence[int],
-    skips: Sequence[int],
-    documents: Sequence[int],
-    edges: Sequence[int],
-    clock: Sequence[int],
-    edge_offsets: Sequence[int],
-    last_scored: Sequence[int],
-    starts: Sequence[Sequence[int]],
-    ends: Sequence[int],
+    feeds: Feeds,
     window: int,
-    fresh_state: Sequence[float],
-    state: MutableSequence[float],
-    options: Sequence[float],
-    jitter: int,
+    client: Client,
+    starts: Sequence[Sequence[int]],
     salts: Sequence[int],
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
-    first: int,
-    last: int,
 ) -> None:
-    """Feeds `first` to before `last`, each with one client per column of `starts`.
+    """Every feed with one client per column of `starts` (the instants of the first polls)."""
+    for place in range(len(starts)):
+        feed = feed_at(feeds, place, window)
+        for phase in range(len(starts[place])):
+            for slot in range(len(client.state)):
+                client.state[slot] = client.fresh_state[slot]
+            salt = salts[place] + phase * PHASE_SALT
+            poll_feed(feed, client, starts[place][phase], salt, Sums(counts[place], delays))
 
-    Feeds lie end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, and so on.
-    """
-    for feed in range(first, last):
-        for phase in range(len(starts[feed])):
-            for slot in range(len(state)):
-                state[slot] = fresh_state[slot]
-            poll_feed(
-                times[offsets[feed] : offsets[feed + 1]],
-                built[documents[feed] : documents[feed + 1]],
-                ttls[documents[feed] : documents[feed + 1]],
-                skips[documents[feed] : documents[feed + 1]],
-                edges[edge_offsets[feed] : edge_offsets[feed + 1]],
-                clock[edge_offsets[feed] : edge_offsets[feed + 1]],
-                last_scored[feed],
-                starts[feed][phase],
-                ends[feed],
-                window,
-                state,
-                options,
-                jitter,
-                salts[feed] + phase * PHASE_SALT,
-                counts[feed],
-                delays,
-            )
+
+def feed_at(feeds: Feeds, place: int, window: int) -> Feed:
+    """One of the `feeds`."""
+    begin, end = feeds.documents[place], feeds.documents[place + 1]
+    edges, last = feeds.edge_offsets[place], feeds.edge_offsets[place + 1]
+    return Feed(
+        feeds.times[feeds.offsets[place] : feeds.offsets[place + 1]],
+        window,
+        feeds.built[begin:end],
+        feeds.ttls[begin:end],
+        feeds.skips[begin:end],
+        Scored(feeds.edges[edges:last], feeds.clock[edges:last], feeds.last_scored[place]),
+        feeds.ends[place],
+    )

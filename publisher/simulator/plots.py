@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from publisher.core.civil import zone_table
-from publisher.simulator.grid import Plan, Result, Source
+from publisher.simulator.grid import ReplayOptions, Result, Source
 from publisher.simulator.poll_trace import first_client
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.results import WHOLE, Row
@@ -48,7 +48,7 @@ def draw(
     sources: Sequence[Source],
     results: Sequence[Result],
     rows: Sequence[Row],
-    plan: Plan,
+    options: ReplayOptions,
 ) -> None:
     """Write the picture to `path`, .svg or .png. The lower half shows the first timeline."""
     first = sources[0] if isinstance(sources[0], Timeline) else sources[0][0].timelines()[0]
@@ -62,7 +62,7 @@ def draw(
         left = grid[1:, 0].subgridspec(2, 1, height_ratios=[1, 1.2])
         top = figure.add_subplot(left[0])
         hours(top, figure.add_subplot(left[1], sharex=top), first, documents)
-        raster(figure.add_subplot(grid[1:, 1]), first, documents, plan)
+        raster(figure.add_subplot(grid[1:, 1]), first, documents, options)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
 
 
@@ -186,17 +186,19 @@ def _at(documents: Documents, instants: NDArray[np.int64]) -> NDArray[np.int32]:
     return documents.ttls[np.maximum(places, 0)]
 
 
-def raster(axes: Axes, timeline: Timeline, documents: dict[str, Documents], plan: Plan) -> None:
+def raster(
+    axes: Axes, timeline: Timeline, documents: dict[str, Documents], options: ReplayOptions
+) -> None:
     """The last scored week: each update and each poll of one client of each kind."""
     scored = scoring(timeline)
     end = max(scored.last_scored, scored.begin + 1)
     begin = max(end - WEEK, timeline.start)
     times = timeline.times[(timeline.times >= begin) & (timeline.times < end)]
     names, events = ["updates"], [times.astype(np.int64)]
-    pairs = [(publisher, client) for client in plan.clients for publisher in documents]
+    pairs = [(publisher, client) for client in options.clients for publisher in documents]
     for publisher, client in pairs[:MOST_ROWS]:
         names.append(_short(f"{publisher}, {client}" if len(documents) > 1 else client))
-        events.append(_polls(timeline, documents[publisher], client, plan, begin, end))
+        events.append(_polls(timeline, documents[publisher], client, options, begin, end))
     days = [(instants - begin) / DAY for instants in events]
     colours = ["black"] + [COLOURS[place % len(COLOURS)] for place in range(len(events) - 1)]
     lines = range(len(events))[::-1]
@@ -209,10 +211,15 @@ def raster(axes: Axes, timeline: Timeline, documents: dict[str, Documents], plan
 
 
 def _polls(
-    timeline: Timeline, documents: Documents, client: str, plan: Plan, begin: int, end: int
+    timeline: Timeline,
+    documents: Documents,
+    client: str,
+    options: ReplayOptions,
+    begin: int,
+    end: int,
 ) -> NDArray[np.int64]:
     """Instants of the polls of one client between `begin` and `end`."""
-    polls = (poll.at for poll in first_client(timeline, documents, client, plan))
+    polls = (poll.at for poll in first_client(timeline, documents, client, options))
     return np.array([at for at in polls if begin <= at < end], np.int64)
 
 

@@ -8,26 +8,30 @@ from publisher.base.dates import format_rfc3339
 from publisher.core.durations import duration
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import first_polls, one_feed, salts
-from publisher.simulator.grid import Plan
+from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.plain_replay import Poll, walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline
 
 
-def trace(timeline: Timeline, publisher: str, plan: Plan) -> Iterator[Poll]:
-    """Every poll of the first of the clients that `plan` has for `timeline`."""
+def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[Poll]:
+    """Every poll of the first of the clients that `options` has for `timeline`."""
     documents = parse_publisher(publisher)(timeline)
-    yield from first_client(timeline, documents, plan.clients[0], plan, explain=True)
+    yield from first_client(timeline, documents, options.clients[0], options, explain=True)
 
 
 def first_client(
-    timeline: Timeline, documents: Documents, client: str, plan: Plan, explain: bool = False
+    timeline: Timeline,
+    documents: Documents,
+    client: str,
+    options: ReplayOptions,
+    explain: bool = False,
 ) -> Iterator[Poll]:
     """Every poll of the first of the clients named `client`."""
     feed, policy = one_feed(timeline, documents), parse_client(client)
-    start = int(first_polls(feed, policy, plan.phases, plan.seed)[0, 0])
-    salt = int(salts(feed, plan.seed)[0])
-    return walk(timeline, documents, policy, start, plan.window, explain, plan.jitter, salt)
+    start = int(first_polls(feed, policy, options.phases, options.seed)[0, 0])
+    salt = int(salts(feed, options.seed)[0])
+    return walk(timeline, documents, policy, start, options.window, explain, options.jitter, salt)
 
 
 def as_row(poll: Poll) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidInput
-from publisher.core.civil import period, zone_table
+from publisher.core.civil import Zone, period, zone_table
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
-from publisher.simulator.compiled import available, specialise
+from publisher.simulator.compiled import as_arrays, available, specialise
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.timelines import DAY, Timeline
 
@@ -73,7 +73,6 @@ class Shard:
 
     def feeds(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All updates end to end, and where each feed begins (one more for the end)."""
-        table = zone_table(self.zone)
         number = self.last - self.first
         weights = np.array(self.kind.weights) / sum(self.kind.weights)
         expected = self.kind.rate * self.days * number
@@ -85,8 +84,7 @@ class Shard:
             seeds if available() else seeds.tolist(),
             self.kind.rate,
             np.concatenate([[0.0], np.cumsum(weights)]),
-            np.array(table.starts, np.int64),
-            np.array(table.offsets, np.int64),
+            as_arrays(zone_table(self.zone)),
             BEGINNING,
             BEGINNING + self.days * DAY,
             times,
@@ -113,8 +111,7 @@ def write_feeds(
     seeds: Sequence[int],
     rate: float,
     running: Sequence[float],
-    zone_starts: Sequence[int],
-    zone_offsets: Sequence[int],
+    zone: Zone,
     begin: int,
     end: int,
     times: MutableSequence[int],
@@ -129,8 +126,7 @@ def write_feeds(
             seeds[place],
             rate,
             running,
-            zone_starts,
-            zone_offsets,
+            zone,
             begin,
             end,
             times,
@@ -142,8 +138,7 @@ def write_feed(
     random: int,
     rate: float,
     running: Sequence[float],
-    zone_starts: Sequence[int],
-    zone_offsets: Sequence[int],
+    zone: Zone,
     begin: int,
     end: int,
     times: MutableSequence[int],
@@ -153,7 +148,7 @@ def write_feed(
 
     Updates come at equal rate in expected updates; a local day holds `rate` of them.
     """
-    midnight = begin + zone_offsets[period(zone_starts, begin)]
+    midnight = begin + zone.offsets[period(zone, begin)]
     midnight -= midnight % DAY
     before = begin - 1
     days = 0.0
@@ -170,8 +165,8 @@ def write_feed(
             hour -= 1
         within = (share - running[hour]) / (running[hour + 1] - running[hour])
         local = midnight + day * DAY + hour * 3600 + int(within * 3600)
-        at = local - zone_offsets[period(zone_starts, local)]
-        at = max(local - zone_offsets[period(zone_starts, at)], before + 1)
+        at = local - zone.offsets[period(zone, local)]
+        at = max(local - zone.offsets[period(zone, at)], before + 1)
         if at >= end:
             break
         if at >= begin:

@@ -5,7 +5,7 @@ and `holes.csv` (slug, from, to): stretches that nobody observed, which are not 
 """
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -137,9 +137,10 @@ def _zone(path: Path, zone: str | None) -> str:
 def known_zone(zone: str) -> str:
     """`zone` itself if there is such an IANA zone; else InvalidInput."""
     try:
-        return zone_table(zone).name
+        zone_table(zone)
     except ValueError as error:
         raise InvalidInput(str(error)) from None
+    return zone
 
 
 def _holes(path: Path) -> NDArray[np.int64]:
@@ -187,8 +188,3 @@ def cut(
     if len(times) == 0:
         raise InvalidData(f"{timeline.name}: no updates in the time asked for")
     return replace(timeline, times=times, start=int(times[0]), end=stop)
-
-
-def total_updates(timelines: Sequence[Timeline]) -> int:
-    """Updates of all `timelines`."""
-    return sum(len(timeline.times) for timeline in timelines)

@@ -13,12 +13,12 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import (
     DayHour,
     Decision,
-    TtlRule,
     build_moment,
     day_table,
     decide,
     next_change_at,
 )
+from publisher.core.ttl.rule import TtlRule
 
 FULL = 100.0
 LEAST = 3.0  # an hour without updates still shows the tone of its ttl
@@ -138,8 +138,7 @@ def polls_a_day(bars: Sequence[Bar]) -> int:
 
 def minute_of_day(at: datetime, zone: str) -> float:
     """Minutes since local midnight."""
-    table = zone_table(zone)
-    return local_second(table.starts, table.offsets, seconds(at)) % 86_400 / 60
+    return local_second(zone_table(zone), seconds(at)) % 86_400 / 60
 
 
 def _bar(row: DayHour, most: float) -> Bar:

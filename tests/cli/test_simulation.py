@@ -168,11 +168,11 @@ def test_ctrl_c_prints_what_there_is_and_says_so(
     real = grid.run_task
     calls = []
 
-    def interrupted(task: grid.Task, plan: grid.Plan) -> list[grid.Result]:
+    def interrupted(task: grid.Task, options: grid.ReplayOptions) -> list[grid.Result]:
         calls.append(task)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return real(task, plan)
+        return real(task, options)
 
     monkeypatch.setattr(grid, "run_task", interrupted)
     found = simulate(timeline, timeline, "--publisher", "fixed:60", "--jobs", 1, "--format", "json")

@@ -26,7 +26,7 @@ def test_local_time_is_what_the_zone_data_say(zone: str, at: int) -> None:
     table = zone_table(zone)
     offset = datetime.fromtimestamp(at, ZoneInfo(zone)).utcoffset()
     assert offset is not None
-    assert local_second(table.starts, table.offsets, at) - at == offset.total_seconds()
+    assert local_second(table, at) - at == offset.total_seconds()
 
 
 @given(zone=st.sampled_from(ZONES), at=st.integers(0, 2**32 - 1))
@@ -34,12 +34,12 @@ def test_civil_hours_tile_time(zone: str, at: int) -> None:
     """Every second lies in one hour of at most 60 minutes, which begins where the last ended and
     begins at minute 0 or at a clock change."""
     table = zone_table(zone)
-    start = hour_start(table.starts, table.offsets, at)
-    end = hour_end(table.starts, table.offsets, at)
+    start = hour_start(table, at)
+    end = hour_end(table, at)
     assert start <= at < end <= start + 3600
-    assert hour_start(table.starts, table.offsets, end) == end
-    assert hour_end(table.starts, table.offsets, start) == end
-    whole = local_second(table.starts, table.offsets, start) % 3600 == 0
+    assert hour_start(table, end) == end
+    assert hour_end(table, start) == end
+    whole = local_second(table, start) % 3600 == 0
     assert whole or start in table.starts
 
 
@@ -59,5 +59,5 @@ def test_the_top_of_the_hour_is_local(zone: str, at: str, start: str, end: str) 
         name: int(datetime.fromisoformat(name).replace(tzinfo=UTC).timestamp())
         for name in (at, start, end)
     }
-    assert hour_start(table.starts, table.offsets, second[at]) == second[start]
-    assert hour_end(table.starts, table.offsets, second[at]) == second[end]
+    assert hour_start(table, second[at]) == second[start]
+    assert hour_end(table, second[at]) == second[end]

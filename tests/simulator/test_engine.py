@@ -201,10 +201,10 @@ def test_a_feed_keeps_its_clients_whatever_else_is_replayed() -> None:
     documents = parse_publisher("fixed:60")(one)
     policy = parse_client("fixed:45")
     pair = engine.first_polls(
-        engine.batch([one, other], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+        engine.lay_out([one, other], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
     )
     swapped = engine.first_polls(
-        engine.batch([other, one], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+        engine.lay_out([other, one], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
     )
     assert pair[0].tolist() == swapped[1].tolist()
     assert pair[0].tolist() != pair[1].tolist()

@@ -14,7 +14,8 @@ import numpy as np
 
 from publisher.core.civil import instant
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
-from publisher.core.ttl.decision import TtlRule, build_moment, decide
+from publisher.core.ttl.decision import build_moment, decide
+from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.simulator import compiled, publishers
 from publisher.simulator.clients import parse_client

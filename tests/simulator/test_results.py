@@ -46,7 +46,7 @@ def results(*clients: str, lines: int = 2) -> list[Result]:
         ],
         ["fixed:60"],
     )
-    return [part for parts in grid.run(work, grid.Plan(clients)) for part in parts]
+    return [part for parts in grid.run(work, grid.ReplayOptions(clients)) for part in parts]
 
 
 def test_json_has_the_fixed_fields_and_csv_the_same_numbers() -> None:
@@ -202,5 +202,5 @@ def test_timelines_of_the_same_name_stay_apart() -> None:
     """Two files called alike, in two folders, are two rows."""
     lines = [timeline([DAY, 5 * DAY], 12), timeline([DAY, 5 * DAY, 6 * DAY], 12)]
     work = grid.tasks(lines, ["fixed:60"])
-    parts = [part for found in grid.run(work, grid.Plan()) for part in found]
+    parts = [part for found in grid.run(work, grid.ReplayOptions()) for part in found]
     assert len(grid.merged(parts)) == 2

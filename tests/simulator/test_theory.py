@@ -16,10 +16,10 @@ DAYS = 365
 
 def poisson(rate: float, client: str, feeds: int = 60, items: int = 1000) -> Figures:
     """Figures of `client` on Poisson feeds with `rate` updates a day, 4 phases each."""
-    plan = grid.Plan((client,), phases=4, window=items)
+    options = grid.ReplayOptions((client,), phases=4, window=items)
     work = grid.tasks([shards(parse_synthetic(f"poisson:rate={rate}"), feeds, DAYS, "UTC", 7)],
                       ["fixed:60"])  # fmt: skip
-    (result,) = grid.merged([part for parts in grid.run(work, plan) for part in parts])
+    (result,) = grid.merged([part for parts in grid.run(work, options) for part in parts])
     return figures(result.tally, items)
 
 
@@ -61,14 +61,14 @@ def test_a_small_document_loses_items_and_flatters_the_delay() -> None:
 
 def test_per_feed_means_differ_from_per_item_means() -> None:
     """Busy feeds dominate the mean over items, every feed counts once in the mean over feeds."""
-    plan = grid.Plan(("weekly-average",), phases=4)
+    options = grid.ReplayOptions(("weekly-average",), phases=4)
     parts = [
         result
         for rate in (0.2, 30)
         for result in grid.run_task(
             grid.tasks([shards(parse_synthetic(f"poisson:rate={rate}"), 20, DAYS, "UTC", 1)],
                        ["fixed:60"])[0],
-            plan,
+            options,
         )
     ]  # fmt: skip
     both = figures(parts[0].tally + parts[1].tally, 20)
@@ -81,12 +81,12 @@ def test_per_feed_means_differ_from_per_item_means() -> None:
 def test_jobs_change_nothing() -> None:
     """One job, two jobs and other shards: the same integers."""
     kind = parse_synthetic("poisson:rate=2,profile=office")
-    plan = grid.Plan(("ttl", "doubling"), phases=2, seed=5)
+    options = grid.ReplayOptions(("ttl", "doubling"), phases=2, seed=5)
 
     def run(jobs: int, size: int) -> list[tuple[object, ...]]:
         made = shards(kind, 30, 60, "Europe/Berlin", 5, size)
         work = grid.tasks([made], ["warm-up"])
-        merged = grid.merged([part for parts in grid.run(work, plan, jobs) for part in parts])
+        merged = grid.merged([part for parts in grid.run(work, options, jobs) for part in parts])
         return [
             (part.client, part.tally.counts.tolist(), part.tally.delays.sum()) for part in merged
         ]
@@ -98,12 +98,12 @@ def test_processes_come_to_the_same_as_threads() -> None:
     """joblib's setting sends the tasks to other processes, and the integers are the same."""
     kind = parse_synthetic("poisson:rate=2")
     work = grid.tasks([shards(kind, 8, 40, "UTC", 5, 4)], ["warm-up"])
-    plan = grid.Plan(("ttl", "doubling"), phases=2)
+    options = grid.ReplayOptions(("ttl", "doubling"), phases=2)
 
     def run() -> list[tuple[object, ...]]:
         return [
             (part.client, part.tally.counts.tolist(), part.tally.delays.tolist())
-            for parts in grid.run(work, plan, 2)
+            for parts in grid.run(work, options, 2)
             for part in parts
         ]
 
@@ -140,5 +140,5 @@ def test_made_up_feeds_are_the_same_without_numba(monkeypatch: pytest.MonkeyPatc
 
 def test_a_feed_scored_from_a_given_moment_remembers_what_was_before() -> None:
     """The learning period can be longer than usual without being cut off."""
-    plan = window(0, 100 * 86400, (), 70 * 86400)
-    assert (plan.begin, plan.seconds) == (70 * 86400, 30 * 86400)
+    options = window(0, 100 * 86400, (), 70 * 86400)
+    assert (options.begin, options.seconds) == (70 * 86400, 30 * 86400)

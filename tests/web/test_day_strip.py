@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from publisher.core.civil import instant
 from publisher.core.ttl.activity import Activity, histogram
-from publisher.core.ttl.decision import TtlRule, build_moment, decide
+from publisher.core.ttl.decision import build_moment, decide
+from publisher.core.ttl.rule import TtlRule
 from publisher.web.day_strip import LEAST, draw, minute_of_day, own_day, span, tone
 
 BERLIN = "Europe/Berlin"

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from publisher.core.civil import DAY_SECONDS, instant, seconds, zone_table
-from publisher.core.ttl.tables import SIZES, Tables, decay, record
+from publisher.core.ttl.tables import SIZES, History, Past, Tables, decay, record
 
 HALF_LIFE_DAYS = 90
 FORMAT = 2  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
@@ -26,7 +26,7 @@ FORMAT = 2  # of `to_dict`; a stored checkpoint of another format is rebuilt fro
 class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed and valued at `as_of`.
 
-    The tables are those of `counts.Tables`. first, last: None while nothing is known.
+    The tables are those of `tables.Tables`. first, last: None while nothing is known.
     updates: how many, undecayed.
     """
 
@@ -64,6 +64,15 @@ class Activity:
         """A copy of the counts by name, as the rules take them."""
         return Tables(*(list(getattr(self, name)) for name in Tables._fields))
 
+    def past(self, now: int) -> Past:
+        """The updates in short; `now` stands for the first and the last where there is none."""
+        first = now if self.first is None else self.first
+        return Past(self.as_of, first, now if self.last is None else self.last, self.updates)
+
+    def history(self, now: int) -> History:
+        """What a decision at `now` (seconds) knows; the counts are a copy."""
+        return History(self.tables, zone_table(self.zone), (), self.past(now))
+
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 counts as they stand at `now`."""
         factor = decay(seconds(now) - self.as_of, self.half_life_days * DAY_SECONDS)
@@ -92,21 +101,19 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
     Later ones come in order; an earlier one than the last known (a backdated post) still counts in
     its own slots, but teaches nothing about the gaps between updates.
     """
-    zone = zone_table(activity.zone)
     half_life = activity.half_life_days * DAY_SECONDS
-    tables = activity.tables
-    as_of, first, last, number = activity.as_of, activity.first, activity.last, activity.updates
+    history = activity.history(0)
     for update in updates:
-        at = seconds(update)
-        first = at if first is None else min(first, at)
-        last = at if last is None else last
-        as_of = record(
-            tables, zone.starts, zone.offsets, (), as_of, first, last, number, at, half_life
-        )
-        last = max(last, at)
-        number += 1
-    counts: dict[str, Any] = {name: tuple(table) for name, table in tables._asdict().items()}
-    return replace(activity, as_of=as_of, first=first, last=last, updates=number, **counts)
+        history = history._replace(past=record(history, seconds(update), half_life))
+    past = history.past
+    if past.number == activity.updates:
+        return activity
+    counts: dict[str, Any] = {
+        name: tuple(table) for name, table in history.tables._asdict().items()
+    }
+    return replace(
+        activity, as_of=past.as_of, first=past.first, last=past.last, updates=past.number, **counts
+    )
 
 
 def histogram(

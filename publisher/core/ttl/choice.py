@@ -1,106 +1,55 @@
-"""The ttl of one document, from the counts: the function that the live site and the simulator
-both call, in plain scalars."""
+"""The ttl of one document, from the counts: the functions that the live site and the simulator
+both call."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_end, period
-from publisher.core.menu import Menu
+from publisher.core.civil import Zone, hour_end, period
 from publisher.core.ttl.forecast import (
-    PROFILES,
     STEP_SECONDS,
-    WEEK_MINUTE,
+    Curve,
+    Pattern,
     look_forward,
     spread_within,
 )
-from publisher.core.ttl.planner import (
-    CELLS,
+from publisher.core.ttl.planner import CELLS, Cells, Problem, look_ahead, planned, poll_worth
+from publisher.core.ttl.rule import (
     LOOK_AHEAD,
     PLANNED,
-    Cells,
-    look_ahead,
-    planned,
-    planner_for,
-    poll_worth,
+    WARM_UP_SECONDS,
+    WEEK_MINUTE,
+    RuleNumbers,
 )
 from publisher.core.ttl.tables import (
     SIZES,
-    Counts,
-    Tables,
-    decay,
+    History,
+    Past,
+    exposure,
     knows_enough,
     silence_factors,
-    watched_days,
 )
 
-# Winer's rule, "Algorithm for ttl element" (2002): under an hour since the last update 15, under
-# three 60, otherwise 480.
-WARM_UP_SECONDS, WARM_UP_MINUTES = (HOUR_SECONDS, 3 * HOUR_SECONDS), (15, 60, 480)
-HORIZON_HOURS = 30  # of the plan, before the longest ttl: a day and the morning after
 
+class Workspace(NamedTuple):
+    """The lists that `choose` works on and leaves behind: the shape of the rates, the expected
+    updates ahead, the planned table."""
 
-class Settings(NamedTuple):
-    """A `TtlRule` in numbers."""
-
-    menu: Sequence[int]
-    milestones: Sequence[int]
-    warm_up: Sequence[int]
-    planner: int
-    profile: int
-    poll_minutes: float
-    horizon: int
-    half_life: int
-
-
-class Ahead(NamedTuple):
-    """What `choose` works on and leaves behind: factors of the silence, pattern within the hours,
-    running sums of the expected updates and of their waiting, the planned table."""
-
-    factors: Counts
-    within: Counts
-    number: Counts
-    waiting: Counts
+    pattern: Pattern
+    curve: Curve
     cells: Cells
 
 
-class Past(NamedTuple):
-    """The updates up to now in short: when the counts are valued, first, last, how many."""
-
-    as_of: int
-    first: int
-    last: int
-    number: int
-
-
-def settings(
-    menu: Menu, planner: str, profile: str, poll_minutes: float, half_life_days: int
-) -> Settings:
-    """The numbers behind known names."""
-    return Settings(
-        menu.values,
-        menu.milestones(),
-        tuple(menu.nearest(minutes) for minutes in WARM_UP_MINUTES),
-        PLANNED if planner_for(planner, menu) == "planned" else LOOK_AHEAD,
-        PROFILES[profile],
-        float(poll_minutes),
-        HORIZON_HOURS,
-        half_life_days * DAY_SECONDS,
-    )
-
-
-def room(rule: Settings, hours: int = 24) -> Ahead:
+def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
     """Empty lists of the lengths that `choose` needs, or longer ones: so that the running sums
     reach `hours` further than the longest ttl."""
     if rule.planner == PLANNED:
         hours = rule.horizon
     steps = ((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS + 1
     quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
-    return Ahead(
-        factors=[0.0] * SIZES.seen,
-        within=[0.0] * SIZES.minutes,
-        number=[0.0] * steps,
-        waiting=[0.0] * steps,
-        cells=Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters),
+    return Workspace(
+        Pattern([0.0] * SIZES.seen, [0.0] * SIZES.minutes),
+        Curve([0.0] * steps, [0.0] * steps),
+        Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters),
     )
 
 
@@ -113,54 +62,31 @@ def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:
     return values[2]
 
 
-def begin_of(starts: Sequence[int], offsets: Sequence[int], now: int) -> int:
+def begin_of(zone: Zone, now: int) -> int:
     """Where the look forward begins: the last five minutes of the local clock."""
-    return now - (now + offsets[period(starts, now)]) % STEP_SECONDS
+    return now - (now + zone.offsets[period(zone, now)]) % STEP_SECONDS
 
 
-def forecast(
-    tables: Tables,
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    holes: Sequence[int],
-    past: Past,
-    now: int,
-    rule: Settings,
-    ahead: Ahead,
-) -> float:
-    """Fill the running sums of `ahead` from `begin_of(now)` on; what one poll is worth."""
-    fading = decay(now - past.as_of, rule.half_life)
-    days = watched_days(holes, past.first, now, rule.half_life)
-    silence_factors(tables, fading, ahead.factors)
+def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> float:
+    """Fill the curve of `work` from `begin_of(now)` on; returns what one poll is worth, minutes."""
+    seen = exposure(history, now, rule.half_life)
+    silence_factors(history.tables, seen.fading, work.pattern.factors)
     if rule.profile == WEEK_MINUTE:
-        spread_within(tables, fading, ahead.within)
-    look_forward(
-        tables, starts, offsets, rule.profile, past.last, begin_of(starts, offsets, now),
-        fading, days, ahead.factors, ahead.within, ahead.number, ahead.waiting,
-    )  # fmt: skip
-    return poll_worth(tables, rule.menu, rule.poll_minutes, fading, days)
+        spread_within(history.tables, seen.fading, work.pattern.within)
+    begin = begin_of(history.zone, now)
+    look_forward(history, seen, rule.profile, work.pattern, begin, work.curve)
+    return poll_worth(history.tables, rule.menu, rule.poll_minutes, seen)
 
 
-def choose(
-    tables: Tables,
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    holes: Sequence[int],
-    past: Past,
-    now: int,
-    rule: Settings,
-    ahead: Ahead,
-) -> int:
+def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then."""
-    if not knows_enough(past.number, past.first, now):
-        return warm_up_minutes(rule.warm_up, past, now)
-    worth = forecast(tables, starts, offsets, holes, past, now, rule, ahead)
-    begin = begin_of(starts, offsets, now)
+    if not knows_enough(history.past, now):
+        return warm_up_minutes(rule.warm_up, history.past, now)
+    worth = forecast(history, now, rule, work)
+    begin = begin_of(history.zone, now)
     first = (now - begin) / 60.0
-    last = (hour_end(starts, offsets, now) - begin) / 60.0
+    last = (hour_end(history.zone, now) - begin) / 60.0
+    problem = Problem(work.curve, first, last, worth)
     if rule.planner == LOOK_AHEAD:
-        return look_ahead(ahead.number, ahead.waiting, first, last, rule.menu, worth)
-    return planned(
-        ahead.number, ahead.waiting, first, last, rule.menu, rule.milestones,
-        worth, rule.horizon, ahead.cells,
-    )  # fmt: skip
+        return look_ahead(problem, rule.menu, worth)
+    return planned(problem, rule, work.cells)

@@ -10,7 +10,7 @@ the histogram.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -23,51 +23,14 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
-from publisher.core.menu import Menu, parse_menu
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.choice import (
-    Ahead,
-    Past,
-    Settings,
-    begin_of,
-    choose,
-    forecast,
-    room,
-    settings,
-)
-from publisher.core.ttl.forecast import PROFILES, number_by
-from publisher.core.ttl.planner import AUTO, PLANNERS, hidden, planner_for
-from publisher.core.ttl.tables import decay, hour_rate, knows_enough, watched_days
+from publisher.core.ttl.choice import begin_of, choose, forecast, workspace
+from publisher.core.ttl.forecast import number_by
+from publisher.core.ttl.planner import Problem, hidden
+from publisher.core.ttl.rule import TtlRule, numbers, planner_for
+from publisher.core.ttl.tables import exposure, hour_rate, knows_enough
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
-MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class TtlRule:
-    """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
-    (the knob "fresher <-> quieter")."""
-
-    menu: Menu = field(default_factory=lambda: parse_menu(MENU))
-    planner: str = PLANNER
-    profile: str = PROFILE
-    poll_minutes: float = POLL_MINUTES
-
-    @classmethod
-    def parse(
-        cls,
-        menu: str = MENU,
-        planner: str = PLANNER,
-        profile: str = PROFILE,
-        poll_minutes: str | float = POLL_MINUTES,
-    ) -> "TtlRule":
-        """Read settings as people type them; ValueError is one clear line."""
-        return cls(
-            parse_menu(menu),
-            _known("planner", planner, PLANNERS),
-            _known("profile", profile, tuple(PROFILES)),
-            _positive("poll_minutes", poll_minutes),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +87,18 @@ def build_moment(last_update: datetime | None, now: datetime, zone: str) -> date
     """When the document served at `now` was built: the last update or the top of the local hour,
     whichever is later (updates after `now` must not be passed)."""
     table = zone_table(zone)
-    top = hour_start(table.starts, table.offsets, seconds(now))
+    top = hour_start(table, seconds(now))
     return instant(top if last_update is None else max(top, seconds(last_update)))
 
 
 def next_build(now: datetime, zone: str) -> datetime:
     """The top of the next local hour: when the document is built again if nothing is posted."""
-    table = zone_table(zone)
-    return instant(hour_end(table.starts, table.offsets, seconds(now)))
+    return instant(hour_end(zone_table(zone), seconds(now)))
 
 
 def warming_up(activity: Activity, now: datetime) -> bool:
     """Whether too little is known to predict: under 20 updates, or a first one under 7 days old."""
-    if activity.first is None:
-        return True
-    return not knows_enough(activity.updates, activity.first, seconds(now))
+    return not knows_enough(activity.past(seconds(now)), seconds(now))
 
 
 def decide(
@@ -187,7 +147,7 @@ def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]
     at = build_moment(None, now, activity.zone)
     rows: dict[int, DayHour] = {}
     for _ in range(24):
-        hour = local_second(zone.starts, zone.offsets, seconds(at)) // HOUR_SECONDS % 24
+        hour = local_second(zone, seconds(at)) // HOUR_SECONDS % 24
         end = next_build(at, activity.zone)
         ttl = decide(activity, max(at, now), rule).ttl_minutes
         row = DayHour(hour, at, counts[hour], outlook.usual(at), ttl)
@@ -200,38 +160,32 @@ class Outlook:
     """The coming hours as the histogram sees them from `now`."""
 
     def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
-        self._zone = zone_table(activity.zone)
-        self._rule = numbers(rule, activity.half_life_days)
-        self._ahead: Ahead = room(self._rule)
         at = seconds(now)
-        self._past = Past(
-            activity.as_of, activity.first or at, activity.last or at, activity.updates
-        )
-        self._begin = begin_of(self._zone.starts, self._zone.offsets, at)
-        self._where = (activity.tables, self._zone.starts, self._zone.offsets, (), self._past, at)
-        self.poll_worth = forecast(*self._where, self._rule, self._ahead)
+        self._history, self._now = activity.history(at), at
+        self._rule = numbers(rule, activity.half_life_days)
+        self._work = workspace(self._rule)
+        self._begin = begin_of(self._history.zone, at)
+        self.poll_worth = forecast(self._history, at, self._rule, self._work)
 
     def ttl_minutes(self) -> int:
         """The planner's word for a document built now."""
-        return choose(*self._where, self._rule, self._ahead)
+        return choose(self._history, self._now, self._rule, self._work)
 
     def usual(self, at: datetime) -> float:
         """Updates that an hour like the one of `at` brings, however long the silence before."""
-        tables, starts, offsets, holes, past, now = self._where
-        fading = decay(now - past.as_of, self._rule.half_life)
-        days = watched_days(holes, past.first, now, self._rule.half_life)
-        hour = local_second(starts, offsets, seconds(at)) // HOUR_SECONDS % 24
-        return hour_rate(tables, hour, fading, days)
+        seen = exposure(self._history, self._now, self._rule.half_life)
+        hour = local_second(self._history.zone, seconds(at)) // HOUR_SECONDS % 24
+        return hour_rate(self._history.tables, hour, seen)
 
     def expected(self, start: datetime, end: datetime) -> float:
         """Updates expected from `start` to `end`, neither before now."""
-        number = self._ahead.number
-        return number_by(number, self._minute(end)) - number_by(number, self._minute(start))
+        curve = self._work.curve
+        return number_by(curve, self._minute(end)) - number_by(curve, self._minute(start))
 
     def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
         """Minutes of waiting that a copy fetched between `start` and `end` hides in its life."""
-        number, waiting = self._ahead.number, self._ahead.waiting
-        return hidden(number, waiting, self._minute(start), self._minute(end), float(ttl_minutes))
+        span = self._minute(start), self._minute(end)
+        return hidden(Problem(self._work.curve, *span, self.poll_worth), float(ttl_minutes))
 
     def likely_at(self, end: datetime) -> datetime:
         """Beginning of the busiest of the 24 hours after `end`."""
@@ -240,12 +194,6 @@ class Outlook:
 
     def _minute(self, at: datetime) -> float:
         return (seconds(at) - self._begin) / 60.0
-
-
-@lru_cache(maxsize=64)
-def numbers(rule: TtlRule, half_life_days: int) -> Settings:
-    """The rule as the functions behind `decide` take it."""
-    return settings(rule.menu, rule.planner, rule.profile, rule.poll_minutes, half_life_days)
 
 
 @lru_cache(maxsize=256)
@@ -302,19 +250,3 @@ def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
         scheduled_at=post,
         unscheduled_ttl_minutes=decision.ttl_minutes,
     )
-
-
-def _known(kind: str, name: str, names: tuple[str, ...]) -> str:
-    if name not in names:
-        raise ValueError(f"unknown {kind} {name!r} (known: {', '.join(names)})")
-    return name
-
-
-def _positive(name: str, value: str | float) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        raise ValueError(f"{name}: {value!r} is not a number") from None
-    if not 0.0 < number <= 100_000.0:
-        raise ValueError(f"{name}: {value} is not between 0 and 100000")
-    return number

@@ -3,13 +3,16 @@
 Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
 """
 
-from collections.abc import Sequence
 from math import exp
+from typing import NamedTuple
 
 from publisher.core.civil import end_of_hour, period, period_from, week_hour
+from publisher.core.ttl.rule import DAY, WEEK_MINUTE
 from publisher.core.ttl.tables import (
     AGES,
     Counts,
+    Exposure,
+    History,
     Tables,
     age_class,
     hour_rate,
@@ -19,11 +22,17 @@ from publisher.core.ttl.tables import (
 
 STEP_SECONDS = 300
 STEP_MINUTES = 5.0
-DAY, WEEK, WEEK_MINUTE = 0, 1, 2
-PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
 MINUTE_PRIOR = 4.0  # updates that each five minutes of the hour are thought to have had, evenly
 TINY = 1e-9  # updates; below, a quotient of two such numbers says nothing
 HOUR_MINUTE_PRIOR = 1.0  # likewise within one hour of the day, as in all hours together
+
+
+class Curve(NamedTuple):
+    """Running sums at every five minutes from some beginning: `number[i]` updates are expected in
+    the first i steps, and by then they will have waited `waiting[i]` minutes together."""
+
+    number: Counts
+    waiting: Counts
 
 
 def spread_within(tables: Tables, fading: float, within: Counts) -> None:
@@ -52,38 +61,36 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
             within[slot] = own / (mean + HOUR_MINUTE_PRIOR)
 
 
-def look_forward(
-    tables: Tables,
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    profile: int,
-    last: int,
-    begin: int,
-    fading: float,
-    days: float,
-    factors: Sequence[float],
-    within: Sequence[float],
-    number: Counts,
-    waiting: Counts,
-) -> None:
-    """Fill running sums at every five minutes from `begin`, a multiple of 5 local minutes.
+class Pattern(NamedTuple):
+    """What shapes the rates besides hour and weekday: the factor of each class of silence, and 288
+    factors around 1 for the five minutes of the local day (used by the profile `week+minute`)."""
 
-    number[i]: updates expected in the first i steps; waiting[i]: its integral, in minutes (what
-    these updates will have waited by then). Each hour's rate is multiplied by the factor of the
-    silence, as long as it may last: `quiet` is the chance that nothing has come yet.
+    factors: Counts
+    within: Counts
+
+
+def look_forward(
+    history: History, seen: Exposure, profile: int, pattern: Pattern, begin: int, curve: Curve
+) -> None:
+    """Fill the `curve` from `begin` on, a multiple of five local minutes, from usual rates.
+
+    Each hour's rate is multiplied by the factor of the silence since the last update, for as long
+    as that silence may last: `quiet` is the chance that nothing has come yet.
     """
+    tables, zone, last = history.tables, history.zone, history.past.last
+    number, waiting, factors, within = curve.number, curve.waiting, pattern.factors, pattern.within
     number[0] = waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
-    mean, clock = weekday_mean(tables, fading), period(starts, begin)
+    mean, clock = weekday_mean(tables, seen.fading), period(zone, begin)
     while step < steps:
-        clock = period_from(starts, clock, at)
-        local = at + offsets[clock]
+        clock = period_from(zone, clock, at)
+        local = at + zone.offsets[clock]
         slot, part = week_hour(local), local // STEP_SECONDS % 288
         if profile == DAY:
-            rate = hour_rate(tables, slot % 24, fading, days) / 12.0
+            rate = hour_rate(tables, slot % 24, seen) / 12.0
         else:
-            rate = week_rate(tables, slot, mean, fading, days) / 12.0
-        hour = end_of_hour(starts, offsets, clock, at)
+            rate = week_rate(tables, slot, mean, seen) / 12.0
+        hour = end_of_hour(zone, clock, at)
         while at < hour and step < steps:
             place = age_class(at - last)
             end = min(hour, last + AGES[place + 1]) if place < len(factors) - 1 else hour
@@ -92,22 +99,24 @@ def look_forward(
                 updates = rate * within[part + later] if profile == WEEK_MINUTE else rate
                 number[step + 1 + later] = updates
                 waiting[step + 1 + later] = exp(-updates * factors[place])
-            quiet = add_up(number, waiting, step, step + more, factors[place], quiet)
+            quiet = integrate_expectation(curve, step, step + more, factors[place], quiet)
             step += more
             part += more
             at += more * STEP_SECONDS
 
 
-def add_up(
-    number: Counts, waiting: Counts, begin: int, end: int, factor: float, quiet: float
-) -> float:
-    """Turn usual updates (in `number`) and chances of silence (in `waiting`), step by step, into
-    running sums; the chance of silence until then, from that before.
+def integrate_expectation(curve: Curve, begin: int, end: int, factor: float, quiet: float) -> float:
+    """Integrate the expected rate forward in five-minute steps, in place.
 
-    The factor holds until the first update only: where it makes ten of the one that comes every
-    night, one is expected all the same. `once`: the chance that a silence ends in the step, over
-    the updates that would come if the factor held.
+    In, for each step i after `begin` up to `end`: number[i], usual updates in step i; waiting[i],
+    P(no update in step i). Out: number[i], expected updates by the end of step i; waiting[i], their
+    accumulated waiting in minutes. `quiet` is P(no update by `begin`); returns P(no update by
+    `end`). The silence `factor` scales the rate only until the first update arrives: a silence that
+    is broken predicts nothing more. So each step mixes two rates, scaled while still silent, usual
+    afterwards; `once` is P(the silence ends in the step) over the updates that the scaled rate
+    would bring.
     """
+    number, waiting = curve.number, curve.waiting
     expected, waited = number[begin], waiting[begin]
     for step in range(begin + 1, end + 1):
         usual, first = number[step], number[step] * factor
@@ -121,16 +130,18 @@ def add_up(
     return quiet
 
 
-def number_by(number: Sequence[float], minute: float) -> float:
-    """Updates expected from the beginning of the look forward to `minute`."""
+def number_by(curve: Curve, minute: float) -> float:
+    """Updates expected from the beginning of the curve to `minute`."""
+    number = curve.number
     step = int(minute / STEP_MINUTES)
     if step >= len(number) - 1:
         return number[len(number) - 1]
     return number[step] + (number[step + 1] - number[step]) * (minute / STEP_MINUTES - step)
 
 
-def waiting_by(number: Sequence[float], waiting: Sequence[float], minute: float) -> float:
+def waiting_by(curve: Curve, minute: float) -> float:
     """Integral of `number_by` up to `minute`."""
+    number, waiting = curve.number, curve.waiting
     step = int(minute / STEP_MINUTES)
     if step >= len(number) - 1:
         last = len(number) - 1
@@ -140,7 +151,7 @@ def waiting_by(number: Sequence[float], waiting: Sequence[float], minute: float)
     return waiting[step] + number[step] * past + slope * past * past / 2.0
 
 
-def hides(number: Sequence[float], waiting: Sequence[float], minute: float, ttl: float) -> float:
+def hides(curve: Curve, minute: float, ttl: float) -> float:
     """Minutes of waiting that a copy fetched at `minute` and kept for `ttl` minutes hides."""
-    later = waiting_by(number, waiting, minute + ttl)
-    return later - waiting_by(number, waiting, minute) - ttl * number_by(number, minute)
+    later = waiting_by(curve, minute + ttl)
+    return later - waiting_by(curve, minute) - ttl * number_by(curve, minute)

@@ -1,4 +1,4 @@
-"""Two ways to choose a ttl from the expected updates, `look-ahead` and `planned`; and `auto`.
+"""Two ways to choose a ttl from the expected updates: `look-ahead` and `planned`.
 
 A copy fetched at s and kept for a minutes costs one poll, worth `worth` minutes, and the waiting
 of the updates it hides. The document is the same for all copies fetched until the next hour, so
@@ -11,19 +11,26 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from publisher.core.menu import Menu
-from publisher.core.ttl.forecast import hides, number_by, waiting_by
-from publisher.core.ttl.tables import Counts, Tables, hour_rate
+from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
+from publisher.core.ttl.rule import RuleNumbers
+from publisher.core.ttl.tables import Counts, Exposure, Tables, hour_rate
 
-LOOK_AHEAD, PLANNED = 0, 1
-AUTO = "auto"
-PLANNERS = (AUTO, "look-ahead", "planned")
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
 PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
+
+
+class Problem(NamedTuple):
+    """What a planner is asked: the expected updates, the span of minutes after the beginning of
+    the curve in which the document is fetched, and what one poll is worth in minutes."""
+
+    curve: Curve
+    first: float
+    last: float
+    worth: float
 
 
 class Cells(NamedTuple):
@@ -35,17 +42,7 @@ class Cells(NamedTuple):
     value: Counts
 
 
-def planner_for(name: str, menu: Menu) -> str:
-    """The planner that `name` means: `auto` plans where the menu has wide gaps, so that a long
-    skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
-    if name != AUTO:
-        return name
-    return "planned" if menu.coarse else "look-ahead"
-
-
-def poll_worth(
-    tables: Tables, menu: Sequence[int], poll_minutes: float, fading: float, days: float
-) -> float:
+def poll_worth(tables: Tables, menu: Sequence[int], poll_minutes: float, seen: Exposure) -> float:
     """What one poll is worth at this blog with this menu, in minutes.
 
     A menu with wide gaps alternates between two values where the blog's rate lies between them,
@@ -58,7 +55,7 @@ def poll_worth(
     for _ in range(SETTLING):
         polls = waiting = 0.0
         for hour in range(24):
-            rate = hour_rate(tables, hour, fading, days) / 60.0
+            rate = hour_rate(tables, hour, seen) / 60.0
             ttl = best_fixed(menu, rate, worth)
             polls += 60.0 / ttl
             waiting += 60.0 * rate * ttl / 2.0
@@ -93,91 +90,65 @@ def rises(menu: Sequence[int], place: int, rate: float, worth: float) -> bool:
     return worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0
 
 
-def hidden(
-    number: Sequence[float], waiting: Sequence[float], first: float, last: float, ttl: float
-) -> float:
-    """Waiting that a copy kept for `ttl` minutes hides, in the mean over its being fetched at any
-    minute from `first` to `last` (minutes after the beginning of the look forward)."""
+def hidden(problem: Problem, ttl: float) -> float:
+    """Minutes of waiting that a copy kept for `ttl` minutes hides, in the mean over its being
+    fetched at any minute of the span."""
     total = 0.0
     for part in range(SAMPLES):
-        at = first + (last - first) * (part + 0.5) / SAMPLES
-        total += hides(number, waiting, at, ttl)
+        at = problem.first + (problem.last - problem.first) * (part + 0.5) / SAMPLES
+        total += hides(problem.curve, at, ttl)
     return total / SAMPLES
 
 
-def look_ahead(
-    number: Sequence[float],
-    waiting: Sequence[float],
-    first: float,
-    last: float,
-    menu: Sequence[int],
-    worth: float,
-) -> int:
-    """The largest ttl of the menu whose hidden waiting is not worth more than a poll.
+def look_ahead(problem: Problem, menu: Sequence[int], worth: float) -> int:
+    """The largest ttl of the menu whose hidden waiting is not above `worth`.
 
     Hidden waiting grows with the ttl, so it is found by halving.
     """
     low, high = 0, len(menu)
     while high - low > 1:
         middle = (low + high) // 2
-        if hidden(number, waiting, first, last, float(menu[middle])) <= worth:
+        if hidden(problem, float(menu[middle])) <= worth:
             low = middle
         else:
             high = middle
     return menu[low]
 
 
-def planned(
-    number: Sequence[float],
-    waiting: Sequence[float],
-    first: float,
-    last: float,
-    menu: Sequence[int],
-    milestones: Sequence[int],
-    worth: float,
-    horizon: int,
-    cells: Cells,
-) -> int:
+def planned(problem: Problem, rule: RuleNumbers, cells: Cells) -> int:
     """The ttl with which a client that obeys it, now and in the hours to come, does best.
 
-    Worked out backwards from `horizon` hours after `last`: the value of a cell is the cost still
-    to come for a client that polls then and obeys the best table from there. `milestones` are the
+    Worked out backwards from the rule's horizon on: the value of a cell is the cost still to come
+    for a client that polls then and obeys the best table from there. The rule's milestones are the
     values tried for the hours to come; now the menu is searched around them.
     """
-    credit = usual_cost(number, menu, worth)
+    curve, worth = problem.curve, problem.worth
+    credit = usual_cost(curve, rule.menu, worth)
     for cell in range(len(cells.value)):
         cells.value[cell] = credit * (len(cells.value) - cell) * CELL_MINUTES
-        middle = last + (cell + 0.5) * CELL_MINUTES
-        cells.number[cell] = number_by(number, middle)
-        cells.waiting[cell] = waiting_by(number, waiting, middle)
-    for hour in range(horizon - 1, -1, -1):
-        best, least = milestones[0], 1e300
-        for ttl in milestones:
-            cost = follow(number, waiting, hour, ttl, worth, least, last, cells)
+        middle = problem.last + (cell + 0.5) * CELL_MINUTES
+        cells.number[cell] = number_by(curve, middle)
+        cells.waiting[cell] = waiting_by(curve, middle)
+    for hour in range(rule.horizon - 1, -1, -1):
+        best, least = rule.milestones[0], 1e300
+        for ttl in rule.milestones:
+            cost = follow(problem, cells, hour, ttl, least)
             if cost < least:
                 best, least = ttl, cost
-        follow(number, waiting, hour, best, worth, 1e300, last, cells)
-    best = search(number, waiting, first, last, menu, milestones, worth, cells.value)
-    return max(best, look_ahead(number, waiting, first, last, menu, FLOOR * worth))
+        follow(problem, cells, hour, best, 1e300)
+    best = search(problem, rule, cells.value)
+    return max(best, look_ahead(problem, rule.menu, FLOOR * worth))
 
 
-def usual_cost(number: Sequence[float], menu: Sequence[int], worth: float) -> float:
+def usual_cost(curve: Curve, menu: Sequence[int], worth: float) -> float:
     """Cost a minute of the best fixed ttl at the mean rate ahead: what the plan ends with."""
+    number = curve.number
     rate = max(number[len(number) - 1] / (5.0 * (len(number) - 1)), 1e-9)
     ideal = min(max(sqrt(2.0 * worth / rate), float(menu[0])), float(menu[len(menu) - 1]))
     return worth / ideal + rate * ideal / 2.0
 
 
-def follow(
-    number: Sequence[float],
-    waiting: Sequence[float],
-    hour: int,
-    ttl: int,
-    worth: float,
-    least: float,
-    last: float,
-    cells: Cells,
-) -> float:
+def follow(problem: Problem, cells: Cells, hour: int, ttl: int, least: float) -> float:
     """Fill the values of one hour whose document says `ttl`, and return their sum; given up as
     soon as it is above `least`."""
     total = 0.0
@@ -188,9 +159,9 @@ def follow(
             waited, then = cells.waiting[end], cells.value[end]
         else:
             until = (cell + 0.5) * CELL_MINUTES + ttl
-            waited = waiting_by(number, waiting, last + until)
+            waited = waiting_by(problem.curve, problem.last + until)
             then = value_at(cells.value, until)
-        cost = worth + (waited - cells.waiting[cell] - ttl * cells.number[cell]) + then
+        cost = problem.worth + (waited - cells.waiting[cell] - ttl * cells.number[cell]) + then
         cells.value[cell] = cost
         total += cost
         if total > least:
@@ -209,52 +180,37 @@ def value_at(value: Sequence[float], minute: float) -> float:
     return value[cell] + (value[cell + 1] - value[cell]) * (place - cell)
 
 
-def search(
-    number: Sequence[float],
-    waiting: Sequence[float],
-    first: float,
-    last: float,
-    menu: Sequence[int],
-    milestones: Sequence[int],
-    worth: float,
-    value: Sequence[float],
-) -> int:
-    """The best ttl for the document served from `first` to `last`: the best milestone, then ever
-    closer around it."""
+def search(problem: Problem, rule: RuleNumbers, value: Sequence[float]) -> int:
+    """The best ttl for the document served in the span: the best milestone, then ever closer
+    around it."""
+    menu, milestones = rule.menu, rule.milestones
     best, least = milestones[0], 1e300
     for ttl in milestones:
-        cost = serve(number, waiting, first, last, float(ttl), worth, value)
+        cost = serve(problem, float(ttl), value)
         if cost < least:
             best, least = ttl, cost
     step = best // 8
     while step > 0 and len(milestones) < len(menu):
         for turn in range(-3, 4):
             ttl = min(max(best + turn * step, menu[0]), menu[len(menu) - 1])
-            cost = serve(number, waiting, first, last, float(ttl), worth, value)
+            cost = serve(problem, float(ttl), value)
             if cost < least:
                 best, least = ttl, cost
         step //= 4
     return best
 
 
-def serve(
-    number: Sequence[float],
-    waiting: Sequence[float],
-    first: float,
-    last: float,
-    ttl: float,
-    worth: float,
-    value: Sequence[float],
-) -> float:
-    """Mean cost to come of a copy fetched from `first` to `last`; one that expires before `last`
-    is fetched again, with the same ttl."""
+def serve(problem: Problem, ttl: float, value: Sequence[float]) -> float:
+    """Mean cost to come of a copy fetched in the span; one that expires before its end is fetched
+    again, with the same ttl."""
+    curve, first, last, worth = problem
     total = 0.0
     for part in range(CELLS):
         at = first + (last - first) * (part + 0.5) / CELLS
         until = at + ttl
-        total += worth + hides(number, waiting, at, ttl)
+        total += worth + hides(curve, at, ttl)
         while until < last:
-            total += worth + hides(number, waiting, until, ttl)
+            total += worth + hides(curve, until, ttl)
             until += ttl
         total += value_at(value, until - last)
     return total / CELLS

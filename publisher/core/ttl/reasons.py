@@ -70,8 +70,8 @@ def _next(decision: Decision) -> str:
 
 def _clock(decision: Decision, at: datetime) -> str:
     zone = zone_table(decision.zone)
-    local = instant(local_second(zone.starts, zone.offsets, seconds(at)))
-    today = instant(local_second(zone.starts, zone.offsets, seconds(decision.decided_at)))
+    local = instant(local_second(zone, seconds(at)))
+    today = instant(local_second(zone, seconds(decision.decided_at)))
     return f"{local:%H:%M}" if local.date() == today.date() else f"{local:%H:%M on %A}"
 
 

@@ -4,13 +4,13 @@ The element means "do not read in these hours", so an hour is named only on soli
 never where the clock change, a scheduled post or a slightly late author could make it wrong.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
-from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds, zone_table
+from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import warming_up
-from publisher.core.ttl.tables import decay
+from publisher.core.ttl.tables import History, decay
 
 WATCHED_DAYS = 28
 MOST_HOURS = 16  # more would leave obedient readers less than a working day
@@ -30,9 +30,8 @@ def quiet_hours(
         return ()
     if seconds(now) - activity.first < WATCHED_DAYS * DAY_SECONDS:
         return ()
-    zone, at = zone_table(activity.zone), seconds(now)
-    fading = decay(at - activity.as_of, activity.half_life_days * DAY_SECONDS)
-    active = active_bits(activity.hours, fading, zone.starts, zone.offsets, at)
+    at = seconds(now)
+    active = active_bits(activity.history(at), at, activity.half_life_days * DAY_SECONDS)
     if active == 0:
         return ()
     for post in scheduled:
@@ -41,17 +40,16 @@ def quiet_hours(
     return tuple(hour for hour in range(24) if quiet >> hour & 1)
 
 
-def active_bits(
-    hours: Sequence[float], fading: float, starts: Sequence[int], offsets: Sequence[int], now: int
-) -> int:
+def active_bits(history: History, now: int, half_life: int) -> int:
     """GMT hours (bit 0 = 00 h) that touch an active local hour, under every offset that a copy may
-    live to see. `hours` are counts, which `fading` brings to the moment `now`."""
-    first, last = period(starts, now), period(starts, now + COPY_SECONDS)
+    live to see."""
+    zone, fading = history.zone, decay(now - history.past.as_of, half_life)
+    first, last = period(zone, now), period(zone, now + COPY_SECONDS)
     active = 0
     for local_hour in range(24):
-        if hours[local_hour] * fading >= NO_WEIGHT:
+        if history.tables.hours[local_hour] * fading >= NO_WEIGHT:
             for entry in range(first, last + 1):
-                begin = local_hour * HOUR_SECONDS - offsets[entry]
+                begin = local_hour * HOUR_SECONDS - zone.offsets[entry]
                 active |= 1 << begin % DAY_SECONDS // HOUR_SECONDS
                 active |= 1 << (begin + HOUR_SECONDS - 1) % DAY_SECONDS // HOUR_SECONDS
     return active

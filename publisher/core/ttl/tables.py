@@ -7,7 +7,7 @@ simulator compiles these very functions.
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, hour_end, local_second, week_hour
+from publisher.core.civil import DAY_SECONDS, Zone, hour_end, local_second, week_hour
 
 Counts = MutableSequence[float]
 
@@ -26,6 +26,34 @@ class Tables(NamedTuple):
     minutes: Counts
     seen: Counts
     due: Counts
+
+
+class Past(NamedTuple):
+    """The updates so far in four numbers: when the counts are valued, the first and the last
+    update (seconds), how many."""
+
+    as_of: int
+    first: int
+    last: int
+    number: int
+
+
+class History(NamedTuple):
+    """All that a decision knows: the counts, the author's zone, the stretches in which nobody
+    watched (from, to, from, to ...; the live site has none), and the updates in short."""
+
+    tables: Tables
+    zone: Zone
+    holes: Sequence[int]
+    past: Past
+
+
+class Exposure(NamedTuple):
+    """What makes rates of counts at one moment: `fading` brings the counts to that moment, `days`
+    is the time in which they were gathered, faded alike."""
+
+    fading: float
+    days: float
 
 
 class Sizes(NamedTuple):
@@ -77,44 +105,43 @@ def watched_days(holes: Sequence[int], first: int, now: int, half_life: int) -> 
     return max(days, 1.0)
 
 
-def knows_enough(number: int, first: int, now: int) -> bool:
+def exposure(history: History, now: int, half_life: int) -> Exposure:
+    """What makes rates of the counts of `history` at `now`."""
+    past = history.past
+    return Exposure(
+        decay(now - past.as_of, half_life), watched_days(history.holes, past.first, now, half_life)
+    )
+
+
+def knows_enough(past: Past, now: int) -> bool:
     """Whether warm-up is over: at least 20 updates, the first at least 7 days ago."""
-    return number >= WARM_UP_UPDATES and now - first >= WARM_UP_DAYS * DAY_SECONDS
+    return past.number >= WARM_UP_UPDATES and now - past.first >= WARM_UP_DAYS * DAY_SECONDS
 
 
-def record(
-    tables: Tables,
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    holes: Sequence[int],
-    as_of: int,
-    first: int,
-    last: int,
-    number: int,
-    at: int,
-    half_life: int,
-) -> int:
-    """Count the update `at` in all tables, halving them first as often as is due; the new `as_of`.
+def record(history: History, at: int, half_life: int) -> Past:
+    """Count the update `at` in all tables, in place; the past with this update in it.
 
-    first, last, number: of the updates so far.
+    Before, the tables are halved as often as is due.
     """
+    tables, past = history.tables, history.past
+    first = past.first if past.number > 0 else at
+    last = past.last if past.number > 0 else at
     due = at - at % half_life
-    if as_of < due:
-        fade(tables, 0.5 ** ((due - as_of) // half_life))
-        as_of = due
+    as_of = max(past.as_of, due)
+    if past.as_of < due:
+        fade(tables, 0.5 ** ((due - past.as_of) // half_life))
     weight = 2.0 ** ((at - as_of) / half_life)
-    if at > last and knows_enough(number, first, at) and not interrupted(holes, last, at):
-        fading = 1.0 / weight
-        days = watched_days(holes, first, at, half_life)
-        wait_out(tables, starts, offsets, last, at, fading, days, weight * weight)
+    if at > last and knows_enough(past, at) and not interrupted(history.holes, last, at):
+        days = watched_days(history.holes, first, at, half_life)
+        wait_out(history, at, Exposure(1.0 / weight, days), weight * weight)
         tables.seen[age_class(at - last)] += weight * weight
-    local = local_second(starts, offsets, at)
+    local = local_second(history.zone, at)
     slot = week_hour(local)
     tables.hours[slot % 24] += weight
     tables.weekdays[slot // 24] += weight
     tables.week[slot] += weight
     tables.minutes[local // 300 % 288] += weight
-    return as_of
+    return Past(as_of, min(first, at), max(last, at), past.number + 1)
 
 
 def fade(tables: Tables, factor: float) -> None:
@@ -143,35 +170,26 @@ def age_class(age: int) -> int:
     return place
 
 
-def wait_out(
-    tables: Tables,
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    last: int,
-    now: int,
-    fading: float,
-    days: float,
-    weight: float,
-) -> None:
-    """Count as due what was to be expected, class by class, in the silence from `last` to `now`."""
+def wait_out(history: History, now: int, seen: Exposure, weight: float) -> None:
+    """Count as due what was to be expected, class by class, from the last update to `now`.
+
+    `weight` is what one update expected now counts in the table."""
+    tables, zone, last = history.tables, history.zone, history.past.last
     end = min(now, last + AGES[len(AGES) - 1])
-    at, place, mean = last, 0, weekday_mean(tables, fading)
+    at, place, mean = last, 0, weekday_mean(tables, seen.fading)
     while at < end:
-        until = min(end, hour_end(starts, offsets, at), last + AGES[place + 1])
-        slot = week_hour(local_second(starts, offsets, at))
-        rate = week_rate(tables, slot, mean, fading, days)
+        until = min(end, hour_end(zone, at), last + AGES[place + 1])
+        slot = week_hour(local_second(zone, at))
+        rate = week_rate(tables, slot, mean, seen)
         tables.due[place] += weight * rate * (until - at) / 3600.0
         at = until
         if at == last + AGES[place + 1]:
             place += 1
 
 
-def hour_rate(tables: Tables, hour: int, fading: float, days: float) -> float:
-    """Updates expected in that local hour of any day.
-
-    `fading` brings the counts to the moment of the question; `days` is the exposure then.
-    """
-    return (tables.hours[hour] * fading + PRIOR_UPDATES / 24.0) / days
+def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
+    """Updates expected in that local hour of any day."""
+    return (tables.hours[hour] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days
 
 
 def weekday_mean(tables: Tables, fading: float) -> float:
@@ -182,14 +200,15 @@ def weekday_mean(tables: Tables, fading: float) -> float:
     return total * fading / 7.0
 
 
-def week_rate(tables: Tables, slot: int, mean: float, fading: float, days: float) -> float:
+def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
     """Updates expected in that hour of the week: its own count, drawn towards hour x weekday;
     `mean` is the `weekday_mean`."""
-    weekday_factor = (tables.weekdays[slot // 24] * fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
-    usual = hour_rate(tables, slot % 24, fading, days) * weekday_factor
-    own = tables.week[slot] * fading
+    weekday = tables.weekdays[slot // 24] * seen.fading
+    weekday_factor = (weekday + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
+    usual = hour_rate(tables, slot % 24, seen) * weekday_factor
+    own = tables.week[slot] * seen.fading
     weeks = CELL_WEEKS * (1.0 + DOUBT / (1.0 + own * own))
-    return (own + weeks * usual) / (days / 7.0 + weeks)
+    return (own + weeks * usual) / (seen.days / 7.0 + weeks)
 
 
 def silence_factors(tables: Tables, fading: float, factors: Counts) -> None:

@@ -11,7 +11,8 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
-from publisher.core.ttl.decision import TtlRule, day_table
+from publisher.core.ttl.decision import day_table
+from publisher.core.ttl.rule import TtlRule
 from publisher.river import own_manners, reading_list, redirects, service, subscriptions
 from publisher.river.on_demand import SeveralFeeds
 from publisher.storage.tables.river import RiverFeed

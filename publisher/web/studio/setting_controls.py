@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from publisher.core.ttl.forecast import PROFILES
-from publisher.core.ttl.planner import PLANNERS
+from publisher.core.ttl.rule import PLANNERS, PROFILES
 from publisher.settings import CHECKS
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.decision import (
-    TtlRule,
     build_moment,
     day_table,
     decide,
@@ -17,6 +16,7 @@ from publisher.core.ttl.decision import (
     next_change_at,
 )
 from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.rule import TtlRule
 
 NEW_YORK = "America/New_York"
 MONDAY = datetime(2021, 11, 1, tzinfo=ZoneInfo(NEW_YORK))

@@ -7,44 +7,42 @@ import pytest
 
 from publisher.core.menu import parse_menu
 from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import TtlRule, build_moment, decide
-from publisher.core.ttl.forecast import hides
+from publisher.core.ttl.decision import build_moment, decide
+from publisher.core.ttl.forecast import Curve, hides
 from publisher.core.ttl.planner import (
     CELL_MINUTES,
     CELLS,
     Cells,
+    Problem,
     best_fixed,
     follow,
     hidden,
     look_ahead,
     planned,
-    planner_for,
 )
+from publisher.core.ttl.rule import TtlRule, numbers, planner_for
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
-def even(per_minute: float, minutes: int = 6000) -> tuple[list[float], list[float]]:
+def even(per_minute: float, minutes: int = 6000) -> Curve:
     """Running sums of a constant rate, as `look_forward` writes them."""
     steps = range(minutes // 5 + 1)
     number = [per_minute * 5.0 * step for step in steps]
     waiting = [per_minute * (5.0 * step) ** 2 / 2.0 for step in steps]
-    return number, waiting
+    return Curve(number, waiting)
 
 
 @pytest.mark.parametrize(("per_day", "worth"), [(6, 10), (20, 10), (20, 40), (2, 60)])
 def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, worth: float) -> None:
     """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
     rate = per_day / 1440.0
-    number, waiting = even(rate)
-    menu = parse_menu("any")
+    problem = Problem(even(rate), 0.0, 60.0, worth)
+    rule = numbers(TtlRule.parse(menu="any"), 90)._replace(horizon=48)
     ideal = sqrt(2.0 * worth / rate)
-    assert look_ahead(number, waiting, 0.0, 60.0, menu.values, worth) == int(ideal)
+    assert look_ahead(problem, rule.menu, worth) == int(ideal)
     cells = Cells(*([0.0] * ((48 + 26) * CELLS) for _ in Cells._fields))
-    found = planned(
-        number, waiting, 0.0, 60.0, menu.values, menu.milestones(), worth, 48, cells
-    )  # fmt: skip
-    assert found == pytest.approx(ideal, rel=0.25)
+    assert planned(problem, rule, cells) == pytest.approx(ideal, rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -66,25 +64,25 @@ def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> Non
     for step in range(400):
         waiting.append(waiting[-1] + number[-1] * 5.0 + (step % 7) * 0.01)
         number.append(number[-1] + (step % 11) * 0.003)
-    menu = parse_menu("15/60/480")
+    curve, rule = Curve(number, waiting), numbers(TtlRule(), 90)
+    problem = Problem(curve, 0.0, 35.0, 12.0)
     size = (30 + 8 + 2) * CELLS
     cells = Cells(*([0.0] * size for _ in Cells._fields))
-    planned(number, waiting, 0.0, 35.0, menu.values, menu.values, 12.0, 30, cells)
+    planned(problem, rule, cells)
     value = list(cells.value)
     for hour in (29, 14, 0):
-        for ttl in menu.values:
-            follow(number, waiting, hour, ttl, 12.0, 1e300, 35.0, cells)
+        for ttl in rule.menu:
+            follow(problem, cells, hour, ttl, 1e300)
             for cell in range(hour * CELLS, hour * CELLS + CELLS):
                 at = 35.0 + (cell + 0.5) * CELL_MINUTES
                 then = cells.value[cell + ttl // 15]
-                assert cells.value[cell] == 12.0 + hides(number, waiting, at, float(ttl)) + then
+                assert cells.value[cell] == 12.0 + hides(curve, at, float(ttl)) + then
             cells.value[:] = value
 
 
 def test_hidden_waiting_of_a_constant_rate() -> None:
     """rate x ttl squared / 2, wherever the copy is fetched."""
-    number, waiting = even(0.01)
-    assert hidden(number, waiting, 3.0, 47.0, 120.0) == pytest.approx(0.01 * 120**2 / 2)
+    assert hidden(Problem(even(0.01), 3.0, 47.0, 10.0), 120.0) == pytest.approx(0.01 * 120**2 / 2)
 
 
 def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:

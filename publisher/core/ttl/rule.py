@@ -1,0 +1,103 @@
+"""The author's settings of the decision: as values that people type, and as the numbers that the
+functions behind `decide` take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS
+from publisher.core.menu import Menu, parse_menu
+
+DAY, WEEK, WEEK_MINUTE = 0, 1, 2
+PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
+LOOK_AHEAD, PLANNED = 0, 1
+AUTO = "auto"
+PLANNERS = (AUTO, "look-ahead", "planned")
+MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
+
+# Winer's rule, "Algorithm for ttl element" (2002): under an hour since the last update 15, under
+# three 60, otherwise 480.
+WARM_UP_SECONDS, WARM_UP_MINUTES = (HOUR_SECONDS, 3 * HOUR_SECONDS), (15, 60, 480)
+HORIZON_HOURS = 30  # of the plan, before the longest ttl: a day and the morning after
+
+
+class RuleNumbers(NamedTuple):
+    """A `TtlRule` in numbers: values of the menu, those tried for the hours to come, and the three
+    that stand for Winer's; planner and profile by their places in the names above; minutes, hours
+    and seconds."""
+
+    menu: Sequence[int]
+    milestones: Sequence[int]
+    warm_up: Sequence[int]
+    planner: int
+    profile: int
+    poll_minutes: float
+    horizon: int
+    half_life: int
+
+
+@dataclass(frozen=True, slots=True)
+class TtlRule:
+    """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
+    (the knob "fresher <-> quieter")."""
+
+    menu: Menu = field(default_factory=lambda: parse_menu(MENU))
+    planner: str = PLANNER
+    profile: str = PROFILE
+    poll_minutes: float = POLL_MINUTES
+
+    @classmethod
+    def parse(
+        cls,
+        menu: str = MENU,
+        planner: str = PLANNER,
+        profile: str = PROFILE,
+        poll_minutes: str | float = POLL_MINUTES,
+    ) -> "TtlRule":
+        """Read settings as people type them; ValueError is one clear line."""
+        return cls(
+            parse_menu(menu),
+            _known("planner", planner, PLANNERS),
+            _known("profile", profile, tuple(PROFILES)),
+            _positive("poll_minutes", poll_minutes),
+        )
+
+
+def planner_for(name: str, menu: Menu) -> str:
+    """The planner that `name` means: `auto` plans where the menu has wide gaps, so that a long
+    skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
+    if name != AUTO:
+        return name
+    return "planned" if menu.coarse else "look-ahead"
+
+
+@lru_cache(maxsize=64)
+def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
+    """The rule as the functions behind `decide` take it."""
+    return RuleNumbers(
+        menu=rule.menu.values,
+        milestones=rule.menu.milestones(),
+        warm_up=tuple(rule.menu.nearest(minutes) for minutes in WARM_UP_MINUTES),
+        planner=PLANNED if planner_for(rule.planner, rule.menu) == "planned" else LOOK_AHEAD,
+        profile=PROFILES[rule.profile],
+        poll_minutes=float(rule.poll_minutes),
+        horizon=HORIZON_HOURS,
+        half_life=half_life_days * DAY_SECONDS,
+    )
+
+
+def _known(kind: str, name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise ValueError(f"unknown {kind} {name!r} (known: {', '.join(names)})")
+    return name
+
+
+def _positive(name: str, value: str | float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError(f"{name}: {value!r} is not a number") from None
+    if not 0.0 < number <= 100_000.0:
+        raise ValueError(f"{name}: {value} is not between 0 and 100000")
+    return number
