@@ -17,7 +17,7 @@ from publisher.blog import authors
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
-from publisher.web.application import create_app
+from publisher.web.application import close_app, create_app
 
 SITE_URL = "https://blog.example"
 MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -103,9 +103,7 @@ def app(site: Site, environment: Environment, clock: FakeClock) -> Iterator[Flas
     """The real application on the same database as `site`."""
     application = create_app(environment, clock)
     yield application
-    application.extensions["polls"].stop()
-    application.extensions["front"].close()
-    application.extensions["publisher"].database.close()
+    close_app(application)
 
 
 @pytest.fixture

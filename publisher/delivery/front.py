@@ -8,7 +8,8 @@ a form looks at once.
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -58,9 +59,8 @@ class FeedFront:
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
         self._tags = TagFeeds(site)
-        self._changes = ChangeCounter(site.database)
-        self._watch = Watch(self._look, CHECK_SECONDS)
-        self._refreshing = threading.Lock()
+        self._watch = Watch(self._looking, CHECK_SECONDS)
+        self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False
         self._checked_at = self._recheck_at = _LONG_AGO
         forked = weakref.WeakMethod(self._forked)
@@ -98,9 +98,8 @@ class FeedFront:
         return self._watch.alive or not self._ready
 
     def close(self) -> None:
-        """Stop watching and give the connection back: the application is not needed any more."""
+        """Stop watching, and wait for it: the application is not needed any more."""
         self._watch.stop()
-        self._changes.close()
 
     def serial(self, name: str) -> int:
         """Which build of a document is held; 0 for none."""
@@ -150,19 +149,32 @@ class FeedFront:
 
     def _start(self) -> None:
         """At the first request of a process: a thread made at import would not survive a fork."""
-        self._try_refresh()
-        self._watch.ensure()
-        if self._polls is not None:
-            self._polls.start()
-        self._ready = True
+        with self._starting:
+            if self._ready:
+                return
+            self._try_refresh()
+            self._watch.ensure()
+            if self._polls is not None:
+                self._polls.start()
+            self._ready = True
 
-    def _look(self) -> None:
-        if self._changes.changed():
-            try:
-                self.refresh()
-            except Exception:
-                self._changes.close()  # forget that it was seen
-                raise
+    @contextmanager
+    def _looking(self) -> Iterator[Callable[[], None]]:
+        """A look at the database, with a connection that belongs to the thread that looks."""
+        changes = ChangeCounter(self._site.database)
+
+        def look() -> None:
+            if changes.changed():
+                try:
+                    self.refresh()
+                except Exception:
+                    changes.close()  # forget that it was seen
+                    raise
+
+        try:
+            yield look
+        finally:
+            changes.close()
 
     def _try_refresh(self) -> None:
         try:
@@ -173,7 +185,6 @@ class FeedFront:
     def _forked(self) -> None:
         """In the child of a fork: leave the parent's connections and locks alone."""
         self._site.database.engine.dispose(close=False)
-        self._changes = ChangeCounter(self._site.database)
-        self._refreshing = threading.Lock()
+        self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._watch.forked()
         self._ready = False

@@ -7,7 +7,7 @@ from publisher.storage.database import Database
 
 
 class ChangeCounter:
-    """Remembers the state it has seen; for one thread at a time.
+    """Remembers the state it has seen; belongs to one thread, from its making to `close`.
 
     SQLite counts the commits of all other connections in a number that a connection of our own
     reads from shared memory. Other databases have nothing as cheap: there the answer is always

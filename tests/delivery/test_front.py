@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ from publisher.delivery.watch import Watch
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, rebuild
 from publisher.settings import store_setting
-from publisher.web.application import create_app
+from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 
@@ -79,7 +80,7 @@ def test_h6_stored_validators_get_304(
                 assert (again.status_code, again.data) == (304, b"")
                 assert again.headers["ETag"] == first.headers["ETag"]
                 assert again.headers["Last-Modified"] == first.headers["Last-Modified"]
-    other.extensions["publisher"].database.close()
+    close_app(other)
 
 
 def test_h2_h7_freshness_is_on_both_answers(client: FlaskClient, front: FeedFront) -> None:
@@ -157,7 +158,7 @@ def test_whoever_saves_serves_at_once(
 
     app.config["WTF_CSRF_ENABLED"] = False
     app.add_url_rule("/a-form-for-this-test", view_func=form, methods=["POST"])
-    front._watch = Watch(lambda: None, 60)
+    front._watch = Watch(lambda: nullcontext(lambda: None), 60)
     client.get("/rss.xml")
     assert client.post("/a-form-for-this-test").status_code == 200
     assert b"From the studio." in client.get("/rss.xml").data
@@ -171,7 +172,7 @@ def test_a_dead_watch_is_replaced(
     watch = front._watch
     dead = watch._thread
     assert dead is not None
-    watch._thread = None
+    watch._stop.set()
     dead.join(MOMENT_SECONDS)
     eventually(lambda: not front.watching)
     make_post(site, "While it was dead.")

@@ -12,7 +12,7 @@ from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
-from publisher.web.application import create_app
+from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.feeds.samples import parse, texts
@@ -71,7 +71,7 @@ def test_the_same_from_every_process(
     assert second.data == first.data
     for name in ("ETag", "Last-Modified"):
         assert second.headers[name] == first.headers[name]
-    other.extensions["publisher"].database.close()
+    close_app(other)
 
 
 def test_only_a_change_of_the_tag_moves_its_dates(
