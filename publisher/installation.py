@@ -1,4 +1,4 @@
-"""One installation, opened: its settings, clock and database, and what it knows about itself."""
+"""One installation, opened: environment, clock, database, and the facts it keeps about itself."""
 
 import fcntl
 import secrets
@@ -113,7 +113,7 @@ def check_setup(session: Session, secret: str) -> None:
 
 
 def forget_setup(session: Session) -> None:
-    """The link has done its work."""
+    """End the set-up link: the first author exists."""
     remember(session, "setup_hash", "")
 
 

@@ -1,4 +1,4 @@
-"""What the author decides about the site: names, defaults, checks; kept in the database."""
+"""The site's settings: names, defaults and checks of what a person sets; kept in the database."""
 
 import re
 from collections.abc import Callable, Mapping

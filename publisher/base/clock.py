@@ -1,4 +1,4 @@
-"""The clock, read once at the door and passed down as `now`.
+"""The clock. It is read once per request, command or job and passed down as `now`.
 
 Nothing else in the program asks the system for the time: every rule takes `now` as an argument,
 so that tests, questions about the past and the simulator run the very same code.

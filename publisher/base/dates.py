@@ -1,4 +1,4 @@
-"""Dates as people, files and protocols write them: the one place that parses and formats them.
+"""Parsing and formatting of dates, as people, files and protocols write them.
 
 Every instant inside the program is an aware datetime in UTC. A date that names no zone is taken as
 UTC unless the caller names another (people type local times; feeds forget the zone).

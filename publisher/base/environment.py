@@ -1,4 +1,4 @@
-"""What the environment decides: where things are, how the site is reached, whom it trusts.
+"""The process environment (`PUBLISHER_*`), read and checked: folders, addresses, trusted proxies.
 
 What the author decides (title, time zone, menu, ...) lives in the database: `settings.py`.
 """
@@ -48,7 +48,7 @@ class Environment:
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
-    """Settings from `PUBLISHER_*` variables.
+    """The environment from `PUBLISHER_*` variables.
 
     Raises InvalidInput, naming the variable, for an unknown name or a bad value.
     """

@@ -1,4 +1,4 @@
-"""The few kinds of error that a person can cause or meet; each knows its status at both edges.
+"""The errors that a person can cause or meet; each knows its HTTP status and its exit code.
 
 Rules and use-cases raise these; the command line turns them into one line and an exit code, the
 web into a page or a JSON answer with `http_status`. Everything else is a bug and looks like one.

@@ -1,4 +1,4 @@
-"""Random tokens (logins, API tokens, one-time links): what of them is kept."""
+"""The hash under which random tokens (logins, API tokens, one-time links) are stored."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Outgoing requests that cannot be turned against the machine they start from.
+"""Outgoing HTTP requests, refused where they would reach private addresses (SSRF guard).
 
 A feed, an image or a hub is fetched because somebody wrote an address into a
 document. The guard looks at the address a socket is about to connect to, so a

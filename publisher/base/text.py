@@ -1,4 +1,4 @@
-"""HTML as plain words: for search, for lists, and for what stands in the place of a title."""
+"""HTML to plain text: for search, for lists, and for a substitute title."""
 
 import re
 from html import unescape

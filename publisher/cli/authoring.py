@@ -1,4 +1,4 @@
-"""`settings`, `author` and `post`."""
+"""The commands `settings`, `author` and `post`."""
 
 import sys
 from dataclasses import asdict, replace

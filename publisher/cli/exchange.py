@@ -1,4 +1,4 @@
-"""`import` and `export`."""
+"""The commands `import` and `export`."""
 
 import sys
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Option types and openings that several commands share."""
+"""Click parameter types, and opening the site: what several commands share."""
 
 from datetime import datetime
 from math import isnan

@@ -1,4 +1,4 @@
-"""`readers`: who reads, how they poll, and what the ttl is worth."""
+"""The command `readers`: the readers report on a terminal."""
 
 import json
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`river`: follow other feeds, politely."""
+"""The commands `river ...`: follow other feeds, politely."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`serve`."""
+"""The command `serve`."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""`simulate`: what readers would have got of real and made-up histories, and what it would cost."""
+"""The command `simulate`: replay update histories and print what readers would have got."""
 
 from __future__ import annotations  # types of what is imported late
 

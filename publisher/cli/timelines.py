@@ -1,4 +1,4 @@
-"""Where the update histories of `simulate` come from: files, exports, the blog's own log."""
+"""The update histories that `simulate` is given: from files, exports, the blog's own log."""
 
 from __future__ import annotations  # types of what is imported late
 

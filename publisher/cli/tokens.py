@@ -1,4 +1,4 @@
-"""`token`: what lets programs post."""
+"""The commands `token ...`: API tokens."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`updates`, `ttl` and `feed`: the author's day, loaded, asked and shown."""
+"""The commands `updates`, `ttl` and `feed`."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""`backup`, `restore` and `doctor`: keeping a site whole."""
+"""The commands `backup`, `restore` and `doctor`."""
 
 import sys
 from pathlib import Path

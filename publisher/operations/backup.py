@@ -1,4 +1,4 @@
-"""A consistent copy of a running site in one file, and the way back.
+"""Backup of a running site into one file, and restore.
 
 The file is a gzipped tar: the database (copied by SQLite's online backup, so that writers need not
 stop), then the media. The key that signs cookies stays out of it: after a restore elsewhere, people

@@ -1,4 +1,4 @@
-"""The doctor: looks at the installation, the database, and the feed as a reader would get it."""
+"""The checks behind `publisher doctor`: installation, database, and the feed over HTTP."""
 
 import http.client
 import sys
@@ -22,7 +22,7 @@ FEED = "/rss.xml"
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     good: bool

@@ -1,4 +1,4 @@
-"""The scheduler process: what happens although nobody asks for it.
+"""The scheduler process: hourly rebuild, due posts, outgoing pings, poll counts, river, clean-up.
 
 `serve` starts exactly one beside its web workers. Each job is idempotent and looks for itself
 whether anything is due, so that sleep, a restart or a second scheduler do no harm.

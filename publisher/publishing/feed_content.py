@@ -1,4 +1,4 @@
-"""What feeds are made of: posts and settings, turned into the plain values of `feeds.channel`."""
+"""The content of a feed: posts and settings as the plain values of `feeds.channel`."""
 
 import re
 from collections.abc import Iterable

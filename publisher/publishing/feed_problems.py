@@ -1,4 +1,4 @@
-"""What the feed doctor found at the last build, kept for the author to see."""
+"""The problems that feed validation found at the last build, stored for the author to see."""
 
 import json
 from collections.abc import Sequence

@@ -37,7 +37,7 @@ log = structlog.get_logger("rebuild")
 
 @dataclass(frozen=True)
 class Signals:
-    """What a document says about time: the decision, and the hours in which nobody need come."""
+    """What a document says about freshness: the ttl decision and the skipHours."""
 
     decision: Decision
     skip_hours: tuple[int, ...]

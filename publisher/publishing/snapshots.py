@@ -1,4 +1,4 @@
-"""Snapshots: the rendered documents in the database, and which bytes may replace which."""
+"""Snapshots: the served documents as rows, with ETag, Last-Modified and compressed body."""
 
 import gzip
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which versions of a document were served, and when: a row each time its bytes change."""
+"""The history of served documents: a row each time a document's bytes change."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Whether the database has changed: a question cheap enough to be asked twenty times a second."""
+"""A cheap check whether the database was changed since the last look (SQLite data_version)."""
 
 import sqlite3
 from typing import Any

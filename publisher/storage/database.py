@@ -1,4 +1,4 @@
-"""One database: its engine, its read and write sessions, its errors in our words."""
+"""The database: engine, read and write sessions, its errors translated into ours."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Bring a database to the schema of this program, or refuse it in plain words."""
+"""The schema version of a database: migrate it to this program's, or refuse a newer one."""
 
 from __future__ import annotations  # types of what is imported late
 

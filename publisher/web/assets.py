@@ -37,5 +37,5 @@ def static(name: str) -> Response:
 
 @blueprint.get("/favicon.ico")
 def favicon() -> Response:
-    """Where browsers look without being told."""
+    """`/favicon.ico`, which browsers ask for unasked."""
     return static("favicon.ico")

@@ -1,4 +1,4 @@
-"""The author's day, from the database: the strip for the studio, the subscribe page, reports."""
+"""The day strip of this blog, read from the database: for the studio, /subscribe and reports."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -13,7 +13,7 @@ from publisher.web.day_strip import Day, own_day
 
 
 def strip(session: Session, now: datetime) -> Day:
-    """The blog's own day as it stands at `now`; drawn anew each minute at most."""
+    """The day strip at `now`; computed at most once a minute."""
     known = update_log.load(session)
     rule = load_settings(session).rule
     queue = tuple(update_log.scheduled(session, now))

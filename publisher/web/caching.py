@@ -1,10 +1,10 @@
-"""Pages are kept by browsers and asked about again: same content, no body."""
+"""ETag and 304 for HTML pages: a browser that has the page gets no body."""
 
 from flask import Response, request
 
 
 def cacheable(response: Response) -> Response:
-    """Give a page its validator and answer 304 to whoever has it already.
+    """Add an ETag to a page, and answer 304 when the request names it.
 
     Not kept without asking: an author who just published must see it.
     """

@@ -1,4 +1,4 @@
-"""What every view needs of its request: the site, the moment, who is logged in."""
+"""The request's context: the site, the moment, who is logged in."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the author sees of the feed: the day, the ttl and its reasons, the week, the feed's health.
+"""The dashboard of the feed: the day strip, the ttl and its reasons, the week, the feed's health.
 
 The studio's first page shows it; `templates/readers/dashboard.html` draws it.
 """
@@ -38,7 +38,7 @@ class DocumentHealth:
 
 @dataclass(frozen=True)
 class Dashboard:
-    """Everything the picture needs, as values."""
+    """The values that `templates/readers/dashboard.html` draws."""
 
     day: Day
     ttl_minutes: int | None

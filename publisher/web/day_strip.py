@@ -1,4 +1,4 @@
-"""The day as a picture: what the strip of 24 hours shows, as plain numbers in the author's time.
+"""The day strip as numbers: 24 bars with height, ttl and figures, in the author's local time.
 
 x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A tone means a ttl, the
 same one everywhere, so that two strips can be compared.
@@ -87,7 +87,7 @@ def draw(
 def own_day(
     activity: Activity, now: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
 ) -> Day:
-    """The strip of a blog whose updates `activity` holds, with its sentence."""
+    """The day strip of an activity, with its sentences."""
     queue = sorted(scheduled)
     hours = day_table(activity, now, rule)
     built = build_moment(activity.last_update, now, activity.zone)
@@ -127,7 +127,7 @@ def span(minutes: int) -> str:
 
 
 def polls_a_day(bars: Sequence[Bar]) -> int:
-    """How often a reader that does as it is told comes in the 24 hours that `bars` show."""
+    """Polls a day of a reader that obeys the ttls of `bars`."""
     ttl = {bar.hour: bar.ttl_minutes for bar in bars}
     polls, minute = 0, 0
     while ttl and minute < 1440:

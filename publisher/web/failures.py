@@ -1,4 +1,4 @@
-"""What people see when something is not there or did not work: one page, plain words."""
+"""The error page: one template for every status, in plain words."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ RETRY_SECONDS = 30
 
 
 def prepare(app: Flask) -> None:
-    """Let every kind of failure end in our page."""
+    """Register the error page for every kind of failure."""
     app.register_error_handler(PublisherError, _known)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(500, lambda _: page(500))
@@ -40,7 +40,7 @@ def prepare(app: Flask) -> None:
 
 
 def page(status: int, message: str = "") -> Response:
-    """The page for a status, for scripts as JSON; it comes out even when nothing else works."""
+    """The answer for an error status, JSON for scripts; needs neither database nor settings."""
     heading, usual = WORDS.get(status, WORDS[400])
     if wants_json():
         answer = jsonify(error=message or usual)

@@ -1,4 +1,4 @@
-"""Feeds that the front does not hold: before the first build, and tags that nobody uses."""
+"""`/rss.xml` and the other feeds where delivery holds none: before the first build, unknown tags."""
 
 from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response

@@ -1,4 +1,4 @@
-"""For the machines that watch the site."""
+"""`/healthz`: the health check for monitoring."""
 
 from typing import Any
 

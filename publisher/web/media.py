@@ -1,4 +1,4 @@
-"""Uploaded files as readers get them: named by content, so that every copy is good for ever."""
+"""`/media/<name>`: uploaded files. Names are hashes of the content, so copies are good for ever."""
 
 from flask import Blueprint, Response, send_from_directory
 

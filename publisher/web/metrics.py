@@ -1,4 +1,4 @@
-"""/metrics in Prometheus' text format: what the database knows, the same in every worker."""
+"""`/metrics` in Prometheus' text format, read from the database: every worker says the same."""
 
 import ipaddress
 from collections.abc import Iterator

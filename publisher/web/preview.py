@@ -1,4 +1,4 @@
-"""Private preview links: a draft as readers will see it, for whoever has the address."""
+"""`/preview/<token>`: a draft as readers will see it, for whoever has the private link."""
 
 from typing import Any
 

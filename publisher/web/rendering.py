@@ -1,4 +1,4 @@
-"""What every template may use: addresses of our files, the person, the settings, small filters."""
+"""The globals and filters of all templates: addresses of our files, author, settings, dates."""
 
 from datetime import datetime
 from typing import Any
@@ -59,7 +59,7 @@ def prepare(app: Flask) -> None:
 
 
 def settings() -> Settings:
-    """The site's preferences, read once a request."""
+    """The site's settings, read once a request."""
     if "settings" not in g:
         with site().database.read() as db:
             g.settings = load_settings(db)

@@ -1,4 +1,4 @@
-"""Telling others at once: WebSub hubs and an rssCloud server, by an outbox that forgets nothing.
+"""Push: WebSub hubs and an rssCloud server are told of new content through a stored outbox.
 
 A build writes what is owed in its own transaction; the scheduler process sends it. Nobody is told
 of a new ttl or of a minor edit, and no author waits for a hub.

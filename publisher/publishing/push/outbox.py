@@ -1,4 +1,4 @@
-"""The outbox: pings that are owed, sent by the scheduler, tried again until somebody answers."""
+"""The outbox: stored pings, sent by the scheduler and retried until they are answered."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Whom to tell and how: the requests of WebSub and rssCloud, as values.
+"""The ping requests of WebSub and rssCloud, as values.
 
 WebSub (W3C recommendation, 2018) leaves the publisher's request to the hub; all of them take
 `hub.mode=publish` with the topic. rssCloud (rsscloud.co) takes `POST /ping url=...`.
