@@ -1,4 +1,4 @@
-"""`/rss.xml` and the other feeds where delivery holds none: before the first build, unknown tags."""
+"""`/rss.xml` and other feeds where delivery holds none: before the first build, unknown tags."""
 
 from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response
