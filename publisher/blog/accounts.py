@@ -102,7 +102,7 @@ def sessions_of(session: Session, author: Author, now: datetime) -> Sequence[Log
 def end_session(session: Session, author: Author, session_id: int) -> None:
     """Log one browser of `author` out; NotFound when it is somebody else's or gone."""
     row = session.get(LoginSession, session_id)
-    if row is None or row.author_id != author.id:
+    if row is None or not permissions.owns(author, row.author_id):
         raise NotFound("there is no such session")
     session.delete(row)
 

@@ -1,11 +1,20 @@
-"""Who may do what: authors work on their own posts, admins on all posts and on the site itself."""
+"""Who may see and change what: the one place that says it, for pages, programs and commands.
 
-from sqlalchemy import ColumnElement
+Authors work on their own posts, admins on all posts and on the site itself. What is published,
+everybody may see; a draft its author, admins, and whoever was given its preview link
+(`previews.find`). Uploaded files are public under a name that nobody can guess. Tokens and logins
+belong to one person alone. The river belongs to all who write here: everybody adds and looks after
+feeds, and only admins remove them, because what was gathered goes with them.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
 from publisher.blog import posts
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Author, Post, PostTag, Tag
 
 
 def is_admin(author: Author | None) -> bool:
@@ -18,9 +27,19 @@ def admins() -> ColumnElement[bool]:
     return Author.role == "admin"
 
 
+def owns(author: Author, owner_id: int | None) -> bool:
+    """Whether what belongs to the author `owner_id` (a token, a login) is `author`'s own."""
+    return author.id == owner_id
+
+
 def may_edit(author: Author, post: Post) -> bool:
     """Whether `author` may change, delete or bring back `post`."""
-    return is_admin(author) or post.author_id == author.id
+    return is_admin(author) or owns(author, post.author_id)
+
+
+def may_see(author: Author, post: Post) -> bool:
+    """Whether `author` may read a post and know that it is there."""
+    return post.status == "published" or may_edit(author, post)
 
 
 def editable(session: Session, author: Author, post_id: int) -> Post:
@@ -33,3 +52,18 @@ def required(author: Author, post: Post) -> Post:
     if not may_edit(author, post):
         raise Forbidden("this post belongs to another author")
     return post
+
+
+def tags_seen(session: Session, author: Author) -> Sequence[str]:
+    """The names of the tags on posts that `author` may see, in the order of their slugs."""
+    tagged = select(PostTag.tag_id).join(Post, Post.id == PostTag.post_id)
+    visible = tagged.where(Post.status != "deleted")
+    if not is_admin(author):
+        visible = visible.where(or_(Post.status == "published", Post.author_id == author.id))
+    return session.scalars(select(Tag.name).where(Tag.id.in_(visible)).order_by(Tag.slug)).all()
+
+
+def check_remove_feed(author: Author) -> None:
+    """Forbidden unless `author` may remove a feed of the river, with all that was gathered."""
+    if not is_admin(author):
+        raise Forbidden("only an admin may remove a feed: it is everybody's; pause it instead")

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.base.hashing import hash_token
+from publisher.blog import permissions
 from publisher.storage.tables.blog import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media")
@@ -58,7 +59,7 @@ def revoke(session: Session, token_id: int, author: Author | None = None) -> Non
     Raises NotFound when there is no such token.
     """
     row = session.get(ApiToken, token_id)
-    if row is None or (author is not None and row.author_id != author.id):
+    if row is None or (author is not None and not permissions.owns(author, row.author_id)):
         raise NotFound(f"there is no token {token_id}")
     session.execute(delete(ApiToken).where(ApiToken.id == token_id))
 

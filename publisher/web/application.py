@@ -4,6 +4,7 @@ from pathlib import Path
 
 from flask import Flask, Response
 from flask_wtf.csrf import CSRFProtect
+from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
 from publisher.base.environment import Environment, read_environment, secret_key
@@ -83,6 +84,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         TRUSTED_HOSTS=None,
     )
     app.extensions["publisher"] = site
+    app.url_map.converters["int"] = RowNumber
     csrf.init_app(app)
     rendering.prepare(app)
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
@@ -104,6 +106,13 @@ def close_app(app: Flask) -> None:
     app.extensions["polls"].stop()
     app.extensions["front"].close()
     current_site(app).database.close()
+
+
+class RowNumber(IntegerConverter):
+    """A number in an address: as large as a row's can be. A larger one is no address of ours."""
+
+    def __init__(self, url_map: Map, fixed_digits: int = 0, max: int = 2**63 - 1) -> None:  # noqa: A002 - werkzeug's name
+        super().__init__(url_map, fixed_digits, max=max)
 
 
 def _templates() -> Path:

@@ -94,3 +94,9 @@ def test_a_forged_form_is_refused(client: FlaskClient) -> None:
     answer = client.post("/readers/erase")
     assert answer.status_code == 400
     assert "reload the page" in answer.text
+
+
+def test_a_number_that_no_row_can_have(client: FlaskClient) -> None:
+    """An address with 23 digits is not there; the database is not asked about it."""
+    for path in ("/studio/posts/12345678901234567890123", "/sitemap-99999999999999999999.xml"):
+        assert client.get(path).status_code == 404

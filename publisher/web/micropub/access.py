@@ -43,10 +43,16 @@ def authorised() -> ApiToken:
 def may_write(scope: str) -> ApiToken:
     """The token of this request, if it has `scope` and does not write too often."""
     token = authorised()
-    if not tokens.allows(token, scope):
-        raise Unauthorized(f"this token does not have the scope {scope}", "insufficient_scope")
+    check_scope(token, scope)
     _pace().check(token.id, now())
     return token
+
+
+def check_scope(token: ApiToken, *scopes: str) -> None:
+    """Unauthorized unless the token has one of `scopes`."""
+    if not any(tokens.allows(token, scope) for scope in scopes):
+        wanted = " or ".join(scopes)
+        raise Unauthorized(f"this token does not have the scope {wanted}", "insufficient_scope")
 
 
 def _pace() -> Pace:

@@ -6,21 +6,19 @@ from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
 from publisher.blog import media, permissions, posts
-from publisher.blog import published as listing
 from publisher.blog.drafts import Draft
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import ApiToken, Post, Tag
+from publisher.storage.tables.blog import ApiToken, Post
 from publisher.web.context import now, site
-from publisher.web.micropub import entry, uploads
-from publisher.web.micropub.access import Unauthorized, authorised, may_write
+from publisher.web.micropub import addresses, entry, uploads
+from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
 from publisher.web.micropub.request import ACTIONS, Asked, asked
 
 blueprint = Blueprint("micropub", __name__)
@@ -57,16 +55,16 @@ def upload() -> Response:
 @blueprint.get("/micropub")
 def query() -> Response:
     """Answer `q=config`, `q=source`, `q=category`, `q=syndicate-to`."""
-    authorised()
+    token = authorised()
     wanted = request.args.get("q", "")
     if wanted == "config":
         return jsonify(_config())
     if wanted == "syndicate-to":
         return jsonify({"syndicate-to": []})
     if wanted == "category":
-        return jsonify(_categories(request.args.get("filter", "")))
+        return jsonify(_categories(token, request.args.get("filter", "")))
     if wanted == "source":
-        return jsonify(_source())
+        return jsonify(_source(token))
     raise InvalidInput("q: config, source, category or syndicate-to")
 
 
@@ -83,13 +81,14 @@ def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
     if status == "published":
         posts.publish(db, post, published or now(), now())
     # 202: accepted, but nobody can see it at its address yet.
-    return _at(post, 201 if post.status == "published" else 202)
+    return _at(db, post, 201 if post.status == "published" else 202)
 
 
 def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     post = _own(db, token, wanted.url)
     before = _entry_of(db, post)
     after = entry.changed(before, wanted.update)
+    addresses.given_out(db, post)  # it is how the program knows the post
     address, old = posts.path(post), posts.enclosure_of(post)
     value = entry.to_draft(after, post.kind)
     if old and value.enclosure and old.url == value.enclosure.url:
@@ -99,7 +98,7 @@ def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     posts.save(db, post.id, value, post.version, token.author_id, now())
     _move(db, post, before, after)
     if posts.path(post) != address:
-        return _at(post, 201)
+        return _at(db, post, 201)
     return Response(status=204)
 
 
@@ -120,7 +119,7 @@ def _delete(db: Session, token: ApiToken, wanted: Asked) -> Response:
 
 def _undelete(db: Session, token: ApiToken, wanted: Asked) -> Response:
     post = posts.restore(db, _own(db, token, wanted.url, deleted=True), now())
-    return _at(post, 201)
+    return _at(db, post, 201)
 
 
 _DO: dict[str, Callable[[Session, ApiToken, Asked], Response]] = dict(
@@ -146,13 +145,14 @@ def _move(db: Session, post: Post, before: entry.Properties, after: entry.Proper
 
 def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
     """The post at `url`, if the token's author may change it."""
-    return permissions.required(token.author, _post_at(db, url, deleted))
+    return permissions.required(token.author, _post_at(db, token, url, deleted))
 
 
-def _post_at(db: Session, url: str, deleted: bool = False) -> Post:
-    path = url.removeprefix(site().site_url)
-    post = listing.at_address(db, path) if path != url else None
-    if post is None or (post.status == "deleted" and not deleted):
+def _post_at(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
+    """The post at `url`; somebody else's draft is not there at all."""
+    post = addresses.post_at(db, site().site_url, url)
+    hidden = post is None or not permissions.may_see(token.author, post)
+    if post is None or hidden or (post.status == "deleted" and not deleted):
         raise InvalidInput("url: there is no such post on this site")
     return post
 
@@ -186,24 +186,28 @@ def _config() -> dict[str, Any]:
     }
 
 
-def _categories(contains: str) -> dict[str, list[str]]:
+def _categories(token: ApiToken, contains: str) -> dict[str, list[str]]:
+    """The tags of what is published, and of what the token's author may change besides."""
+    check_scope(token, "create", "update")
     with site().database.read() as db:
-        names = db.scalars(select(Tag.name).order_by(Tag.slug)).all()
+        names = permissions.tags_seen(db, token.author)
     return {"categories": [n for n in names if contains.casefold() in n.casefold()]}
 
 
-def _source() -> dict[str, Any]:
-    """The entry at `url`, whole or only the `properties[]` that are named."""
+def _source(token: ApiToken) -> dict[str, Any]:
+    """The entry at `url`, whole or only the `properties[]` that are named: what is to be edited."""
+    check_scope(token, "create", "update")
     wanted = request.args.getlist("properties[]") or request.args.getlist("properties")
     with site().database.read() as db:
-        local = _entry_of(db, _post_at(db, request.args.get("url", "")))
+        local = _entry_of(db, _post_at(db, token, request.args.get("url", "")))
     properties = entry.addressed(local, site().site_url)
     if wanted:
         return {"properties": {n: v for n, v in properties.items() if n in wanted}}
     return {"type": ["h-entry"], "properties": properties}
 
 
-def _at(post: Post, status: int) -> Response:
+def _at(db: Session, post: Post, status: int) -> Response:
+    addresses.given_out(db, post)
     return Response(status=status, headers={"Location": site().site_url + posts.path(post)})
 
 

@@ -8,6 +8,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.blog import permissions
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
@@ -16,7 +17,7 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.river import own_manners, reading_list, redirects, service, subscriptions
 from publisher.river.on_demand import SeveralFeeds
 from publisher.storage.tables.river import RiverFeed
-from publisher.web.context import login_required, now, site
+from publisher.web.context import login_required, me, now, site
 from publisher.web.day_strip import Day, draw
 from publisher.web.rendering import sentence, settings
 
@@ -102,6 +103,7 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "undo-move":
         return f"Back at {redirects.undo_last(db, row, now())}."
     if action == "remove":
+        permissions.check_remove_feed(me())
         subscriptions.unsubscribe(db, row)
         return f"No longer following {row.title or row.url}."
     raise InvalidInput(f"there is no action {action[:40]!r}")

@@ -4,6 +4,7 @@ import io
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from flask.testing import FlaskClient
@@ -237,6 +238,53 @@ def test_a_new_slug_is_a_new_address(program: Program, client: FlaskClient) -> N
     assert client.get("/posts/old").location == "/posts/new"
     again = program.json(action="update", url=url, replace={"content": ["By its old name."]})
     assert again.status_code == 204
+
+
+def spellings(path: str) -> list[str]:
+    """How an address may come back from a program that keeps what it was told."""
+    return [
+        SITE_URL + path,
+        SITE_URL + path + "/",
+        SITE_URL.replace("https", "http") + path,
+        SITE_URL.replace("blog", "Blog") + ":443" + path,
+        SITE_URL + path + "?utm_source=x#part",
+        path,
+        SITE_URL + quote(path),
+    ]
+
+
+@pytest.mark.parametrize("action", ["update", "delete", "undelete"])
+def test_every_address_that_was_given_out_is_understood(
+    program: Program, clock: FakeClock, action: str
+) -> None:
+    """As a draft, out, under each former slug: update, delete and undelete find the post."""
+    first = program.create(name=["Grüße"], content=["x"], **{"post-status": ["draft"]}).location
+    assert first
+    renamed = {"name": ["Two"], "mp-slug": ["two"]}
+    second = program.json(action="update", url=first, replace=renamed).location
+    assert second == f"{SITE_URL}/posts/two"
+    out = {"post-status": ["published"], "mp-slug": ["three"]}
+    assert program.json(action="update", url=second, replace=out).status_code == 201
+    for path in ("/posts/grusse", "/posts/two", "/posts/three"):
+        for url in spellings(path):
+            clock.forward(minutes=1)  # at most so many writes a minute
+            program.json(action="undelete", url=f"{SITE_URL}/posts/three")
+            more = {"add": {"category": [f"c{len(url)}"]}} if action == "update" else {}
+            if action == "undelete":
+                program.json(action="delete", url=f"{SITE_URL}/posts/three")
+            assert program.json(action=action, url=url, **more).status_code < 300, url
+
+
+@pytest.mark.parametrize("host", ["blog.example", "localhost", "other.example"])
+def test_a_location_is_a_whole_address(program: Program, host: str) -> None:
+    """However the request came in, a program gets an address that leads here from anywhere."""
+    program.client.environ_base["HTTP_HOST"] = host
+    made = program.create(content=["Hi"])
+    assert made.headers["Location"] == f"{SITE_URL}/posts/hi"
+    file = program.client.post(
+        "/micropub/media", data={"file": (png(), "a.png")}, headers=program.headers
+    )
+    assert file.headers["Location"].startswith(f"{SITE_URL}/media/")
 
 
 def test_a_draft_is_published_by_an_update(program: Program, site: Site) -> None:

@@ -1,0 +1,80 @@
+"""Which post a program means by an address: every one that we ever gave out leads to its post."""
+
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import NotFound
+from publisher.blog import posts, previews, published
+from publisher.installation import recall
+from publisher.storage.tables.blog import Post, Redirect
+
+PREVIEW = "/preview/"
+
+
+def post_at(session: Session, site_url: str, url: str) -> Post | None:
+    """The post at `url`, whatever its state; None when the address is none of this site's.
+
+    Taken are the present address and each former one; on the site's present host, on the one of
+    its first start, and without any; with http and https; percent-encoded or as it reads; with or
+    without a slash, a query and a fragment at its end; and a draft's preview link.
+    """
+    path = _local(url, [site_url, recall(session, "site_url") or site_url])
+    if path is None:
+        return None
+    for spelling in _spellings(path):
+        if spelling.startswith(PREVIEW):
+            return _previewed(session, spelling)
+        if found := published.at_address(session, spelling):
+            return found
+    return None
+
+
+def given_out(session: Session, post: Post) -> None:
+    """Keep the present address of a post for good: a program was told it before the post is out.
+
+    What is published keeps its former addresses by itself.
+    """
+    if post.status != "published":
+        session.merge(Redirect(path=posts.path(post), post_id=post.id))
+
+
+def _local(url: str, bases: list[str]) -> str | None:
+    """The path, with its query, that `url` has on this site."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    if not parts.scheme and not parts.netloc:
+        return path if path.startswith("/") else None
+    if parts.scheme not in ("http", "https"):
+        return None
+    for base in map(urlsplit, bases):
+        if (host, port or _port(parts.scheme)) in _hosts(base.hostname, base.port):
+            prefix = base.path.rstrip("/")
+            return path.removeprefix(prefix) if path.startswith(f"{prefix}/") else None
+    return None
+
+
+def _hosts(host: str | None, port: int | None) -> set[tuple[str | None, int | None]]:
+    """Host and port under which a site answers; one on its scheme's own port has both schemes."""
+    return {(host, port)} if port else {(host, 80), (host, 443)}
+
+
+def _port(scheme: str) -> int:
+    return 443 if scheme == "https" else 80
+
+
+def _spellings(path: str) -> list[str]:
+    plain = path.partition("?")[0]
+    written = [path, plain, plain.rstrip("/"), plain.rstrip("/") + "/"]
+    return list(dict.fromkeys([*written, *map(unquote, written)]))
+
+
+def _previewed(session: Session, path: str) -> Post | None:
+    try:
+        return previews.find(session, path.removeprefix(PREVIEW).rstrip("/"))
+    except NotFound:
+        return None

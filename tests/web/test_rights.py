@@ -1,0 +1,344 @@
+"""Who may do what: every route of the site x every role x every state of a post.
+
+A route that is not in the table fails the first test, so that nobody adds one without saying who
+may use it.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from publisher.blog import authors, posts, tokens
+from publisher.blog.drafts import draft
+from publisher.installation import Site
+from publisher.publishing.rebuild import rebuild
+from publisher.river import subscriptions
+from publisher.storage.tables.blog import Author, LoginSession, Post
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author
+
+ROLES = ("nobody", "other", "owner", "admin")
+STATES = ("draft", "scheduled", "published", "deleted")
+IN, LOGIN, FORBIDDEN, HIDDEN = "in", "login", "forbidden", "hidden"
+
+# Gate: what each role meets in front of it. "in" is past the gate, whatever is said behind it.
+GATES: dict[str, tuple[str, str, str, str]] = {
+    "public": (IN, IN, IN, IN),
+    "login": (LOGIN, IN, IN, IN),
+    "admin": (LOGIN, FORBIDDEN, FORBIDDEN, IN),
+    "post": (LOGIN, FORBIDDEN, IN, IN),
+    "own": (LOGIN, HIDDEN, IN, HIDDEN),  # a login or a token: nobody else's business, not even ..
+    "token": (LOGIN, LOGIN, LOGIN, LOGIN),  # .. the admin's; and no cookie opens the programs' door
+    "machine": (FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN),  # from elsewhere, without a token
+}
+# Where readers come: what they meet by the state of the post, whoever they are.
+SHOWN = {"draft": HIDDEN, "scheduled": HIDDEN, "published": IN, "deleted": HIDDEN}
+LINK = {"draft": IN, "scheduled": IN, "published": IN, "deleted": HIDDEN}
+
+NUMBER = "<int(max=9223372036854775807):%s>"
+TABLE: dict[tuple[str, str], str] = {
+    **{
+        ("GET", rule): "public"
+        for rule in (
+            "/", "/<path:old>", "/about", "/archives", "/archives/<int:year>/<int:month>",
+            "/atom.xml", "/authors/<name>", "/favicon.ico", "/feed.json", "/healthz",
+            "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml", "/search", "/setup/<secret>",
+            "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/studio/login",
+            "/subscribe", "/tags/<name>", "/tags/<tag>/rss.xml",
+        )
+    },
+    ("GET", "/metrics"): "machine",
+    ("GET", "/posts/<slug>"): "shown",
+    ("GET", "/<slug>"): "shown",
+    ("GET", "/preview/<token>"): "link",
+    ("POST", "/setup/<secret>"): "public",
+    ("POST", "/studio/login"): "public",
+    ("POST", "/studio/logout"): "public",
+    ("GET", "/micropub"): "token",
+    ("POST", "/micropub"): "token",
+    ("POST", "/micropub/media"): "token",
+    ("GET", "/readers"): "login",
+    ("GET", "/readers/simulated"): "login",
+    ("POST", "/readers/erase"): "admin",
+    ("GET", "/river"): "login",
+    ("GET", "/river/feeds"): "login",
+    ("POST", "/river/feeds"): "login",
+    ("GET", f"/river/feeds/{NUMBER % 'feed_id'}"): "login",
+    ("POST", f"/river/feeds/{NUMBER % 'feed_id'}"): "login",
+    ("POST", f"/river/feeds/{NUMBER % 'feed_id'}/<action>"): "feed",
+    ("POST", "/river/import"): "login",
+    ("POST", f"/river/items/{NUMBER % 'item_id'}/read"): "login",
+    ("POST", "/river/read"): "login",
+    ("GET", "/studio/"): "login",
+    ("POST", "/studio/"): "login",
+    ("GET", "/studio/account"): "login",
+    ("POST", "/studio/account/password"): "login",
+    ("POST", "/studio/account/profile"): "login",
+    ("POST", "/studio/account/sessions/<int:number>/end"): "own",
+    ("POST", "/studio/account/sessions/end-others"): "login",
+    ("POST", "/studio/account/tokens"): "login",
+    ("POST", "/studio/account/tokens/<int:number>/revoke"): "own",
+    ("POST", "/studio/autosave/<int:post_id>"): "post",
+    ("POST", "/studio/autosave/new"): "login",
+    ("POST", "/studio/media"): "login",
+    ("GET", "/studio/people"): "admin",
+    ("POST", "/studio/people"): "admin",
+    ("POST", "/studio/people/<name>/disable"): "admin",
+    ("POST", "/studio/people/<name>/enable"): "admin",
+    ("POST", "/studio/people/<name>/password"): "admin",
+    ("POST", "/studio/people/<name>/role"): "admin",
+    ("GET", "/studio/posts"): "login",
+    ("GET", "/studio/posts/<int:post_id>"): "post",
+    ("POST", "/studio/posts/<int:post_id>"): "post",
+    ("POST", "/studio/posts/<int:post_id>/delete"): "post",
+    ("POST", "/studio/posts/<int:post_id>/discard"): "post",
+    ("POST", "/studio/posts/<int:post_id>/now"): "post",
+    ("POST", "/studio/posts/<int:post_id>/preview-link"): "post",
+    ("POST", "/studio/posts/<int:post_id>/restore"): "post",
+    ("GET", "/studio/posts/<int:post_id>/revisions"): "post",
+    ("GET", "/studio/posts/<int:post_id>/revisions/<int:version>"): "post",
+    ("POST", "/studio/posts/<int:post_id>/revisions/<int:version>/restore"): "post",
+    ("POST", "/studio/posts/<int:post_id>/undo"): "post",
+    ("GET", "/studio/posts/new"): "login",
+    ("POST", "/studio/posts/new"): "login",
+    ("POST", "/studio/preview"): "login",
+    ("GET", "/studio/settings"): "admin",
+    ("POST", "/studio/settings"): "admin",
+}  # fmt: skip
+WORDS = {"source": "Changed by whoever may.", "url": "x", "scope": "create"}
+
+
+@dataclass
+class House:
+    """A site with three authors, a feed of the river, a login and a token of the owner's."""
+
+    app: Flask
+    site: Site
+    clock: FakeClock
+    people: dict[str, Author] = field(default_factory=dict)
+
+    def post_in(self, state: str, kind: str = "post") -> Post:
+        """A new post of the owner's in `state`; the deleted one was published."""
+        now = self.clock()
+        later = now + timedelta(days=1)
+        with self.site.database.write() as db:
+            words = draft("Words.", title="A secret plan", tags=[f"of-{state}"], kind=kind)
+            post = posts.create(db, words, self.people["owner"].id, now)
+            if state != "draft":
+                posts.publish(db, post, later if state == "scheduled" else now, now)
+            if state == "deleted":
+                posts.delete(db, post, now)
+        return post
+
+    def browser(self, role: str) -> FlaskClient:
+        """The browser of somebody in `role`, from another machine."""
+        client = self.app.test_client()
+        client.environ_base |= {
+            "wsgi.url_scheme": "https",
+            "REMOTE_ADDR": "203.0.113.9",
+            "HTTP_ORIGIN": SITE_URL,
+        }
+        if role in self.people:
+            with self.site.database.write() as db:
+                token = authors.open_session(db, self.people[role], "", self.clock())
+            with client.session_transaction(base_url=SITE_URL) as kept:
+                kept["token"] = token
+        return client
+
+    def program(self, role: str, *scopes: str) -> tuple[FlaskClient, dict[str, str]]:
+        """A program with a token of somebody in `role`."""
+        with self.site.database.write() as db:
+            token = tokens.create(db, self.people[role], scopes, self.clock())
+        return self.browser("nobody"), {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture
+def house(app: Flask, site: Site, clock: FakeClock) -> House:
+    """The form key has tests of its own; here it would only be in the way."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    found = House(app, site, clock)
+    found.people["admin"] = make_author(site, "admin")
+    rebuild(site, clock())
+    found.people |= {name: make_author(site, name) for name in ("owner", "other", "guest")}
+    return found
+
+
+def met(answer: TestResponse) -> str:
+    """What the asker met: the gate, or what is behind it."""
+    if answer.status_code == 401 or (answer.location or "").startswith("/studio/login"):
+        return LOGIN
+    if answer.status_code == 403:
+        return FORBIDDEN
+    assert answer.status_code < 500, answer.text
+    return HIDDEN if answer.status_code in (404, 410) else IN
+
+
+def test_every_route_is_in_the_table(app: Flask) -> None:
+    """A route that nobody has thought about is a failure; so is one that is gone."""
+    routes = {
+        (method, rule.rule)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert routes == set(TABLE)
+
+
+def of_gate(*gates: str) -> list[tuple[str, str]]:
+    return [route for route, gate in TABLE.items() if gate in gates]
+
+
+def path_of(rule: str, values: dict[str, Any]) -> str:
+    """The address of a route, with `values` in their places."""
+    for name, value in values.items():
+        for form in (f"<int:{name}>", NUMBER % name, f"<path:{name}>", f"<{name}>"):
+            rule = rule.replace(form, str(value))
+    assert "<" not in rule
+    return rule
+
+
+def send(client: FlaskClient, method: str, path: str) -> TestResponse:
+    data = WORDS if method == "POST" else None
+    return client.open(path, base_url=SITE_URL, method=method, data=data, buffered=True)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_posts_are_their_authors_and_the_admins(house: House, state: str) -> None:
+    """In whatever state: nobody logs in first, another author is refused, and nothing changes."""
+    for method, rule in of_gate("post"):
+        for role, expected in zip(ROLES, GATES["post"], strict=True):
+            post = house.post_in(state)
+            path = path_of(rule, {"post_id": post.id, "version": 1})
+            answer = send(house.browser(role), method, path)
+            assert met(answer) == expected, (method, rule, role)
+            if expected != IN:
+                assert "secret plan" not in answer.text
+                with house.site.database.read() as db:
+                    after = posts.get(db, post.id)
+                assert (after.status, after.version) == (post.status, 1), (rule, role)
+                assert after.preview_token == post.preview_token
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_readers_see_depends_on_the_post_alone(house: House, state: str) -> None:
+    """A page shows what is published, to everybody; a preview link what is not deleted."""
+    for method, rule in of_gate("shown", "link"):
+        expected = LINK if TABLE[method, rule] == "link" else SHOWN
+        for role in ROLES:
+            post = house.post_in(state, "page" if rule == "/<slug>" else "post")
+            path = path_of(rule, {"slug": post.slug, "token": post.preview_token})
+            assert met(send(house.browser(role), method, path)) == expected[state], (rule, role)
+
+
+@pytest.mark.parametrize("gate", ["public", "login", "admin", "token", "machine", "own"])
+def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
+    """Public pages, the studio, what is the admin's, and what is one person's alone."""
+    for method, rule in of_gate(gate):
+        for role, expected in zip(ROLES, GATES[gate], strict=True):
+            answer = send(house.browser(role), method, path_of(rule, _values(house, rule)))
+            found = met(answer)
+            if gate in ("public", "login", "admin") and found == HIDDEN:
+                found = IN  # past the gate: there is no such month, feed, file ...
+            if (method, rule) == ("POST", "/studio/login"):
+                found = IN if answer.status_code == 403 else found  # a wrong password
+            assert found == expected, (method, rule, role)
+
+
+def _values(house: House, rule: str) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "name": "guest", "old": "x/y", "year": 2024, "month": 3, "secret": "x", "part": 1,
+        "tag": "x", "feed_id": 1, "item_id": 1,
+    }  # fmt: skip
+    with house.site.database.write() as db:
+        owner = db.get_one(Author, house.people["owner"].id)
+        tokens.create(db, owner, ["create"], house.clock())
+        authors.open_session(db, owner, "", house.clock())
+        rows = db.query(LoginSession).filter_by(author_id=owner.id)
+        logins = sorted(row.id for row in rows)
+        values["number"] = logins[-1] if "sessions" in rule else tokens.listed(db, owner)[-1].id
+    return values
+
+
+def test_feeds_are_everybodys_and_only_admins_remove_them(house: House) -> None:
+    """Whoever writes here looks after the river; nothing that was gathered is lost by it."""
+    ((method, rule),) = of_gate("feed")
+    actions = ("retrieve", "pause", "resume", "undo-move", "remove")
+    roles = list(zip(ROLES, GATES["login"], strict=True))
+    for action, (role, usual) in itertools.product(actions, roles):
+        with house.site.database.write() as db:
+            feed = subscriptions.subscribe(
+                db, f"https://{role}.example/{action}", house.clock(), house.clock()
+            )
+        path = path_of(rule, {"feed_id": feed.id, "action": action})
+        expected = usual
+        if action == "remove" and usual == IN and role != "admin":
+            expected = "kept"
+        answer = send(house.browser(role), method, path)
+        with house.site.database.read() as db:
+            there = any(row.id == feed.id for row in subscriptions.everyone(db))
+        if expected == "kept":
+            assert there, role
+        else:
+            assert met(answer) == expected, role
+            assert there == (action != "remove" or expected != IN), role
+
+
+ASKS: dict[str, tuple[set[str], Callable[[str], dict[str, Any]]]] = {
+    "update": (
+        {"update"},
+        lambda url: {"action": "update", "url": url, "add": {"category": ["x"]}},
+    ),
+    "delete": ({"delete"}, lambda url: {"action": "delete", "url": url}),
+    "undelete": ({"delete"}, lambda url: {"action": "undelete", "url": url}),
+}
+
+
+@pytest.mark.parametrize("scope", tokens.SCOPES)
+def test_programs_have_the_rights_of_their_authors(house: House, scope: str) -> None:
+    """Action x author x state: 401 without the scope; another's draft is not there; 403 else."""
+    for action in (*ASKS, "source"):
+        _ask_for_each(house, action, scope)
+
+
+def _ask_for_each(house: House, action: str, scope: str) -> None:
+    needed = {"create", "update"} if action == "source" else ASKS[action][0]
+    for state in STATES:
+        for role in ROLES[1:]:
+            post = house.post_in(state)
+            url = SITE_URL + posts.path(post)
+            client, headers = house.program(role, scope)
+            if action == "source":
+                query = {"q": "source", "url": url}
+                answer = client.get("/micropub", query_string=query, headers=headers)
+            else:
+                answer = client.post("/micropub", json=ASKS[action][1](url), headers=headers)
+            own = role != "other"
+            there = own or state == "published"
+            if state == "deleted" and action != "undelete":
+                there = False
+            expected = 200 if own or action == "source" else 403
+            expected = expected if there else 400
+            expected = expected if scope in needed else 401
+            said = answer.status_code if answer.status_code >= 300 else 200
+            assert said == expected, (action, role, state, answer.text)
+            if expected >= 400:
+                assert "secret plan" not in answer.text
+
+
+def test_tags_of_drafts_are_their_authors(house: House) -> None:
+    """`q=category` names what is published, and besides only what one may change."""
+    for state in STATES:
+        house.post_in(state)
+    mine = ["of-draft", "of-published", "of-scheduled"]
+    for role in ROLES[1:]:
+        client, headers = house.program(role, "create")
+        named = client.get("/micropub?q=category", headers=headers).get_json()["categories"]
+        assert named == (["of-published"] if role == "other" else mine), role
+        client, headers = house.program(role, "media")
+        assert client.get("/micropub?q=category", headers=headers).status_code == 401
