@@ -19,7 +19,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
 from publisher.core.specs import SpecError
-from publisher.river import opml, service, subscriptions
+from publisher.river import blogroll, opml, service, subscriptions
 from publisher.river.answers import Credentials
 from publisher.river.observe import Estimator, observe
 from publisher.settings import load_settings
@@ -127,6 +127,33 @@ def why(url: str) -> None:
         click.echo(_problem(feed))
 
 
+@river.command()
+@click.argument("url", required=False)
+@click.option("--folder", help="all feeds of a folder, except those that look private")
+def show(url: str | None, folder: str | None) -> None:
+    """List URL, or a folder's feeds, in the public /opml.xml."""
+    _show(url, folder, public=True)
+
+
+@river.command()
+@click.argument("url", required=False)
+@click.option("--folder", help="all feeds of a folder")
+def hide(url: str | None, folder: str | None) -> None:
+    """Take URL, or a folder's feeds, out of the public /opml.xml."""
+    _show(url, folder, public=False)
+
+
+def _show(url: str | None, folder: str | None, *, public: bool) -> None:
+    if (url is None) == (folder is None):
+        raise InvalidInput("name a feed, or a folder with --folder")
+    with site().database.write() as db:
+        if url is not None:
+            blogroll.show(subscriptions.named(db, url), public)
+        elif folder is not None:
+            result = blogroll.show_folder(db, folder, public)
+            click.echo(f"shown {result.shown}, left out as private {result.left_out}")
+
+
 @river.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def import_opml(file: Path) -> None:
@@ -208,6 +235,7 @@ def _row(feed: RiverFeed, items: int, default_policy: str) -> dict[str, Any]:
         "status": feed.status,
         "items": items,
         "state": feed.state,
+        "public": feed.public,
         "problem": _problem(feed),
         "folder": feed.folder,
     }

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, NotFound
-from publisher.river import frontier
+from publisher.river import blogroll, frontier
 from publisher.river.feed_document import FeedDocument
 from publisher.river.hosts import work_unit_of
 from publisher.river.options import RiverOptions
@@ -96,6 +96,7 @@ def take_address(session: Session, feed: RiverFeed, url: str | None, now: dateti
         feed.state, feed.merged_into, feed.next_poll_at = "merged", other.id, None
         return
     feed.url, feed.host = url, work_unit_of(url)
+    blogroll.hide_if_private(feed)
     session.flush()
     frontier.enqueue(session, feed.host, feed.next_poll_at or now)
 

@@ -16,6 +16,7 @@ from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.feed_document import FeedItem
 from publisher.river.item_store import insert_new, keep
+from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -295,12 +296,42 @@ def test_opml_through_the_page(reader: FlaskClient, site: Site, app: Flask) -> N
     upload = {"file": (io.BytesIO(document), "list.opml")}
     page = reader.post("/river/import", data=upload, follow_redirects=True)
     assert b"2 added, 0 known" in page.data
-    assert b"b.example" in reader.get("/opml.xml").data
-    public = app.test_client().get("/opml.xml", base_url="https://blog.example")
-    assert b"a.example" in public.data
-    assert b"b.example" not in public.data
+    assert b"b.example" in reader.get("/river/opml.xml").data
+    stranger = app.test_client()
+    assert stranger.get("/river/opml.xml", base_url="https://blog.example").status_code == 302
+    for browser in (stranger, reader):
+        public = browser.get("/opml.xml", base_url="https://blog.example")
+        assert public.status_code == 200
+        assert b".example/f" not in public.data
     broken = reader.post("/river/import", data={"file": (io.BytesIO(b"<opml"), "x")})
     assert broken.status_code == 422
+
+
+def test_only_what_is_shown_is_public(reader: FlaskClient, site: Site) -> None:
+    """A folder shows its feeds except those that look private; these only one by one."""
+    plain = stock(site, "a", url="http://a.example/feed", folder="F")
+    query = stock(site, "b", url="http://b.example/feed?token=1", folder="F")
+    secret = stock(site, "c", url="http://c.example/d41d8cd98f00b204e9800998/rss", folder="F")
+    stock(site, "d", url="http://d.example/feed")
+    said = reader.post("/river/feeds/shown", data={"folder": "F", "public": "1"})
+    assert b"1 shown, 2 left out as private" in reader.get(said.location).data
+    assert re.findall(rb'xmlUrl="([^"]+)"', reader.get("/opml.xml").data) == [
+        b"http://a.example/feed"
+    ]
+    assert b"which may hold a key" in reader.get(f"/river/feeds/{query}").data
+    reader.post(f"/river/feeds/{secret}", data={"folder": "F", "public": "1"})
+    reader.post(f"/river/feeds/{plain}", data={"folder": "F"})
+    assert re.findall(rb"xmlUrl=.http://(.)", reader.get("/opml.xml").data) == [b"c"]
+    reader.post("/river/feeds/shown", data={"folder": "F", "public": "0"})
+    assert b"xmlUrl" not in reader.get("/opml.xml").data
+
+
+def test_the_upgrade_is_told_once(reader: FlaskClient, site: Site) -> None:
+    with site.database.write() as db:
+        db.add(Meta(name="river_made_private", value="12"))
+    assert b"12 were listed" in reader.get("/river/feeds").data
+    reader.post("/river/feeds/understood")
+    assert b"were listed" not in reader.get("/river/feeds").data
 
 
 def test_forms_need_their_token(app: Flask, reader: FlaskClient, site: Site) -> None:

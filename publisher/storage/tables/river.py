@@ -3,7 +3,17 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    false,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
@@ -40,6 +50,7 @@ class RiverFeed(Base):
     `url` is what is asked for; `added_url` is what was subscribed to. The validators are the
     verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
     `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
+    `public`: its owner shows it in the blogroll.
     `offered_url` is a permanent redirect that has not proved itself yet.
     """
 
@@ -53,6 +64,7 @@ class RiverFeed(Base):
     folder: Mapped[str] = mapped_column(default="")
     policy: Mapped[str] = mapped_column(default="")
     state: Mapped[FeedState] = mapped_column(String, default="active")
+    public: Mapped[bool] = mapped_column(default=False, server_default=false())
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("river_feeds.id"))
     added_at: Mapped[datetime]
     next_poll_at: Mapped[datetime | None]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -14,7 +15,7 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.decision import day_table
 from publisher.core.ttl.rule import TtlRule
-from publisher.river import own_manners, reading_list, redirects, service, subscriptions
+from publisher.river import blogroll, own_manners, reading_list, redirects, service, subscriptions
 from publisher.river.on_demand import SeveralFeeds
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
@@ -50,6 +51,27 @@ def add() -> Any:
     return redirect(url_for("river.feeds.feed", feed_id=feed.id))
 
 
+@blueprint.post("/river/feeds/shown")
+@login_required
+def show_folder() -> Any:
+    """Show a folder's feeds in the blogroll, or hide them."""
+    public = request.form.get("public") == "1"
+    with site().database.write() as db:
+        result = blogroll.show_folder(db, request.form.get("folder", "")[:200], public)
+    left_out = f", {result.left_out} left out as private" if result.left_out else ""
+    flash(f"{result.shown} shown{left_out}." if public else "Hidden.", "done")
+    return redirect(url_for("river.feeds.page"))
+
+
+@blueprint.post("/river/feeds/understood")
+@login_required
+def understood() -> Any:
+    """The note that subscriptions are private now has been read."""
+    with site().database.write() as db:
+        blogroll.forget_made_private(db)
+    return redirect(url_for("river.feeds.page"))
+
+
 @blueprint.get("/river/feeds/<int(max=9223372036854775807):feed_id>")
 @login_required
 def feed(feed_id: int) -> str:
@@ -60,11 +82,12 @@ def feed(feed_id: int) -> str:
 @blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>")
 @login_required
 def change(feed_id: int) -> Any:
-    """Change folder and policy."""
+    """Change folder, policy, and whether others may see it."""
     spec = request.form.get("policy", "").strip()
     try:
         with site().database.write() as db:
             row = subscriptions.by_id(db, feed_id)
+            blogroll.show(row, request.form.get("public") == "1")
             row.folder = " ".join(request.form.get("folder", "").split())[:200]
             if spec != row.policy:
                 subscriptions.change_policy(row, spec)
@@ -117,10 +140,13 @@ def subscriptions_page(
     with site().database.read() as db:
         everyone = subscriptions.everyone(db)
         verdict = own_manners.politeness(db, now())
+        made_private = blogroll.made_private(db)
     return render_template(
         "river/feeds.html",
         room="river",
         feeds=everyone,
+        folders=[(name, list(rows)) for name, rows in groupby(everyone, lambda row: row.folder)],
+        made_private=made_private,
         verdict=verdict,
         values=values,
         errors=errors,
@@ -134,6 +160,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         row = subscriptions.by_id(db, feed_id)
         visits = own_manners.visits_of(db, feed_id)
+        private = blogroll.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         past = redirects.history(db, feed_id)
         waits = subscriptions.told_to_wait_until(db, row)
@@ -143,6 +170,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         feed=row,
         visits=visits,
         moves=past,
+        private=private,
         waits=waits if waits and waits > now() else None,
         day=_day(moments) if len(moments) > 1 else None,
         errors=errors,

@@ -1,12 +1,14 @@
-"""`/opml.xml` and `/river/import`: lists of subscriptions, out and in."""
+"""`/opml.xml`, `/river/opml.xml` and `/river/import`: lists of subscriptions, out and in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, flash, redirect, request, url_for
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.river import opml, subscriptions
-from publisher.web.context import author, login_required, now, site
+from publisher.river import blogroll, opml, subscriptions
+from publisher.storage.tables.river import RiverFeed
+from publisher.web.context import login_required, now, site
 from publisher.web.rendering import settings
 from publisher.web.river.feeds import subscriptions_page
 
@@ -32,9 +34,22 @@ def import_opml() -> Any:
 
 
 @blueprint.get("/opml.xml")
-def export_opml() -> Response:
-    """The blogroll. Feeds that need a login are nobody else's business."""
+def public_opml() -> Response:
+    """The blogroll: what its owner shows, the same to everybody, logged in or not."""
     with site().database.read() as db:
-        listed = [f for f in subscriptions.everyone(db) if author() is not None or not f.username]
-        body = opml.write_opml(settings().title, listed)
+        return _opml(blogroll.shown(db))
+
+
+@blueprint.get("/river/opml.xml")
+@login_required
+def export_opml() -> Response:
+    """The whole list, to take along."""
+    with site().database.read() as db:
+        answer = _opml(subscriptions.everyone(db))
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _opml(feeds: Sequence[RiverFeed]) -> Response:
+    body = opml.write_opml(settings().title, feeds)
     return Response(body, content_type="text/x-opml; charset=utf-8")

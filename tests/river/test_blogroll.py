@@ -1,0 +1,60 @@
+"""Which subscriptions strangers may see."""
+
+import pytest
+from sqlalchemy import text
+
+from publisher.base.errors import Conflict
+from publisher.installation import Site
+from publisher.river import blogroll
+from publisher.river.redirects import take_address
+from publisher.storage.tables.river import RiverFeed
+from tests.conftest import FakeClock
+from tests.river.test_worker import River
+
+
+def feed(url: str, username: str = "") -> RiverFeed:
+    return RiverFeed(url=url, added_url=url, username=username, public=False)
+
+
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("https://a.example/feed.xml", False),
+        ("https://a.example/2024/03/a-long-title-with-many-words-in-it/feed", False),
+        ("https://a.example/@somebody/rss", False),
+        ("https://a.example/internationalization", False),
+        ("https://a.example/feed?key=1", True),
+        ("https://a.example/feed?channel_id=UCx", True),
+        ("https://a.example/rss/9f86d081884c7d659a2feaa0c55ad015", True),
+        ("https://a.example/private/feed", True),
+        ("https://a.example/0b5c2a7e-6a51-4b0e-9f6e-3c1f1f9b8a11.xml", True),
+        ("https://a.example/f/Zm9vYmFyYmF6cXV4MTIz", True),
+    ],
+)
+def test_addresses_that_look_private(url: str, private: bool) -> None:
+    assert bool(blogroll.why_private(feed(url))) == private
+
+
+def test_a_feed_with_a_login_is_never_shown() -> None:
+    with pytest.raises(Conflict):
+        blogroll.show(feed("https://a.example/f", "ada"), True)
+
+
+def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
+    site: Site, clock: FakeClock
+) -> None:
+    river = River(site, clock)
+    river.add("http://a.example/f")
+    with site.database.write() as db:
+        blogroll.show_folder(db, "", True)
+    assert river.feed("http://a.example/f").public
+    with site.database.write() as db:
+        take_address(db, db.get_one(RiverFeed, 1), "http://a.example/f?token=1", clock())
+    assert not river.feed("http://a.example/f").public
+
+
+def test_a_new_site_is_told_nothing(site: Site) -> None:
+    """The note of the upgrade is for sites that had subscriptions before it."""
+    with site.database.read() as db:
+        assert blogroll.made_private(db) == 0
+        assert db.execute(text("SELECT count(*) FROM river_feeds")).scalar() == 0
