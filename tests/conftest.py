@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
+from jinja2.bccache import Bucket, BytecodeCache
 
 from publisher.base.environment import Environment
 from publisher.blog import authors
@@ -98,10 +99,28 @@ def site(environment: Environment, clock: FakeClock) -> Iterator[Site]:
     opened.database.close()
 
 
+class SharedBytecode(BytecodeCache):
+    """Compiled templates, shared by all applications of this process: one each test, else."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._compiled:
+            bucket.bytecode_from_string(self._compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+BYTECODE = SharedBytecode()
+
+
 @pytest.fixture
 def app(site: Site, environment: Environment, clock: FakeClock) -> Iterator[Flask]:
     """The real application on the same database as `site`."""
     application = create_app(environment, clock)
+    application.jinja_env.bytecode_cache = BYTECODE
     yield application
     close_app(application)
 
