@@ -102,7 +102,13 @@ IMPORTED_ELSEWHERE = {
     "tzdata": "zoneinfo reads it where the system has no zones",
 }
 # Imported, and declared through another: they come with it and follow its versions.
-COMES_WITH = {"markupsafe": "flask", "werkzeug": "flask", "yarl": "aiohttp", "click": "flask"}
+COMES_WITH = {
+    "jinja2": "flask",
+    "markupsafe": "flask",
+    "werkzeug": "flask",
+    "yarl": "aiohttp",
+    "click": "flask",
+}
 
 
 def room_of(module: str) -> str:
