@@ -52,6 +52,23 @@ def _migrate(database: Database) -> None:
         _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        _check_references(connection)
+
+
+def _check_references(connection: Connection) -> None:
+    """InvalidData, which undoes the migration, when a row refers to one that is not there.
+
+    A migration that copies a table drops and makes it again, which SQLite's own checks do not see.
+    """
+    if connection.dialect.name != "sqlite":
+        return  # checked by the database itself at each statement
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").mappings().all()
+    if broken:
+        tables = ", ".join(sorted({str(row["table"]) for row in broken}))
+        raise InvalidData(
+            f"{len(broken)} rows refer to rows that are missing (in {tables}); the database was "
+            "not migrated. Restore a backup, or run the version before and export the blog."
+        )
 
 
 def check_known(database: Database) -> None:

@@ -1,12 +1,17 @@
 """The schema of the database, and the program's idea of it."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
+from publisher.base.errors import InvalidData
 from publisher.river import blogroll
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
@@ -20,26 +25,49 @@ VALUES ('http://a.example/', 'http://a.example/', 'a.example', '', '', '', '', '
 """
 
 
-def test_the_newest_migration_is_the_head() -> None:
-    """The quick look at the file names agrees with Alembic's reading of the whole chain."""
+def alembic_config() -> Config:
+    """Alembic as it sees our migrations."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_heads() == [newest_revision()]
+    return config
 
 
-def test_subscriptions_become_private_and_their_owner_is_told(tmp_path: Path) -> None:
-    """A site of the third schema, whose list everybody could read."""
+@pytest.fixture
+def released(tmp_path: Path) -> Iterator[Database]:
+    """An empty database of the first release."""
     database = Database(f"sqlite:///{tmp_path / 'old.db'}")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.set_main_option("path_separator", "os")
     with database.engine.begin() as connection:
+        config = alembic_config()
         config.attributes["connection"] = connection
         command.upgrade(config, "0003_readers")
+    yield database
+    database.close()
+
+
+def test_the_newest_migration_is_the_head() -> None:
+    """The quick look at the file names agrees with Alembic's reading of the whole chain."""
+    assert ScriptDirectory.from_config(alembic_config()).get_heads() == [newest_revision()]
+
+
+def test_subscriptions_become_private_and_their_owner_is_told(released: Database) -> None:
+    """A site of the first release, whose list everybody could read."""
+    with released.engine.begin() as connection:
         connection.execute(text(OLD_FEED))
-    upgrade(database)
-    with database.read() as session:
+    upgrade(released)
+    with released.read() as session:
         assert blogroll.made_private(session) == 1
         assert not blogroll.shown(session)
-    database.close()
+
+
+def test_a_migration_is_undone_where_rows_refer_to_missing_ones(
+    released: Database, tmp_path: Path
+) -> None:
+    """References are checked after the last step; the database stays as it was."""
+    with closing(sqlite3.connect(tmp_path / "old.db")) as unchecked, unchecked:
+        unchecked.execute("INSERT INTO post_tags (post_id, tag_id) VALUES (77, 88)")
+    with pytest.raises(InvalidData, match=r"2 rows refer to rows that are missing \(in post_tags"):
+        upgrade(released)
+    with released.engine.connect() as connection:
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+    assert found == "0003_readers"
