@@ -13,6 +13,7 @@ from publisher.base.clock import Clock, clock_from_text, utc_now
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.base.hashing import hash_token
+from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.storage.tables.blog import Author, Meta
@@ -31,14 +32,18 @@ class Site:
 
 
 def open_site(
-    environment: Environment, clock: Clock | None = None, first_url: str = DEFAULT_SITE_URL
+    environment: Environment, clock: Clock | None = None, first_url: str | None = None
 ) -> Site:
     """Open the installation, making or migrating its database where needed.
 
-    `first_url` becomes the site's address when none is set and none is stored. Raises
-    StorageUnavailable and InvalidData in words that a person can act on.
+    `first_url` becomes the site's address when none is set and none is stored: `serve` knows it, a
+    command before the first `serve` does not and stores none. Raises StorageUnavailable,
+    InvalidInput and InvalidData in words that a person can act on.
     """
+    file = sqlite_file.path_of(environment.database_url)
     prepare_instance(environment)
+    if file is not None:
+        sqlite_file.prepare(file)
     database = Database(environment.database_url)
     upgrade(database)
     site_url = environment.site_url or _stored_url(database, first_url)
@@ -134,11 +139,13 @@ def _any_author(session: Session) -> bool:
     return session.scalar(select(Author.id).limit(1)) is not None
 
 
-def _stored_url(database: Database, first_url: str) -> str:
+def _stored_url(database: Database, first_url: str | None) -> str:
     with database.read() as session:
         stored = recall(session, "site_url")
-    if stored is None:
+    if stored is None and first_url is None:
+        return DEFAULT_SITE_URL
+    if stored is None and first_url is not None:
         with database.write() as session:
             stored = recall(session, "site_url") or first_url
             remember(session, "site_url", stored)
-    return stored
+    return stored or DEFAULT_SITE_URL

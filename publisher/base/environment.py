@@ -7,11 +7,14 @@ import contextlib
 import ipaddress
 import os
 import secrets
+import stat
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from publisher.base import whole_files
 from publisher.base.clock import ShiftedClock, clock_from_text
 from publisher.base.errors import InvalidInput, StorageUnavailable
 
@@ -69,16 +72,48 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
 
 
 def prepare_instance(environment: Environment) -> None:
-    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written."""
+    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written.
+
+    Folders and files are their owner's alone: there are password hashes and drafts in them.
+    """
     try:
-        environment.media.mkdir(parents=True, exist_ok=True)
-        probe = environment.instance / f".probe-{secrets.token_hex(4)}"
-        probe.touch()
-        probe.unlink()
+        environment.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+        environment.media.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _close_to_others(environment.instance)
     except OSError as error:
-        raise StorageUnavailable(
-            f"the instance folder {environment.instance} cannot be written: {error.strerror}"
-        ) from error
+        raise _unwritable(environment, error) from error
+    try_write(environment, 1)
+
+
+def try_write(environment: Environment, size: int = 65_536) -> None:
+    """StorageUnavailable, saying why, when the instance folder does not take `size` more bytes."""
+    try:
+        with tempfile.TemporaryFile(dir=environment.instance) as file:  # no name: nothing is left
+            file.write(bytes(size))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise _unwritable(environment, error) from error
+
+
+def _unwritable(environment: Environment, error: OSError) -> StorageUnavailable:
+    return StorageUnavailable(
+        f"the instance folder {environment.instance} cannot be written: {error.strerror}"
+    )
+
+
+def _close_to_others(instance: Path) -> None:
+    """Take from others what an older version let them have: 0700 the folder, 0600 what is in it.
+
+    What belongs to somebody else stays as it is, and so does a folder that all share (/tmp).
+    """
+    if instance.stat().st_mode & stat.S_ISVTX:
+        return
+    for path in (instance, *instance.iterdir()):
+        mode = path.lstat().st_mode
+        if mode & 0o077 and not stat.S_ISLNK(mode):
+            with contextlib.suppress(PermissionError, FileNotFoundError):
+                path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def secret_key(environment: Environment) -> str:
@@ -93,13 +128,8 @@ def secret_key(environment: Environment) -> str:
 
 def _create_once(path: Path, text: str) -> None:
     """Write `path` whole or not at all; of two processes that try at once, the first one wins."""
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    with contextlib.suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+    with whole_files.whole_file(path, replace=False) as file:
+        file.write(text.encode("ascii"))
 
 
 def _site_url(value: str | None) -> str | None:

@@ -7,9 +7,7 @@ file cannot happen. Nothing here deletes: other posts may show the same file.
 
 import errno
 import hashlib
-import os
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
+from publisher.base.whole_files import whole_file
 from publisher.blog import pictures, sounds
 from publisher.blog.drafts import clean
 from publisher.storage.tables.blog import Media
@@ -191,12 +190,5 @@ def _name(
 
 def _write_whole(target: Path, data: bytes) -> None:
     """A reader sees the whole file or none, even after a power cut."""
-    draft = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(target) as file:
+        file.write(data)

@@ -5,6 +5,7 @@ Errors are one line on standard error.
 """
 
 import importlib
+import os
 import sys
 
 import click
@@ -62,6 +63,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; known errors become one line and their exit code."""
+    os.umask(0o077)  # what is written here is its owner's alone: hashes, drafts, backups
     try:
         cli.main(standalone_mode=False)
     except click.ClickException as error:

@@ -1,4 +1,4 @@
-"""Backup of a running site into one file, and restore.
+"""A consistent copy of a running site in one file, and the way back.
 
 The file is a gzipped tar: the database (copied by SQLite's online backup, so that writers need not
 stop), then the media. The key that signs cookies stays out of it: after a restore elsewhere, people
@@ -6,23 +6,22 @@ log in again.
 """
 
 import os
-import secrets
 import shutil
 import sqlite3
 import tarfile
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import make_url
-
+from publisher.base import whole_files
 from publisher.base.environment import Environment, prepare_instance
-from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
 from publisher.installation import serving_lock
+from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import check_known
 
-DATABASE, MEDIA = "publisher.db", "media"
+DATABASE, MEDIA, ROOM = "publisher.db", "media", "restore"
 
 
 def backup(environment: Environment, target: Path) -> int:
@@ -36,53 +35,65 @@ def backup(environment: Environment, target: Path) -> int:
         raise InvalidInput(f"{target} exists already; nothing was written")
     if not source.exists():
         raise InvalidData(f"there is no database in {environment.instance}")
-    draft = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
-    copy = environment.instance / f".backup-{secrets.token_hex(4)}.db"
+    copy = whole_files.draft_of(environment.instance / "backup")
     try:
-        _copy_database(source, copy)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            _write_archive(file, copy, environment.media)
-        draft.replace(target)
+        with whole_files.in_use(copy, create=True):
+            try:
+                _copy_database(source, copy)
+                with whole_files.whole_file(target) as file:
+                    _write_archive(file, copy, environment.media)
+            finally:
+                copy.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         raise StorageUnavailable(f"the backup could not be written: {error}") from error
-    finally:
-        copy.unlink(missing_ok=True)
-        draft.unlink(missing_ok=True)
     return target.stat().st_size
 
 
 def restore(environment: Environment, source: Path) -> Path | None:
     """Put a backup in the place of the site's data; returns where the old database was kept.
 
+    There is no moment without a database: cut off at any point, it is the old one or the new one.
     Raises InvalidData, having changed nothing, when the file is not a whole backup, and Conflict
     while the site is being served.
     """
     prepare_instance(environment)
     database = database_file(environment)
     with serving_lock(environment, exclusive=True):
-        room = environment.instance / f".restore-{secrets.token_hex(4)}"
-        room.mkdir()
-        try:
-            _read_archive(source, room)
-            _check_database(room / DATABASE)
-            for file in sorted((room / MEDIA).rglob("*")):
-                if file.is_file():
-                    place = environment.media / file.relative_to(room / MEDIA)
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    file.replace(place)
-            kept = _set_aside(database)
-            (room / DATABASE).replace(database)
-        finally:
-            shutil.rmtree(room)
+        room = whole_files.draft_of(environment.instance / ROOM)
+        room.mkdir(mode=0o700)
+        with whole_files.in_use(room):
+            try:
+                _read_archive(source, room)
+                _check_database(room / DATABASE)
+                _bring_media(room / MEDIA, environment.media)
+                kept = _keep(database)
+                whole_files.put_in_place(room / DATABASE, database)
+            except OSError as error:
+                raise StorageUnavailable(
+                    f"the restore stopped: {error.strerror}. The site is as it was"
+                ) from error
+            finally:
+                shutil.rmtree(room, ignore_errors=True)
     return kept
+
+
+def cut_off(environment: Environment) -> str | None:
+    """What to tell about a restore that was killed; None when there was none, or it was done."""
+    for room in environment.instance.glob(f".{ROOM}-*"):
+        if (room / DATABASE).exists():
+            return (
+                "a restore was cut off before it took effect: the database is the one from "
+                "before it; run `publisher restore FILE` again"
+            )
+    return None
 
 
 def database_file(environment: Environment) -> Path:
     """The SQLite file behind the settings; InvalidInput for another kind of database."""
-    url = make_url(environment.database_url)
-    if url.get_backend_name() != "sqlite" or not url.database:
+    path = sqlite_file.path_of(environment.database_url)
+    if path is None:
         raise InvalidInput("backup and restore copy SQLite; use your database's own tools instead")
-    return Path(url.database)
+    return path
 
 
 def _copy_database(source: Path, copy: Path) -> None:
@@ -128,22 +139,44 @@ def _check_database(path: Path) -> None:
         check_known(database)
     finally:
         database.close()
-    for leftover in ("-wal", "-shm"):
-        path.with_name(path.name + leftover).unlink(missing_ok=True)
+    sqlite_file.fold_log(path)
+    path.chmod(0o600)
+    whole_files.sync(path)
 
 
-def _set_aside(database: Path) -> Path | None:
-    """Keep the present database beside the restored one, its write-ahead log folded in."""
+def _bring_media(room: Path, media: Path) -> None:
+    """The files of the backup, beside those that are there: a name tells the content."""
+    for file in sorted(room.rglob("*")):
+        if file.is_file():
+            place = media / file.relative_to(room)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            whole_files.sync(file)
+            file.replace(place)
+    whole_files.sync(media)
+
+
+def _keep(database: Path) -> Path | None:
+    """Keep the present database under a second name, its write-ahead log folded in.
+
+    A damaged one is kept as it is, its log beside it: no log of the old may meet the new database.
+    """
     if not database.exists():
         return None
-    with closing(sqlite3.connect(database)) as connection, suppress(sqlite3.Error):
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    kept = database.with_name(f"{database.name}.before-restore")
     number = 1
+    kept = database.with_name(f"{database.name}.before-restore")
     while kept.exists():
         number += 1
         kept = database.with_name(f"{database.name}.before-restore-{number}")
-    database.replace(kept)
-    for leftover in ("-wal", "-shm"):
-        database.with_name(database.name + leftover).unlink(missing_ok=True)
+    try:
+        free = sqlite_file.fold_log(database)
+    except sqlite3.DatabaseError:
+        free = True
+    if not free:
+        raise Conflict("another command is using the database; wait for it, then restore again")
+    os.link(database, kept)
+    for log in sqlite_file.LOGS:
+        left = database.with_name(database.name + log)
+        if left.exists():
+            left.replace(kept.with_name(kept.name + log))
+    whole_files.sync(database.parent)
     return kept

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import text
 
-from publisher.base.environment import Environment
+from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import RSS, moment_of
@@ -50,13 +50,26 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
         yield Finding("installation", False, str(error))
         return
     yield Finding("installation", True, f"{environment.instance}, site address {site.site_url}")
-    yield from examine_database(site)
-    yield from examine_freshness(site)
+    yield _written(environment)
+    try:
+        yield from examine_database(site)
+        yield from examine_freshness(site)
+    except PublisherError as error:
+        yield Finding("database", False, str(error))
+        return
     try:
         yield from examine_http(ask_url(url) if url else ask_app(environment))
     except (OSError, http.client.HTTPException) as error:
         yield Finding("http", False, f"{url} does not answer: {error}")
     site.database.close()
+
+
+def _written(environment: Environment) -> Finding:
+    try:
+        try_write(environment)
+    except PublisherError as error:
+        return Finding("disk", False, str(error))
+    return Finding("disk", True, "takes what is written")
 
 
 def examine_database(site: Site) -> Iterator[Finding]:

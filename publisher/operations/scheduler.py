@@ -100,6 +100,7 @@ def make_scheduler(site: Site) -> BackgroundScheduler:
 
 def run_forever(parent_pid: int) -> None:
     """The scheduler process: works until SIGTERM, or until the process that started it is gone."""
+    os.umask(0o077)
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which tells us

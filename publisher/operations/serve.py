@@ -15,12 +15,14 @@ from granian.constants import HTTPModes, Interfaces, RuntimeModes
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
-from publisher.base import logs
+from publisher.base import logs, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, claim_clock, open_site, serving_lock, setup_path
+from publisher.operations import backup
 from publisher.publishing.rebuild import refresh
+from publisher.storage import sqlite_file
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10
@@ -41,11 +43,22 @@ def serve(
     _check_port(host, port)
     site = open_site(environment, first_url=f"http://{_name(host)}:{port}")
     with serving_lock(environment):
+        _tidy(environment)
         claim_clock(site)
         refresh(site, site.clock())
         _greet(site, host, port)
         site.database.close()
         _run(host, port, workers)
+
+
+def _tidy(environment: Environment) -> None:
+    """What is done once before serving: the database read through, what kills left swept away."""
+    if (file := sqlite_file.path_of(environment.database_url)) is not None:
+        sqlite_file.check(file)
+    if told := backup.cut_off(environment):
+        print(f"publisher: {told}", file=sys.stderr)
+    whole_files.sweep(environment.instance)
+    whole_files.sweep(environment.media)
 
 
 def _run(host: str, port: int, workers: int) -> None:

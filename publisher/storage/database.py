@@ -6,19 +6,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import StorageUnavailable
 
 BUSY_TIMEOUT_SECONDS = 5.0
 
+_DAMAGED = "the database is damaged: put a backup in its place with `publisher restore FILE`"
 # SQLite reports these by text alone; each is something a person can act on.
 _TROUBLES = {
     "database is locked": "the database is busy; nothing was changed, try again",
     "database or disk is full": "the disk is full; nothing was changed",
     "disk I/O error": "the disk failed; nothing was changed",
     "attempt to write a readonly database": "the database cannot be written; nothing was changed",
+    "disk image is malformed": _DAMAGED,
+    "file is not a database": _DAMAGED,
     "unable to open database file": "the database file cannot be opened",
 }
 
@@ -53,10 +56,10 @@ class Database:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the database's operational errors into StorageUnavailable, in words for people."""
+    """Turn the database's own errors into StorageUnavailable, in words for people."""
     try:
         yield
-    except OperationalError as error:
+    except DatabaseError as error:
         for symptom, message in _TROUBLES.items():
             if symptom in str(error.orig):
                 raise StorageUnavailable(message) from error

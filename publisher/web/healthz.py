@@ -4,6 +4,8 @@ from typing import Any
 
 from flask import Blueprint, jsonify
 
+from publisher.base.environment import try_write
+from publisher.base.errors import StorageUnavailable
 from publisher.publishing.rebuild import RSS, moment_of
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import now, site
@@ -15,10 +17,17 @@ STALE_SECONDS = 120
 
 @blueprint.get("/healthz")
 def healthz() -> Any:
-    """200 while the feed is as fresh as it should be, 503 when the hourly job seems dead."""
-    with site().database.read() as db:
-        snapshot = db.get(Snapshot, RSS)
-        current = moment_of(db, now())
+    """200 while the feed is as fresh as it should be and the disk takes what is written.
+
+    503 when the hourly job seems dead, the disk is full, or the database cannot be read.
+    """
+    try:
+        try_write(site().environment)
+        with site().database.read() as db:
+            snapshot = db.get(Snapshot, RSS)
+            current = moment_of(db, now())
+    except StorageUnavailable as error:
+        return jsonify(status=str(error), snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
     age = (now() - snapshot.built_at).total_seconds()

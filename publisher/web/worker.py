@@ -1,6 +1,7 @@
 """One web worker of `publisher serve`."""
 
 import gc
+import os
 
 from flask import Flask
 
@@ -11,6 +12,7 @@ from publisher.web.application import create_app
 
 def application() -> Flask:
     """What granian calls in each worker process."""
+    os.umask(0o077)
     logs.configure()
     app = create_app()
     app.extensions["front"].lane = Lane()

@@ -1,17 +1,26 @@
 """Backup and restore: nothing is lost, nothing is taken in that is not a backup."""
 
+import dataclasses
+import errno
+import os
+import subprocess
+import sys
 import tarfile
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput
+from publisher.base.whole_files import sweep, whole_file
 from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
-from publisher.operations.backup import backup, restore
+from publisher.operations.backup import backup, cut_off, restore
+from publisher.operations.doctor import examine
+from publisher.storage.sqlite_file import check
 from tests.factories import make_post
 
 
@@ -99,3 +108,150 @@ def archive(members: dict[str, bytes]) -> bytes:
             info.size = len(content)
             tar.addfile(info, BytesIO(content))
     return file.getvalue()
+
+
+RESTORE = """
+import os, sys
+from pathlib import Path
+from publisher.base import whole_files
+from publisher.base.environment import read_environment
+from publisher.operations import backup
+
+left = int(sys.argv[2])
+
+def counted(call):
+    def counting(*args, **options):
+        global left
+        left -= 1
+        if left == 0:
+            os._exit(9)
+        return call(*args, **options)
+    return counting
+
+for name in ("link", "rename", "replace", "fsync", "mkdir", "unlink", "rmdir"):
+    setattr(os, name, counted(getattr(os, name)))
+backup.restore(read_environment(), Path(sys.argv[1]))
+"""
+
+
+def test_a_restore_that_is_killed_anywhere_leaves_a_whole_site(
+    site: Site, environment: Environment, tmp_path: Path
+) -> None:
+    """Before each link, rename, sync and removal: the old site or the new one, never none."""
+    make_post(site, title="New")
+    copy = tmp_path / "site.tar.gz"
+    backup(environment, copy)
+    with site.database.write() as db:
+        db.execute(text("UPDATE posts SET title = 'Old'"))
+    site.database.close()
+    seen: list[str] = []
+    for step in range(1, 60):
+        program = [sys.executable, "-c", RESTORE, str(copy), str(step)]
+        names = {"PUBLISHER_INSTANCE": str(environment.instance), "PYTHONPATH": str(Path.cwd())}
+        ended = subprocess.run(program, env=os.environ | names, capture_output=True, check=False)
+        seen += titles(environment)
+        rooms = list(environment.instance.glob(".restore-*/publisher.db"))
+        assert bool(cut_off(environment)) == bool(rooms)
+        sweep(environment.instance)
+        assert list(environment.instance.glob(".*")) == []
+        if ended.returncode == 0:
+            break
+        assert ended.returncode == 9, ended.stderr
+    assert seen[0] == "Old"
+    assert seen[-1] == "New"
+    assert len(seen) == step
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage" * 1000], ids=["empty", "garbage"])
+def test_a_database_that_is_none_stops_the_start(environment: Environment, content: bytes) -> None:
+    """An empty or overwritten file is not taken for a new site: words, and the file as it was."""
+    environment.instance.mkdir(exist_ok=True)
+    file = environment.instance / "publisher.db"
+    file.write_bytes(content)
+    with pytest.raises(InvalidData, match="publisher restore FILE"):
+        open_site(environment)
+    assert file.read_bytes() == content
+
+
+def test_a_lost_database_is_not_replaced_by_a_new_one(site: Site, environment: Environment) -> None:
+    """Beside the traces of a site an empty one is not begun, as it would serve an empty feed."""
+    site.database.close()
+    (environment.instance / "publisher.db").rename(environment.instance / "elsewhere")
+    (environment.instance / "secret_key").write_text("x")
+    with pytest.raises(InvalidData, match="missing, but secret_key is there"):
+        open_site(environment)
+    assert not (environment.instance / "publisher.db").exists()
+
+
+def test_a_damaged_page_stops_serving_with_words(site: Site, environment: Environment) -> None:
+    """Whatever is broken inside is found before anything is served; the doctor says it too."""
+    for number in range(50):
+        make_post(site, title=f"Post {number}")
+    site.database.close()
+    file = environment.instance / "publisher.db"
+    content = bytearray(file.read_bytes())
+    content[8192:] = os.urandom(len(content) - 8192)
+    file.write_bytes(content)
+    with pytest.raises(InvalidData, match="damaged"):
+        check(file)
+    findings = list(examine(environment))
+    assert not all(finding.good for finding in findings)
+
+
+def test_what_is_being_written_is_not_swept(tmp_path: Path) -> None:
+    """Only what a killed process left is removed."""
+    left = tmp_path / ".site.tar.gz-0123abcd"
+    left.write_bytes(b"x")
+    other = tmp_path / ".hidden"
+    other.write_bytes(b"mine")
+    with whole_file(tmp_path / "target") as file:
+        file.write(b"whole")
+        assert sweep(tmp_path) == [left.name]
+    assert (tmp_path / "target").read_bytes() == b"whole"
+    assert other.exists()
+
+
+@pytest.mark.parametrize("url", ["mysql://x", "postgresql://nosuch/x", "nonsense", "oracle:///a"])
+def test_other_databases_are_refused_in_words(environment: Environment, url: str) -> None:
+    """One line that names the variable, whatever drivers are installed."""
+    with pytest.raises(InvalidInput, match="PUBLISHER_DATABASE_URL"):
+        open_site(dataclasses.replace(environment, database_url=url))
+
+
+def test_files_are_their_owners_alone(site: Site, environment: Environment) -> None:
+    """Nobody else on the machine reads hashes and drafts, also where an older version let them."""
+    site.database.close()
+    environment.instance.chmod(0o755)
+    (environment.instance / "publisher.db").chmod(0o644)
+    opened = open_site(environment)
+    make_post(opened)
+    for path in (environment.instance, *environment.instance.iterdir()):
+        assert path.stat().st_mode & 0o077 == 0, path
+    opened.database.close()
+
+
+def test_a_command_before_the_first_serve_fixes_no_address(environment: Environment) -> None:
+    """Only `serve` knows the port that is to be remembered."""
+    bare = dataclasses.replace(environment, site_url=None)
+    open_site(bare).database.close()
+    served = open_site(bare, first_url="http://127.0.0.1:9000")
+    assert served.site_url == "http://127.0.0.1:9000"
+    served.database.close()
+    again = open_site(bare)
+    assert again.site_url == "http://127.0.0.1:9000"
+    again.database.close()
+
+
+def test_a_disk_that_takes_nothing_is_said(
+    client: FlaskClient, environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/healthz and the doctor try a write: a full disk is not "ok"."""
+
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    answer = client.get("/healthz")
+    assert (answer.status_code, "No space" in answer.get_json()["status"]) == (503, True)
+    told = [finding.detail for finding in examine(environment) if not finding.good]
+    assert any("No space" in detail for detail in told)

@@ -1,0 +1,99 @@
+"""Drafts: files that become what they are to be in one step, whole or not at all.
+
+A draft is written under a name of its own beside its target, synced, and then put in place. While
+it is written it is locked, so that `sweep` knows what a killed process left from what is in use.
+"""
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+# A dot, a name, eight hex digits, and what SQLite or an export adds.
+_DRAFT = re.compile(r"\..+-[0-9a-f]{8}(\.part|-wal|-shm|-journal)?")
+
+
+def draft_of(target: Path) -> Path:
+    """A free name for a draft beside `target`."""
+    return target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+
+
+@contextmanager
+def whole_file(target: Path, *, replace: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write in, readable by its owner alone, that is `target` when the block ends well.
+
+    With `replace` false a file that is there already stays. Raises OSError as the disk does.
+    """
+    draft = draft_of(target)
+    with in_use(draft, create=True) as handle:
+        try:
+            with os.fdopen(os.dup(handle), "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            put_in_place(draft, target, replace=replace)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def put_in_place(draft: Path, target: Path, *, replace: bool = True) -> None:
+    """Let `draft` be `target` from now on, also after a power cut; there is no moment without."""
+    if replace:
+        draft.replace(target)
+    else:
+        with suppress(FileExistsError):
+            os.link(draft, target)
+        draft.unlink()
+    sync(target.parent)
+
+
+@contextmanager
+def in_use(draft: Path, *, create: bool = False) -> Iterator[int]:
+    """Keep `sweep` away from a draft, a file or a folder, as long as the block lasts."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL if create else os.O_RDONLY
+    handle = os.open(draft, flags, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def sync(path: Path) -> None:
+    """Have what a file or a folder holds on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep(folder: Path) -> list[str]:
+    """Remove the drafts in `folder` that nobody writes any more; returns their names."""
+    swept = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if _DRAFT.fullmatch(path.name) and not path.is_symlink() and not _busy(path):
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                swept.append(path.name)
+    return swept
+
+
+def _busy(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)

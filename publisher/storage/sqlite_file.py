@@ -1,0 +1,109 @@
+"""The file of an SQLite database: made in one step, and looked at before it is trusted."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from publisher.base import whole_files
+from publisher.base.errors import InvalidData, InvalidInput
+from publisher.storage.database import Database
+from publisher.storage.schema import upgrade
+
+_MAGIC = b"SQLite format 3\0"
+LOGS = ("-wal", "-shm", "-journal")
+BACKUP = "put a backup in its place with `publisher restore FILE`"
+
+
+def path_of(url: str) -> Path | None:
+    """The file behind a database's address; None where there is none (a server, memory).
+
+    Raises InvalidInput for an address of a kind that this program does not know.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise InvalidInput("PUBLISHER_DATABASE_URL cannot be read as a database's URL") from error
+    if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
+        raise InvalidInput(
+            f"PUBLISHER_DATABASE_URL: {parsed.drivername}:// is not known here "
+            "(known: sqlite:///FILE, postgresql+psycopg://...)"
+        )
+    if parsed.drivername != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return None
+    return Path(str(parsed.database)).absolute()
+
+
+def prepare(path: Path) -> None:
+    """Make the database where there is none; InvalidData, in words, when it cannot be trusted."""
+    if not path.exists():
+        traces = _traces(path)
+        if traces:
+            raise InvalidData(
+                f"the database {path} is missing, but {traces[0]} is there: it has been a site. "
+                f"Nothing was changed. To have it back, {BACKUP}; for a new site, set "
+                "PUBLISHER_INSTANCE to an empty folder"
+            )
+        _create(path)
+        return
+    with path.open("rb") as file:
+        start = file.read(len(_MAGIC))
+    if not start:
+        raise InvalidData(f"the database {path} is empty (0 bytes). Nothing was changed: {BACKUP}")
+    if start != _MAGIC:
+        raise InvalidData(f"{path} is damaged or no database. Nothing was changed: {BACKUP}")
+
+
+def check(path: Path) -> None:
+    """Read the whole database once; InvalidData with what is wrong and what to do."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        verdict = str(error)
+    if verdict != "ok":
+        said = " ".join(verdict.split())[:200]
+        raise InvalidData(f"the database {path} is damaged ({said}). Nothing was changed: {BACKUP}")
+
+
+def _create(path: Path) -> None:
+    """A new database with its schema: whoever finds the file finds all of it."""
+    draft = whole_files.draft_of(path)
+    with whole_files.in_use(draft, create=True):
+        try:
+            made = Database(f"sqlite:///{draft}")
+            upgrade(made)
+            made.close()
+            fold_log(draft)
+            whole_files.sync(draft)
+            whole_files.put_in_place(draft, path, replace=False)
+        finally:
+            for leftover in (draft, *(draft.with_name(draft.name + log) for log in LOGS)):
+                leftover.unlink(missing_ok=True)
+
+
+def fold_log(path: Path) -> bool:
+    """Bring the write-ahead log into the file and end it; False while somebody else has it open."""
+    with closing(sqlite3.connect(path, timeout=2.0)) as connection:
+        try:
+            mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                return False
+            raise
+    return bool(mode == "delete")
+
+
+def _traces(path: Path) -> list[str]:
+    """What shows that there has been a site in the database's folder."""
+    folder = path.parent
+    names = [f"{path.name}-wal", "secret_key"]
+    found = [name for name in names if (folder / name).exists()]
+    found += [kept.name for kept in sorted(folder.glob(f"{path.name}.before-restore*"))]
+    media = folder / "media"
+    files = os.scandir(media) if media.is_dir() else ()
+    found += ["a file in media/" for file in files if not file.name.startswith(".")][:1]
+    return found
