@@ -64,10 +64,17 @@ class Settings:
 
 
 def load_settings(session: Session) -> Settings:
-    """The site's settings; what was never set has its default."""
+    """The site's settings; what was never set has its default.
+
+    Read once a session, which sees one state of the database from its beginning to its end.
+    """
+    known: Settings | None = session.info.get("settings")
+    if known is not None:
+        return known
     stored = session.execute(select(Preference.name, Preference.value)).all()
     values: dict[str, Any] = {n: CHECKS[n](text) for n, text in stored if n in CHECKS}
-    return Settings(**values)
+    session.info["settings"] = settings = Settings(**values)
+    return settings
 
 
 def store_setting(session: Session, name: str, text: str) -> Settings:
@@ -97,6 +104,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
     for name, value in values.items():
         session.merge(Preference(name=name, value=str(value)))
     session.flush()
+    session.info.pop("settings", None)
     settings = load_settings(session)
     _ = settings.rule  # a menu, planner and profile must fit each other
     return settings
