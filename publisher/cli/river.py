@@ -19,7 +19,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
 from publisher.core.specs import SpecError
-from publisher.river import blogroll, opml, service, subscriptions
+from publisher.river import blogroll, opml, service, subscriptions, turnover
 from publisher.river.answers import Credentials
 from publisher.river.observe import Estimator, observe
 from publisher.settings import load_settings
@@ -78,7 +78,11 @@ def list_feeds(as_json: bool) -> None:
         )
         counts = dict(db.execute(counted).all())
         default = load_settings(db).river_policy
-        rows = [_row(feed, counts.get(feed.id, 0), default) for feed in subscriptions.everyone(db)]
+        missed = turnover.missed_items(db)
+        rows = [
+            _row(feed, counts.get(feed.id, 0), default) | {"missed": missed.get(feed.id, 0)}
+            for feed in subscriptions.everyone(db)
+        ]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return

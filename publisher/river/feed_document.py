@@ -63,7 +63,8 @@ class FeedItem:
 class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 
-    `window` is to be given back as `known` at the next fetch.
+    `window` is to be given back as `known` at the next fetch. `broken` is not well-formed;
+    `cut_off` lacks its end, so that it was not delivered whole.
     """
 
     kind: str
@@ -74,6 +75,7 @@ class FeedDocument:
     window: Window = ()
     hints: DocumentHints = field(default_factory=DocumentHints)
     broken: bool = False
+    cut_off: bool = False
 
 
 def digest(value: str | bytes) -> bytes:

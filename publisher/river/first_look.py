@@ -21,6 +21,8 @@ _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 4320
 _ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
 _MARKUP = re.compile(rb"<(!--|\?|!|[A-Za-z_][\w.:-]*)")
 _SUBSET_END = re.compile(rb"\]\s*>")
+_LAST_TAG = re.compile(rb"</(?:[\w.-]+:)?(?:rss|RDF|feed)\s*>", re.IGNORECASE)
+_END_BYTES = 4_096
 _FIRST_TAG_WITHIN = 65_536
 _QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _MAX_DEPTH = 200
@@ -45,15 +47,24 @@ class DocumentHints:
     skip_hours: frozenset[int] = frozenset()
     skip_days: frozenset[int] = frozenset()
 
+    @property
+    def seconds(self) -> int:
+        """The longest time between polls that the document asks for; 0 when it says nothing."""
+        return max(self.ttl_minutes or 0, self.syndication_minutes or 0) * 60
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """`kind` is rss, rdf or atom, or "" for something else; `broken` means not well-formed."""
+    """`kind` is rss, rdf or atom, or "" for something else.
+
+    `broken` means not well-formed, `cut_off` that its end is missing: it was not delivered whole.
+    """
 
     kind: str
     hints: DocumentHints = DocumentHints()
     items: tuple[tuple[int, int], ...] = ()
     broken: bool = False
+    cut_off: bool = False
 
 
 @dataclass(slots=True)
@@ -158,7 +169,8 @@ def scan(document: bytes) -> Scan:
     except DefusedXmlException as problem:
         raise UnsafeDocument("the document declares entities, which is not allowed") from problem
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
-    return Scan(kind, _hints(collector.found), spans, broken)
+    cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
+    return Scan(kind, _hints(collector.found), spans, broken, cut_off)
 
 
 def _refuse_crowded_tags(document: bytes) -> None:

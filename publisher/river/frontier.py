@@ -98,9 +98,14 @@ def take_jobs(session: Session, hosts: Sequence[str], now: datetime) -> list[Job
 
 
 def take_job(feed: RiverFeed, now: datetime) -> Job:
-    """The job of a feed whose host is held; its next poll is moved ahead in case we die."""
+    """The job of a feed whose host is held; its next poll is moved ahead in case we die.
+
+    One that has never been read stays due: who dies over its first answer has stored none of
+    it, and it is asked again as soon as the lease ends.
+    """
     job = _job(feed, now)
-    feed.next_poll_at = now + _last_wait(feed)
+    if feed.last_success_at is not None:
+        feed.next_poll_at = now + _last_wait(feed)
     return job
 
 

@@ -31,6 +31,8 @@ class RiverOptions:
     error_minutes: float = 30.0
     error_ceiling_minutes: float = 1440.0
     unconditional_minutes: float = 1440.0
+    unasked_floor_minutes: float = 60.0
+    turnover_floor_minutes: float = 15.0
     on_demand_minutes: float = Settings.river_on_demand_minutes
     quarantine_polls: int = 3
     quarantine_hours: float = 24.0

@@ -116,6 +116,7 @@ def _document(
         window=window,
         hints=found.hints,
         broken=found.broken,
+        cut_off=found.cut_off,
     )
 
 

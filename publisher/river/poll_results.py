@@ -14,12 +14,13 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.river import frontier, item_store, redirects
+from publisher.river import frontier, item_store, redirects, turnover
 from publisher.river.feed_document import FeedDocument, FeedItem
+from publisher.river.first_look import DocumentHints
 from publisher.river.options import RiverOptions
 from publisher.river.polls import Visit, answer_of, pack
-from publisher.river.schedule import PollTrouble, plan
-from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
+from publisher.river.schedule import PollTrouble, Stakes, plan
+from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
 
 _WHOLE_DAY = timedelta(days=1)
 _MOST_PAUSE_SECONDS = 7 * 86400
@@ -33,6 +34,7 @@ class _NewRows:
     """Rows that a batch of polls adds to the database."""
 
     items: list[RiverItem] = field(default_factory=list)
+    gaps: dict[int, RiverGap] = field(default_factory=dict)
     visits: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -57,6 +59,7 @@ def settle(
             if feed is not None:  # else it was removed meanwhile
                 _settle_one(session, feed, host, visit, now, options, rng, new_rows)
     item_store.insert_new(session, new_rows.items)
+    session.add_all(new_rows.gaps.values())
     if new_rows.visits:
         session.execute(insert(RiverVisit), new_rows.visits)
     frontier.release(session, owner, hosts)
@@ -89,16 +92,18 @@ def _settle_one(
     if problem:
         _fail(feed, visit, problem)
     else:
-        new = _accept(session, feed, visit, new_rows.items)
+        new = _accept(session, feed, visit, new_rows)
         changed = visit.content_hash != feed.content_hash
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
     trouble = _trouble(feed, visit, waited) if problem else None
-    blind = not (feed.policy or feed.etag or feed.last_modified or visit.told_seconds)
-    planned = plan(policy, memory, now, options, rng, trouble=trouble, unconditional=blind)
+    stakes = None if problem else _stakes(session, feed, visit, new_rows.items)
+    planned = plan(policy, memory, now, options, rng, trouble=trouble, stakes=stakes)
     feed.next_poll_at = planned.next_at if feed.state == "active" else None
-    feed.reasons = planned.reasons if feed.state == "active" else [f"not polled: {feed.state}"]
+    remarks = [] if problem else _remarks(visit, new_rows.gaps.get(feed.id))
+    active = feed.state == "active"
+    feed.reasons = remarks + (planned.reasons if active else [f"not polled: {feed.state}"])
     new_rows.visits.append(_record(feed, visit, problem, len(new)))
 
 
@@ -149,16 +154,45 @@ def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverO
     return ""
 
 
-def _accept(
+def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
+    """What was wrong with an answer that was taken all the same."""
+    found = [turnover.in_words(gap)] if gap is not None else []
+    if visit.document is not None and visit.document.cut_off:
+        found.append("its end was missing: the answer was not delivered whole")
+    return found
+
+
+def _stakes(
     session: Session, feed: RiverFeed, visit: Visit, new_rows: list[RiverItem]
-) -> list[FeedItem]:
+) -> Stakes | None:
+    """What depends on the next poll; None where a person chose the policy of the feed.
+
+    Where hours or days are to be skipped, the turnover is left to the policy, which knows them.
+    """
+    if feed.policy:
+        return None
+    document = visit.document
+    hints = document.hints if document else DocumentHints()
+    asked = max(visit.told_seconds or 0, hints.seconds)
+    blind = not (feed.etag or feed.last_modified or asked)
+    if not blind and (document is None or hints.skip_hours or hints.skip_days):
+        return Stakes()
+    size = turnover.document_size(feed, document)
+    time = turnover.turnover(session, feed, size, new_rows, visit.job.at)
+    return Stakes(blind, time, asked)
+
+
+def _accept(session: Session, feed: RiverFeed, visit: Visit, new_rows: _NewRows) -> list[FeedItem]:
     """Take in a good answer: items, names, validators; returns the new items."""
     document, now = visit.document, visit.job.at
-    new = item_store.keep(session, feed, document.items, now, new_rows) if document else []
+    new: list[FeedItem] = []
     if document is not None:
+        new = item_store.keep(session, feed, document.items, now, new_rows.items)
+        if (gap := turnover.gap(feed, document, new, now)) is not None:
+            new_rows.gaps[feed.id] = gap
         _describe(feed, document)
     pair = visit.fetched.validators
-    whole = document is None or not document.broken
+    whole = document is None or not document.cut_off
     if visit.fetched.status != 304 and whole:
         feed.etag, feed.last_modified = pair.etag, pair.last_modified
         feed.validators_url = pair.url

@@ -28,6 +28,20 @@ class PollTrouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Stakes:
+    """What a poll costs the server, and what a missing one would cost us.
+
+    `blind`: without validators each poll costs a whole document, so polls are rare. `turnover`:
+    the time in which all items of the document are replaced, None if unknown; it outranks
+    rarity. `asked_seconds`: how long the feed asks to be left alone, which outranks both.
+    """
+
+    blind: bool = False
+    turnover: timedelta | None = None
+    asked_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PollPlan:
     """The next poll and why then."""
 
@@ -43,25 +57,44 @@ def plan(
     rng: random.Random,
     *,
     trouble: PollTrouble | None = None,
-    unconditional: bool = False,
+    stakes: Stakes | None = None,
 ) -> PollPlan:
-    """The next poll after one at `now`.
-
-    `unconditional`: the server gave no validators, so that each poll costs a whole document.
-    """
+    """The next poll after one at `now`; without `stakes` the policy alone decides."""
     epoch = int(now.timestamp())
     wait = float(policy.decide(memory, epoch).wait_seconds)
     reasons = policy.explain(memory, epoch)[:-1]
     if trouble and trouble.failures:
         wait = _backed_off(wait, trouble, options, reasons)
-    elif unconditional and wait < options.unconditional_minutes * 60:
-        wait = options.unconditional_minutes * 60
-        reasons.append(f"no validators, so each poll costs a whole document: {duration(wait)}")
+    elif stakes is not None:
+        wait = _weighed(wait, stakes, options, reasons)
     jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
     if jitter >= 1:
         reasons.append(f"jitter +{duration(jitter)}")
     next_at = now + timedelta(seconds=int(wait + jitter))
     return PollPlan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
+
+
+def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[str]) -> float:
+    """Once a day at most without validators, but sooner where items would be missed."""
+    rare = options.unconditional_minutes * 60
+    rarely = stakes.blind and wait < rare
+    if stakes.turnover is not None:
+        turned = stakes.turnover.total_seconds()
+        sooner = max(turned / 2, _floor(stakes, options))
+        if sooner < (rare if rarely else wait):
+            reasons.append(f"its document turns over in {duration(turned)}: {duration(sooner)}")
+            return sooner
+    if rarely:
+        reasons.append(f"no validators, so each poll costs a whole document: {duration(rare)}")
+        return rare
+    return wait
+
+
+def _floor(stakes: Stakes, options: RiverOptions) -> float:
+    """Seconds below which no turnover leads: what the feed asks for, else an hour."""
+    if stakes.asked_seconds:
+        return max(stakes.asked_seconds, options.turnover_floor_minutes * 60)
+    return options.unasked_floor_minutes * 60
 
 
 def _backed_off(

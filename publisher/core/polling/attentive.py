@@ -141,7 +141,7 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
 
 ATTENTIVE = Rule(
     name="attentive",
-    summary="a learned day, the feed's own hints, and no item missed: the river's default",
+    summary="a learned day, the feed's hints, sooner if items could be missed: the river's default",
     options=(
         *HISTOGRAM.options,
         Option("unasked", 60, 1, 1440, "shortest wait where the feed says nothing, minutes"),

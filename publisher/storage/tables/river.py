@@ -143,6 +143,19 @@ class RiverVisit(Base):
     )
 
 
+class RiverGap(Base):
+    """Items that a feed showed between two polls and that were missed; `items` is a guess."""
+
+    __tablename__ = "river_gaps"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    feed_id: Mapped[int] = mapped_column(
+        ForeignKey("river_feeds.id", ondelete="CASCADE"), index=True
+    )
+    begins_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    items: Mapped[int | None]
+
+
 class RiverMove(Base):
     """A feed took a new address; `undone_at` when a person sent it back."""
 

@@ -15,7 +15,15 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.decision import day_table
 from publisher.core.ttl.rule import TtlRule
-from publisher.river import blogroll, own_manners, reading_list, redirects, service, subscriptions
+from publisher.river import (
+    blogroll,
+    own_manners,
+    reading_list,
+    redirects,
+    service,
+    subscriptions,
+    turnover,
+)
 from publisher.river.on_demand import SeveralFeeds
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
@@ -162,6 +170,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         visits = own_manners.visits_of(db, feed_id)
         private = blogroll.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
+        gaps = turnover.gaps_of(db, feed_id)
         past = redirects.history(db, feed_id)
         waits = subscriptions.told_to_wait_until(db, row)
     return render_template(
@@ -170,6 +179,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         feed=row,
         visits=visits,
         moves=past,
+        gaps=[(gap, turnover.in_words(gap)) for gap in gaps],
         private=private,
         waits=waits if waits and waits > now() else None,
         day=_day(moments) if len(moments) > 1 else None,

@@ -1,0 +1,89 @@
+"""Turnover of a feed's document: how soon all its items are replaced, and gaps where they were.
+
+A document shows the newest items only. Whoever asks later than one turnover after the last
+poll misses items; the document then holds none that is known.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from publisher.core.durations import duration
+from publisher.river.feed_document import FeedDocument, FeedItem, plausible
+from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
+
+_MARK_AND_KEY_BYTES = 16
+_LEAST_ITEMS = 3
+
+
+def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
+    """How many items the feed's document holds; 0 when that is not known."""
+    if document is not None:
+        return max(len(document.window), len(document.items))
+    return len(feed.window) // _MARK_AND_KEY_BYTES
+
+
+def turnover(
+    session: Session, feed: RiverFeed, size: int, new_rows: Sequence[RiverItem], now: datetime
+) -> timedelta | None:
+    """How long the newest `size` items took to appear; None when fewer are known.
+
+    `new_rows` are items of this batch that are not in the database yet. By the dates of the
+    feed, else by when they were seen: a feed without dates is first taken for fast, and
+    every poll that brings nothing doubles the estimate.
+    """
+    if size < _LEAST_ITEMS:
+        return None
+    fresh = [row.shown_at for row in new_rows if row.feed_id == feed.id]
+    stored = (
+        select(RiverItem.shown_at)
+        .where(RiverItem.feed_id == feed.id, RiverItem.pruned.is_(False))
+        .order_by(RiverItem.shown_at.desc())
+        .limit(max(size - len(fresh), 0))
+    )
+    newest = sorted([*fresh, *session.scalars(stored)], reverse=True)[:size]
+    return now - newest[-1] if len(newest) == size else None
+
+
+def gap(
+    feed: RiverFeed, document: FeedDocument, new: Sequence[FeedItem], now: datetime
+) -> RiverGap | None:
+    """The gap before a document in which nothing is known, unless its dates leave no room for one.
+
+    About as many items are missing as the document's own pace would put into the time
+    between the last good poll and its oldest item; None where it has no dates.
+    """
+    size = document_size(feed, document)
+    before = feed.last_success_at
+    if before is None or feed.last_new_at is None or not _LEAST_ITEMS <= size <= len(new):
+        return None
+    dates = sorted(d for item in new if (d := plausible(item.published_at, now)) is not None)
+    if len(dates) < len(new):
+        return RiverGap(feed_id=feed.id, begins_at=before, ends_at=now, items=None)
+    pace = (dates[-1] - dates[0]) / (len(dates) - 1)
+    missed = round((dates[0] - before) / pace) - 1 if pace and dates[0] > before else 0
+    if missed < 1:
+        return None
+    return RiverGap(feed_id=feed.id, begins_at=before, ends_at=dates[0], items=missed)
+
+
+def gaps_of(session: Session, feed_id: int, limit: int = 20) -> Sequence[RiverGap]:
+    """The gaps of a feed, newest first."""
+    mine = select(RiverGap).where(RiverGap.feed_id == feed_id)
+    return session.scalars(mine.order_by(RiverGap.id.desc()).limit(limit)).all()
+
+
+def missed_items(session: Session) -> dict[int, int]:
+    """About how many items of each feed were missed; feeds without gaps are absent."""
+    counted = select(RiverGap.feed_id, func.sum(func.coalesce(RiverGap.items, 1)))
+    return dict(session.execute(counted.group_by(RiverGap.feed_id)).all())
+
+
+def in_words(found: RiverGap) -> str:
+    """A gap as a person reads it."""
+    time = duration((found.ends_at - found.begins_at).total_seconds())
+    if found.items is None:
+        return f"items may have been missed within {time}: nothing in the document was known"
+    return f"about {found.items} items were missed within {time}: the document had turned over"
