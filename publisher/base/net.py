@@ -8,7 +8,6 @@ connection all meet the same test.
 
 import asyncio
 import errno
-import ipaddress
 import os
 import re
 import socket
@@ -21,12 +20,11 @@ from urllib.parse import urlsplit
 import aiohttp
 from aiohttp.abc import AbstractResolver
 
+from publisher.base.special_networks import is_public
+
 SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
 
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_SITE_LOCAL = ipaddress.IPv6Network("fec0::/10")
-_IETF_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
 
 
 class PrivateAddressError(OSError):
@@ -39,22 +37,6 @@ class PrivateAddressError(OSError):
 
 class OutgoingError(Exception):
     """A request that did not bring an answer; the message says why in one line."""
-
-
-def is_public(address: str) -> bool:
-    """Whether a literal IPv4 or IPv6 address may be connected to from here.
-
-    IPv4 addresses wrapped in IPv6 (mapped, 6to4, NAT64) are judged by what they wrap.
-    """
-    ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv4Address):
-        return ip.is_global and not ip.is_multicast and ip not in _IETF_PROTOCOLS
-    inner = ip.ipv4_mapped or ip.sixtofour
-    if ip in _NAT64:
-        inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    if inner is not None:
-        return is_public(str(inner))
-    return ip.is_global and not ip.is_multicast and ip not in _SITE_LOCAL
 
 
 def check_public(address: str) -> None:

@@ -23,6 +23,7 @@ from publisher.web import (
     media,
     metrics,
     micropub,
+    origin,
     preview,
     rendering,
     river,
@@ -85,6 +86,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     )
     app.extensions["publisher"] = site
     app.url_map.converters["int"] = RowNumber
+    origin.prepare(app)
     csrf.init_app(app)
     rendering.prepare(app)
     csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs

@@ -172,7 +172,7 @@ def test_images_only_when_asked(reader: FlaskClient, site: Site) -> None:
         number = db.scalar(select(RiverItem.id).where(RiverItem.title == "Title a"))
     page = reader.get(f"/river?images={number}")
     assert re.findall(rb'src="http://([^"]+)"', page.data) == [b"track.example/a.png"]
-    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["Referrer-Policy"] == "same-origin"
 
 
 def test_add_by_feed_and_by_site(reader: FlaskClient, site: Site, origin: Origin) -> None:

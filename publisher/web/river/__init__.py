@@ -17,8 +17,11 @@ for module in (items, feeds, opml):
 
 @blueprint.after_request
 def keep_private(response: Response) -> Response:
-    """Nobody learns who reads what, unless the reader asks for an item's images."""
-    response.headers["Referrer-Policy"] = "no-referrer"
+    """Nobody learns who reads what, unless the reader asks for an item's images.
+
+    Our own pages do learn where a form stood: without it a browser hides the form's origin.
+    """
+    response.headers["Referrer-Policy"] = "same-origin"
     if not request.args.get("images"):
         response.headers["Content-Security-Policy"] = _OWN_FILES_ONLY
     return response

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
-from publisher.base import net
+from publisher.base.special_networks import is_public
 from publisher.blog import posts
 from publisher.blog.update_log import record_all
 from publisher.feeds import rss, validation
@@ -164,8 +164,9 @@ def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
     pushing: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hub counts as public here, and sends us on to what does not: that is never reached."""
-    real = net.is_public
-    monkeypatch.setattr(net, "is_public", lambda at: at == "127.0.0.1" or real(at))
+    monkeypatch.setattr(
+        "publisher.base.net.is_public", lambda at: at == "127.0.0.1" or is_public(at)
+    )
     with running_hub("127.0.0.2") as inside:
         hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
         make_post(pushing)

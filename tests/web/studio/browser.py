@@ -30,7 +30,7 @@ class Browser:
         answer = self.client.post(
             path,
             data={"csrf_token": self.csrf, **fields},
-            headers={"Referer": SITE_URL + "/", "Accept": accept},
+            headers={"Referer": SITE_URL + "/", "Origin": SITE_URL, "Accept": accept},
             content_type="multipart/form-data",
         )
         self.seen(answer)
