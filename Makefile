@@ -4,43 +4,75 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-STAMP := $(VENV)/.installed
+PIP := PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 
-.PHONY: help run install test check format bench demo clean
+# One stamp for each purpose: what a blog needs is small, and comes without the rest.
+RUN := $(VENV)/.run
+SIMULATOR := $(VENV)/.simulator
+BENCH := $(VENV)/.bench
+EVERYTHING := $(VENV)/.everything
+
+# $(call install,purpose,extras): pip's lines become one line of progress; its errors are shown.
+define install
+@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+@echo "Installing what $(1) (once)"
+@{ $(PIP) -e '.$(2)' 2>&1 || echo "ERROR: pip stopped"; } | { n=0; bad=0; \
+	while read -r word name rest; do case "$$word" in \
+	Collecting|Processing) n=$$((n + 1)); name=$${name##*/}; \
+		printf '\r  %d packages, now %-32.32s' $$n "$$name";; \
+	Installing) test "$$name" != collected || printf '\r  %d packages, unpacking them %-24s' $$n "";; \
+	ERROR:*|error:*) bad=1; printf '\n  %s %s %s' "$$word" "$$name" "$$rest";; \
+	esac; done; printf '\n'; exit $$bad; }
+@touch $@
+endef
+
+.PHONY: help run install simulator test check format bench demo clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing (a minute or so, once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[sim,dev]'
-	@touch $(STAMP)
+$(RUN): pyproject.toml
+	$(call install,a blog needs: about a minute and 160 MB)
+	@$(BIN)/python -m pip uninstall --quiet --yes setuptools 2>/dev/null # old Pythons put it there
 
-install: $(STAMP) ## create .venv with everything, `publisher` included
+$(SIMULATOR): pyproject.toml
+	$(call install,the simulator needs: a minute or two and 400 MB more,[sim])
+	@touch $(RUN)
 
-run: $(STAMP) ## start the site on http://$(HOST):$(PORT)
+$(BENCH): pyproject.toml $(EVERYTHING)
+	$(call install,the measurements need,[bench])
+
+$(EVERYTHING): pyproject.toml
+	$(call install,developing needs: some minutes and 800 MB,[river$(,)sim$(,)dev])
+	@touch $(RUN) $(SIMULATOR)
+
+, := ,
+
+install: $(EVERYTHING) ## create .venv with everything, `publisher` included
+
+run: $(RUN) ## start the site on http://$(HOST):$(PORT); installs only what a blog needs
 	@$(BIN)/publisher serve --host $(HOST) --port $(PORT)
 
-test: $(STAMP) ## the whole test suite; what this machine lacks is skipped, with the reason
+demo: $(RUN) ## fill a believable blog in the instance folder
+	@$(BIN)/python -m publisher demo
+
+simulator: $(SIMULATOR) ## what `publisher simulate` needs besides
+
+test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped, with the reason
 	@$(BIN)/python -m pytest -n auto
 
-check: $(STAMP) ## ruff and mypy, strict
+check: $(EVERYTHING) ## ruff and mypy, strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-format: $(STAMP) ## let ruff arrange the code
+format: $(EVERYTHING) ## let ruff arrange the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP) ## measure speed and size, each with its baseline in the same run
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench
-
-demo: $(STAMP) ## fill a believable blog in the instance folder
-	@$(BIN)/python -m publisher demo
 
 clean: ## remove what can be made again (never the instance folder)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

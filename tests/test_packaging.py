@@ -3,8 +3,13 @@
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 
@@ -15,6 +20,37 @@ client = app.test_client()
 print(app.template_folder)
 print(client.get("/").status_code, client.get("/studio/login").status_code)
 """
+
+# A running site answers each of these without what only simulation, tests and measurements need.
+SERVE_WITHOUT = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"numpy", "numba", "joblib", "matplotlib", "pytest", "brotli",
+                                      "playwright", "setuptools", "backports", "simpy", "reader"}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Refuse())
+from publisher.web.application import create_app
+from publisher.operations import scheduler, serve
+from publisher.river import worker
+client = create_app().test_client()
+pages = ("/", "/about", "/archives", "/subscribe", "/search?q=a", "/sitemap.xml", "/studio/login")
+print(*(client.get(page).status_code for page in pages))
+"""
+
+
+def needed(name: str, seen: set[str]) -> set[str]:
+    """The distributions that `name` brings, without extras; `seen` gathers them."""
+    try:
+        asked = [Requirement(line) for line in requires(name) or ()]
+    except PackageNotFoundError:
+        return seen  # not for this Python
+    for one in asked:
+        known = canonicalize_name(one.name)
+        if known not in seen and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            seen.add(known)
+            needed(known, seen)
+    return seen
 
 
 def test_an_installed_wheel_serves_pages(tmp_path: Path) -> None:
@@ -46,3 +82,55 @@ def test_an_installed_wheel_serves_pages(tmp_path: Path) -> None:
     ).stdout.split("\n")
     assert answer[0] == str(installed / "publisher" / "templates")
     assert answer[1] == "200 200"
+
+
+def test_a_blog_needs_few_packages() -> None:
+    """What `make run` installs: no more than it did, and nothing that only development needs."""
+    found: set[str] = set()
+    text = (ROOT / "pyproject.toml").read_bytes()
+    for line in tomllib.loads(text.decode())["project"]["dependencies"]:
+        name = canonicalize_name(Requirement(line).name)
+        found |= needed(name, {name})
+    assert len(found) <= 46
+    assert not found & {"numba", "numpy", "matplotlib", "playwright", "mypy", "pytest", "ruff"}
+
+
+def test_a_site_runs_with_what_a_blog_needs(tmp_path: Path) -> None:
+    """Pages, scheduler and river are imported and answer without the extras."""
+    answer = subprocess.run(
+        [sys.executable, "-c", SERVE_WITHOUT],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PUBLISHER_INSTANCE": str(tmp_path / "instance")},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    assert answer == " ".join(["200"] * 7)
+
+
+def test_make_installs_for_each_purpose_what_it_needs() -> None:
+    """`make run` asks for no extra; tests and the simulator do."""
+    plans = {
+        goal: subprocess.run(
+            ["make", "-n", "-B", goal], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout
+        for goal in ("run", "demo", "simulator", "test")
+    }
+    assert "-e '.'" in plans["run"]
+    assert "-e '.['" not in plans["run"] + plans["demo"]
+    assert "-e '.[sim]'" in plans["simulator"]
+    assert "-e '.[river,sim,dev]'" in plans["test"]
+
+
+def test_simulate_says_what_to_type(tmp_path: Path) -> None:
+    """Without the numeric libraries: one line, exit 1."""
+    hide = "import importlib.util as u; old = u.find_spec; u.find_spec = lambda n, *a: None"
+    code = f"{hide}; import sys; sys.argv[1:] = ['simulate', 'x.csv']; import publisher.cli as c"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; c.main()"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+        env={"PATH": os.environ["PATH"], "PUBLISHER_INSTANCE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "make simulator" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -158,7 +158,10 @@ def compare(first: Path, second: Path, form: str, seed: int) -> None:
 def require_numbers() -> None:
     """Refuse in one line where the numeric libraries are not installed."""
     if not (find_spec("joblib") and find_spec("numpy")):
-        raise PublisherError("simulate needs more: pip install 'publisher[sim]'")
+        raise PublisherError(
+            "simulate needs numpy, numba and joblib, which a blog does not: type `make simulator` "
+            "(or, without a checkout, pip install 'publisher[sim]')"
+        )
 
 
 def _clients(specs: tuple[str, ...]) -> tuple[str, ...]:
