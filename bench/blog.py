@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import posts, update_log
-from publisher.blog.drafts import draft
+from publisher.blog.content import Content, checked
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
@@ -31,7 +31,9 @@ def make_blog(instance: Path, number: int, site_url: str = "https://blog.example
         _add_in_bulk(site, bulk, number - bulk)
     with site.database.write() as session:
         for index in range(number - bulk):
-            post = posts.create(session, draft(TEXT, title=f"Post {index}", tags=["a"]), None, now)
+            post = posts.create(
+                session, checked(Content(TEXT, f"Post {index}", tags=("a",))), None, now
+            )
             at = now - timedelta(minutes=20 * (number - bulk - index))
             posts.publish(session, post, at, now)
     rebuild(site, utc_now())

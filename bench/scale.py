@@ -14,7 +14,7 @@ from bench.table import Table
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import posts
-from publisher.blog.drafts import draft
+from publisher.blog.content import Content, checked
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.web.application import create_app
@@ -112,7 +112,7 @@ def _saving(instance: Path) -> Table:
 def _publish(site: Site, title: str) -> None:
     now = utc_now()
     with site.database.write() as session:
-        post = posts.create(session, draft("Text.", title=title), None, now)
+        post = posts.create(session, checked(Content("Text.", title)), None, now)
         posts.publish(session, post, now, now)
     rebuild(site, now)
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from publisher.blog import authors, posts
-from publisher.blog.drafts import draft
+from publisher.blog.content import Content, checked
 from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 
@@ -17,13 +17,18 @@ def make_author(site: Site, name: str = "ada", **options: Any) -> Author:
         return authors.add(db, name, PASSWORD, options.get("role"), site.clock())
 
 
+def content(source: str, title: str = "", **fields: Any) -> Content:
+    """The content of a post, checked as everything that is written."""
+    return checked(Content(source, title, **(fields | {"tags": tuple(fields.get("tags", ()))})))
+
+
 def make_post(
     site: Site, source: str = "A short note.", at: datetime | None = None, **fields: Any
 ) -> Post:
     """A published post (scheduled when `at` lies in the future)."""
     author_id = fields.pop("author_id", None)
     with site.database.write() as db:
-        post = posts.create(db, draft(source, **fields), author_id, site.clock())
+        post = posts.create(db, content(source, **fields), author_id, site.clock())
         return posts.publish(db, post, at or site.clock(), site.clock())
 
 

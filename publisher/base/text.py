@@ -7,7 +7,15 @@ import nh3
 
 TITLE_LENGTH = 70
 
+# What XML 1.0 cannot carry: control characters but tab and newlines, lone surrogates, U+FFFE.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """`text` without the characters that XML 1.0 cannot carry, and so no feed."""
+    return _NOT_XML.sub("", text)
 
 
 def plain_text(markup: str) -> str:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
+from publisher.base.text import clean
 from publisher.blog import authors, permissions
-from publisher.blog.drafts import clean
 from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
 
 MAX_NAME, MAX_BIO = 80, 5_000

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import Conflict, TooLarge
-from publisher.blog.drafts import MAX_SOURCE, clean
+from publisher.base.text import clean
+from publisher.blog.content import MAX_SOURCE
 from publisher.storage.tables.blog import Autosave
 
 BOX = 0  # the box on the studio's first page stands for a post that does not exist yet

@@ -2,22 +2,24 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal, get_args
 
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors
 from publisher.blog import autosave, permissions, posts
-from publisher.blog.drafts import Draft
+from publisher.blog.content import Content
 from publisher.storage.tables.blog import Author, Post
 
-PLACES = ("keep", "draft", "now", "later")
+Place = Literal["keep", "draft", "now", "later"]
+PLACES: tuple[Place, ...] = get_args(Place)
 
 
 @dataclass(frozen=True)
 class Intent:
     """Where the text is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`)."""
 
-    place: str = "keep"
+    place: Place = "keep"
     at: datetime | None = None
     minor: bool = False
 
@@ -26,23 +28,23 @@ def submit(
     session: Session,
     author: Author,
     post_id: int,
-    draft: Draft,
+    value: Content,
     base_version: int,
     intent: Intent,
     now: datetime,
     undo_seconds: int,
 ) -> Post:
-    """Save `draft` as a new post (`post_id` 0) or over an old one, and follow `intent`.
+    """Save `value` as a new post (`post_id` 0) or over an old one, and follow `intent`.
 
     What is published "now" enters the feed after `undo_seconds`. Raises what saving and
     publishing raise, and FieldErrors for a schedule in the past.
     """
     _check_schedule(intent, now)
     if post_id == 0:
-        post = posts.create(session, draft, author.id, now)
+        post = posts.create(session, value, author.id, now)
     else:
         permissions.editable(session, author, post_id)
-        post = posts.save(session, post_id, draft, base_version, author.id, now, intent.minor)
+        post = posts.save(session, post_id, value, base_version, author.id, now, intent.minor)
     _place(session, post, intent, now, undo_seconds)
     autosave.forget(session, author.id, post_id)
     return post

@@ -16,9 +16,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
+from publisher.base.text import clean
 from publisher.base.whole_files import whole_file
 from publisher.blog import pictures, sounds
-from publisher.blog.drafts import clean
 from publisher.storage.tables.blog import Media
 
 MAX_BYTES = 32 * 1024 * 1024

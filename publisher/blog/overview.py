@@ -6,13 +6,14 @@ Each page is one seek in an index of (when, id), however many posts there are.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.text import first_words, shorten
+from publisher.base.text import clean, first_words, shorten
 from publisher.blog import autosave, search
-from publisher.blog.drafts import clean
+from publisher.blog.content import PROSE
 from publisher.blog.slugs import slugify
 from publisher.storage.tables.blog import Author, Post, PostTag, Tag, Update
 
@@ -129,7 +130,7 @@ def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
 def _hits(session: Session, words: str) -> list[int]:
     """Published posts by the search index; the few that wait, by looking into them."""
     published = search.newest(session, words, _MAX_HITS)
-    text = Post.title + "\n" + Post.source
+    text = reduce(lambda one, other: one + "\n" + other, (getattr(Post, n) for n in PROSE))
     conditions = [text.icontains(word, autoescape=True) for word in words.split()[:12]]
     waiting = select(Post.id).where(Post.status.in_(["draft", "scheduled", "deleted"]))
     return published + list(session.scalars(waiting.where(*conditions).limit(_MAX_HITS)))

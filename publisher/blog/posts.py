@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.blog import markdown, search, tags, update_log
-from publisher.blog.drafts import Draft, Enclosure
+from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.slugs import free_slug, made_slug, slug_from
-from publisher.storage.tables.blog import Post, Redirect, Revision
+from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
 BACKDATED = timedelta(minutes=1)  # published with a date that lies further back
@@ -31,8 +31,8 @@ def get(session: Session, post_id: int) -> Post:
     return post
 
 
-def create(session: Session, draft: Draft, author_id: int | None, now: datetime) -> Post:
-    """A new draft."""
+def create(session: Session, value: Content, author_id: int | None, now: datetime) -> Post:
+    """A new post, in the state of a draft."""
     post = Post(
         status="draft",
         version=0,
@@ -45,20 +45,20 @@ def create(session: Session, draft: Draft, author_id: int | None, now: datetime)
     )
     session.add(post)
     session.flush()
-    _replace(session, post, draft, author_id, now)
+    _replace(session, post, value, author_id, now)
     return post
 
 
 def save(
     session: Session,
     post_id: int,
-    draft: Draft,
+    value: Content,
     base_version: int,
     author_id: int | None,
     now: datetime,
     minor: bool = False,
 ) -> Post:
-    """Replace a post's content by `draft`, which was made from version `base_version`.
+    """Replace a post's content by `value`, which was made from version `base_version`.
 
     For a published post this is an update of the feed unless it is `minor`. Saving what is there
     already changes nothing. Raises Conflict when somebody else saved or deleted it meanwhile.
@@ -71,9 +71,9 @@ def save(
             f"this post was saved elsewhere meanwhile (version {post.version}, "
             f"yours began from {base_version}); your text is still here"
         )
-    if replace(draft, slug=draft.slug or post.slug) == content(session, post):
+    if same(replace(value, slug=value.slug or post.slug), content(session, post)):
         return post
-    _replace(session, post, draft, author_id, now, minor)
+    _replace(session, post, value, author_id, now, minor)
     if _visible(post) and not minor:
         update_log.record(session, now, "edit", post.id)
     return post
@@ -152,32 +152,9 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
     return post
 
 
-def content(session: Session, post: Post) -> Draft:
+def content(session: Session, post: Post) -> Content:
     """What a save of `post` as it stands would write."""
-    return content_with(post, tags.names_of(session, post.id))
-
-
-def content_with(post: Post, tag_names: tuple[str, ...]) -> Draft:
-    """As `content`, for who knows the tags already."""
-    return Draft(
-        source=post.source,
-        title=post.title,
-        slug=post.slug,
-        summary=post.summary,
-        tags=tag_names,
-        kind=post.kind,
-        source_format=post.source_format,
-        enclosure=enclosure_of(post),
-    )
-
-
-def enclosure_of(post: Post) -> Enclosure | None:
-    """The file that the post carries, if any."""
-    if not post.enclosure_url:
-        return None
-    return Enclosure(
-        post.enclosure_url, post.enclosure_type, post.enclosure_bytes, post.enclosure_seconds
-    )
+    return of_post(post, tags.names_of(session, post.id))
 
 
 def path(post: Post) -> str:
@@ -190,7 +167,7 @@ def path_of(kind: str, slug: str) -> str:
     return f"/{slug}" if kind == "page" else f"/posts/{slug}"
 
 
-def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: str) -> None:
+def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: UpdateKind) -> None:
     """The one way into the feed: published at `at`, recorded at `at` as `kind`."""
     post.status, post.scheduled_at, post.published_at = "published", None, at
     post.changed_at = now
@@ -214,24 +191,21 @@ def _show(session: Session, post: Post, now: datetime) -> None:
 def _replace(
     session: Session,
     post: Post,
-    draft: Draft,
+    value: Content,
     author_id: int | None,
     now: datetime,
     minor: bool = False,
 ) -> None:
-    """Write `draft` over the post and keep it as a revision."""
+    """Write `value` over the post and keep it as a revision."""
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
-    post.kind, post.title, post.summary = draft.kind, draft.title, draft.summary
-    post.source, post.source_format = draft.source, draft.source_format
-    post.html = markdown.html_of(draft.source, draft.source_format, f"p{post.id}-")
-    enclosure = draft.enclosure or Enclosure("", "", 0)
-    post.enclosure_url, post.enclosure_type = enclosure.url, enclosure.content_type
-    post.enclosure_bytes, post.enclosure_seconds = enclosure.bytes, enclosure.seconds
-    _set_slug(session, post, draft, before, slug_follows)
+    for name, part in to_columns(replace(value, slug=post.slug)).items():
+        setattr(post, name, part)
+    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-")
+    _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now
     session.flush()
-    tags.assign(session, post, draft.tags, now)
+    tags.assign(session, post, value.tags, now)
     search.index(session, post)
     session.add(
         Revision(
@@ -240,19 +214,16 @@ def _replace(
             author_id=author_id,
             saved_at=now,
             minor=minor,
-            title=draft.title,
-            source=draft.source,
-            summary=draft.summary,
-            tags=", ".join(draft.tags),
+            content=to_plain(replace(value, slug=post.slug)),
         )
     )
 
 
-def _set_slug(session: Session, post: Post, draft: Draft, before: str, follows: bool) -> None:
+def _set_slug(session: Session, post: Post, value: Content, before: str, follows: bool) -> None:
     """Give the post its slug; its old address (`before`), if it was ever out, leads to the new."""
-    wanted = draft.slug
+    wanted = value.slug
     if not wanted and follows:
-        wanted = slug_from(draft.title, draft.source)
+        wanted = slug_from(value.title, value.source)
         if not wanted and not post.slug.startswith("note-"):
             wanted = f"note-{secrets.token_hex(4)}"
     if wanted and wanted != post.slug:

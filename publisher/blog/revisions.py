@@ -1,4 +1,4 @@
-"""What a post said earlier: every save is kept, can be compared and brought back."""
+"""Revisions: the whole content of a post at each save, to compare and to bring back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
 from publisher.blog import posts
+from publisher.blog.content import FIELDS, Content, from_plain
 from publisher.blog.difference import Piece, difference
 from publisher.storage.tables.blog import Author, Post, Revision
 
@@ -25,13 +26,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Changes:
-    """What differs between two states of a post, a field each."""
+class Change:
+    """What differs in one field between two states of a post; `label` names it to people."""
 
-    title: list[Piece]
-    summary: list[Piece]
-    tags: list[Piece]
-    source: list[Piece]
+    name: str
+    label: str
+    pieces: list[Piece]
 
 
 def history(session: Session, post: Post, limit: int = 200) -> Sequence[Entry]:
@@ -44,7 +44,7 @@ def history(session: Session, post: Post, limit: int = 200) -> Sequence[Entry]:
         .limit(limit)
     )
     return [
-        Entry(row.version, row.saved_at, row.minor, name or "", len(row.source.split()))
+        Entry(row.version, row.saved_at, row.minor, name or "", len(row.content["source"].split()))
         for row, name in rows
     ]
 
@@ -69,21 +69,26 @@ def before(session: Session, revision: Revision) -> Revision | None:
     )
 
 
-def changes(old: Revision | None, new: Revision) -> Changes:
-    """From one state to another; from nothing when `old` is None."""
-    names = ("title", "summary", "tags", "source")
-    return Changes(*(difference(getattr(old, name, ""), getattr(new, name)) for name in names))
+def changes(old: Revision | None, new: Revision) -> list[Change]:
+    """From one state to another, a field each; from an empty post when `old` is None.
+
+    A field that one of the two did not keep is left out: nobody knows whether it changed.
+    """
+    before = from_plain(old.content) if old else vars(Content())
+    after = from_plain(new.content)
+    return [
+        Change(f.name, f.label, difference(f.text(before[f.name]), f.text(after[f.name])))
+        for f in FIELDS
+        if f.name in before and f.name in after
+    ]
 
 
 def restore(
-    session: Session, post: Post, revision: Revision, author_id: int, now: datetime
+    session: Session, post: Post, revision: Revision, author_id: int | None, now: datetime
 ) -> Post:
-    """Save an earlier state anew: nothing in between is lost, and readers get an update."""
-    earlier = replace(
-        posts.content(session, post),
-        title=revision.title,
-        source=revision.source,
-        summary=revision.summary,
-        tags=tuple(name for name in revision.tags.split(", ") if name),
-    )
+    """Save an earlier state anew: nothing in between is lost, and readers get an update.
+
+    A field that was not kept at that time stays as it is now.
+    """
+    earlier = replace(posts.content(session, post), **from_plain(revision.content))
     return posts.save(session, post.id, earlier, post.version, author_id, now)

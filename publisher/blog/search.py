@@ -6,11 +6,13 @@ Another database gets its own index behind the same three functions.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
+from publisher.blog.content import PROSE
 from publisher.storage.tables.blog import Post
 
 
@@ -28,12 +30,21 @@ def index(session: Session, post: Post) -> None:
     if post.status == "published":
         session.execute(
             text("INSERT INTO post_search (rowid, title, body) VALUES (:id, :title, :body)"),
-            {"id": post.id, "title": post.title, "body": plain_text(post.html)},
+            {"id": post.id, "title": post.title, "body": body(post, plain_text(post.html))},
         )
 
 
+def body(holder: Any, words: str) -> str:
+    """All that can be found of a post besides its title: its plain text, and its other prose.
+
+    `holder` has the fields of a content: a post's row or a content.
+    """
+    others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
+    return "\n".join(part for part in (words, *others) if part)
+
+
 def index_all(session: Session, rows: Iterable[tuple[int, str, str]]) -> None:
-    """Add many published posts that are not in the index yet: number, title, plain text."""
+    """Add many published posts that are not in the index yet: number, title, body."""
     values = [{"id": post_id, "title": title, "body": body} for post_id, title, body in rows]
     if values:
         session.execute(

@@ -14,25 +14,25 @@ from sqlalchemy.orm import Session
 
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.settings import Settings, load_settings
-from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update
+from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 10_000  # what an insert of millions of rows holds in memory at a time
 
 
-def record(session: Session, at: datetime, kind: str, post_id: int | None = None) -> None:
+def record(session: Session, at: datetime, kind: UpdateKind, post_id: int | None = None) -> None:
     """Write one update of the feed into the log and the histogram."""
     record_all(session, [at], kind, post_id)
 
 
 def record_all(
-    session: Session, instants: Iterable[datetime], kind: str, post_id: int | None = None
+    session: Session, instants: Iterable[datetime], kind: UpdateKind, post_id: int | None = None
 ) -> None:
     """Write many updates of one kind at once; the checkpoint is stored once."""
     record_rows(session, ((at, kind, post_id) for at in instants))
 
 
-def record_rows(session: Session, rows: Iterable[tuple[datetime, str, int | None]]) -> None:
+def record_rows(session: Session, rows: Iterable[tuple[datetime, UpdateKind, int | None]]) -> None:
     """Write any updates (instant, kind, post) at once; the checkpoint is stored once.
 
     A single earlier update counts in its own slots; many of them also teach about the gaps between

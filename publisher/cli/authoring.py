@@ -8,8 +8,7 @@ from typing import IO
 import click
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
-from publisher.blog import authors, posts
-from publisher.blog.drafts import draft
+from publisher.blog import authors, content, posts
 from publisher.cli.parameters import Instant, site
 from publisher.exchange.importing import markdown_files
 from publisher.exchange.importing.imported import ImportedPost
@@ -106,15 +105,8 @@ def add_post(
     with here.database.read() as db:
         zone = load_settings(db).zone
     found = _read(file, zone)
-    value = draft(
-        found.source,
-        title or found.title,
-        slug=found.slug,
-        summary=found.summary,
-        tags=[*tags, *found.tags],
-        kind=found.kind,
-        enclosure=found.enclosure,
-    )
+    own = content.of(found)
+    value = content.checked(replace(own, title=title or own.title, tags=(*tags, *own.tags)))
     names = [author_name] if author_name else found.by
     moment = at or found.published_at or now
     with here.database.write() as db:

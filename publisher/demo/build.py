@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
 from publisher.blog import authors, media, posts, update_log
-from publisher.blog.drafts import Enclosure
 from publisher.blog.media import Accepted
 from publisher.demo import drawings, history, silence
 from publisher.demo.articles import ARTICLES
@@ -22,6 +21,7 @@ from publisher.demo.text import Text
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
+from publisher.feeds.channel import Attachment
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Author, Post
 
@@ -109,8 +109,8 @@ def _imported(
     )
 
 
-def _enclosure(file: Accepted) -> Enclosure:
-    return Enclosure(file.path, file.content_type, file.bytes, file.seconds)
+def _enclosure(file: Accepted) -> Attachment:
+    return Attachment(file.path, file.content_type, file.bytes, file.seconds)
 
 
 def _correct(session: Session, now: datetime) -> None:

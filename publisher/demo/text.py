@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from publisher.storage.tables.blog import PostKind, PostStatus
+
 
 @dataclass(frozen=True)
 class Text:
@@ -17,6 +19,6 @@ class Text:
     tags: tuple[str, ...] = ()
     by: str = "mara"
     summary: str = ""
-    status: str = "published"
-    kind: str = "post"
+    status: PostStatus = "published"
+    kind: PostKind = "post"
     episode: bool = False

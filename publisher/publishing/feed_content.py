@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from urllib.parse import quote
 
+from publisher.base.text import clean
 from publisher.blog import posts
-from publisher.blog.drafts import clean
+from publisher.blog.content import of_post
 from publisher.blog.markdown import absolute
-from publisher.feeds.channel import Attachment, Channel, Item
+from publisher.feeds.channel import Channel, Item
 from publisher.publishing.push.targets import cloud_element
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Post, Tag
@@ -50,7 +51,7 @@ def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
 
 def _item(post: Post, site_url: str) -> Item:
     url = site_url + quote(posts.path(post))
-    file = posts.enclosure_of(post)
+    content = of_post(post, tuple(tag.name for tag in post.tags))
     return Item(
         guid=clean(post.guid),
         guid_is_permalink=post.guid_is_permalink and bool(_FULL_ADDRESS.fullmatch(post.guid)),
@@ -62,9 +63,7 @@ def _item(post: Post, site_url: str) -> Item:
         changed_at=_whole_second(post.changed_at),
         author=clean(post.author.display_name) if post.author else "",
         tags=tuple(clean(tag.name) for tag in post.tags),
-        attachment=Attachment(file.url, file.content_type, file.bytes, file.seconds)
-        if file
-        else None,
+        attachment=content.enclosure,
     )
 
 

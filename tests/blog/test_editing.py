@@ -6,12 +6,11 @@ import pytest
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
 from publisher.blog import autosave, editing, permissions, posts, previews, revisions
-from publisher.blog.drafts import draft
 from publisher.blog.editing import Intent
 from publisher.installation import Site
 from publisher.storage.tables.blog import Author, Post
 from tests.conftest import FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import content, make_author, make_post
 
 
 def submit(
@@ -19,7 +18,7 @@ def submit(
 ) -> Post:
     with site.database.write() as db:
         post_id, version = (post.id, post.version) if post else (0, 0)
-        value = draft(source)
+        value = content(source)
         return editing.submit(db, who, post_id, value, version, intent, site.clock(), 60)
 
 
@@ -85,8 +84,8 @@ def test_slug_follows_a_draft_and_stays_with_readers(site: Site, clock: FakeCloc
     post = submit(site, ada, Intent("draft"), "Hello wide world", post)
     assert post.slug == "hello-wide-world"
     with site.database.write() as db:
-        post = posts.save(db, post.id, draft("Text", slug="mine"), post.version, ada.id, clock())
-        post = posts.save(db, post.id, draft("Other"), post.version, ada.id, clock())
+        post = posts.save(db, post.id, content("Text", slug="mine"), post.version, ada.id, clock())
+        post = posts.save(db, post.id, content("Other"), post.version, ada.id, clock())
     assert post.slug == "mine"
     other = make_post(site, "One two three.")
     post = submit(site, ada, Intent(), "Entirely different.", other)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from publisher.base.errors import FieldErrors
 from publisher.blog import enclosures
-from publisher.blog.drafts import Enclosure
+from publisher.feeds.channel import Attachment
 
 URL = "https://cdn.example/1.mp3"
 
@@ -19,7 +19,7 @@ def test_understood(size: str, length: str, seconds: int) -> None:
     """Sizes with separators and lengths in minutes or hours are understood."""
     count = int(size.replace(",", "").replace(" ", ""))
     found = enclosures.typed(URL, " Audio/MPEG ", size, length)
-    assert found == Enclosure(URL, "audio/mpeg", count, seconds)
+    assert found == Attachment(URL, "audio/mpeg", count, seconds)
 
 
 @pytest.mark.parametrize(

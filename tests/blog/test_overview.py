@@ -5,10 +5,9 @@ from datetime import timedelta
 import pytest
 
 from publisher.blog import autosave, overview, posts
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from tests.conftest import FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import content, make_author, make_post
 
 
 @pytest.fixture
@@ -21,8 +20,8 @@ def filled(site: Site, clock: FakeClock) -> Site:
     make_post(site, "Later.", at=clock() + timedelta(days=1), author_id=ada.id)
     clock.forward(minutes=1)
     with site.database.write() as db:
-        posts.create(db, draft("A draft of 100% cats."), bob.id, clock())
-        gone = posts.create(db, draft("Gone."), ada.id, clock())
+        posts.create(db, content("A draft of 100% cats."), bob.id, clock())
+        gone = posts.create(db, content("Gone."), ada.id, clock())
         posts.delete(db, gone, clock())
     return site
 
@@ -68,7 +67,7 @@ def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
 def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
     """A row counts the updates that readers got, and shows what is not saved yet."""
     with filled.database.write() as db:
-        posts.save(db, 1, draft("Of many cats.", tags=["Pets"]), 1, 1, clock())
+        posts.save(db, 1, content("Of many cats.", tags=["Pets"]), 1, 1, clock())
         autosave.keep(db, 1, 1, 2, {"source": "Of all cats.", "title": ""}, "", clock())
     with filled.database.read() as db:
         row = overview.rows(db, overview.Filter(tag="pets"), 1)[0]

@@ -7,11 +7,10 @@ from sqlalchemy import select
 
 from publisher.base.errors import Conflict
 from publisher.blog import posts, published, update_log
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_post
 
 
 def logged(site: Site) -> list[str]:
@@ -44,9 +43,9 @@ def test_two_tabs(site: Site, clock: FakeClock) -> None:
     """The second of two saves from the same version is refused and changes nothing."""
     post = make_post(site)
     with site.database.write() as db:
-        posts.save(db, post.id, draft("First tab."), 1, None, clock())
+        posts.save(db, post.id, content("First tab."), 1, None, clock())
     with pytest.raises(Conflict), site.database.write() as db:
-        posts.save(db, post.id, draft("Second tab."), 1, None, clock())
+        posts.save(db, post.id, content("Second tab."), 1, None, clock())
     with site.database.read() as db:
         assert posts.get(db, post.id).source == "First tab."
 
@@ -55,11 +54,11 @@ def test_minor_edit_records_nothing(site: Site, clock: FakeClock) -> None:
     """An edit is an update unless it is minor; saving the same text is neither."""
     post = make_post(site)
     with site.database.write() as db:
-        posts.save(db, post.id, draft("Typo mended."), 1, None, clock(), minor=True)
-        posts.save(db, post.id, draft("Typo mended."), 2, None, clock())
+        posts.save(db, post.id, content("Typo mended."), 1, None, clock(), minor=True)
+        posts.save(db, post.id, content("Typo mended."), 2, None, clock())
     assert logged(site) == ["publish"]
     with site.database.write() as db:
-        posts.save(db, post.id, draft("Rewritten."), 2, None, clock())
+        posts.save(db, post.id, content("Rewritten."), 2, None, clock())
     assert logged(site) == ["publish", "edit"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from publisher.blog import posts
-from publisher.blog.drafts import Enclosure
+from publisher.feeds.channel import Attachment
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_author, make_post
 
@@ -32,7 +32,7 @@ PLACES = [
 def written(live: Live) -> Live:
     """A post with everything in it, an episode, a note, and something deleted."""
     site, ada = live.site, make_author(live.site).id
-    episode = Enclosure("/episode.mp3", "audio/mpeg", 1_000_000, 600)
+    episode = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
     make_post(site, "Spoken.", title="Episode", enclosure=episode, author_id=ada)
     gone = make_post(site, "Gone.", slug="gone")
     make_post(site, LONG, title="A long post", tags=["feeds"], author_id=ada)

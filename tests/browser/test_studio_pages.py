@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from publisher.blog import autosave, posts
-from publisher.blog.drafts import draft
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_post
 
 LogIn = Callable[[Page], Page]
 
@@ -40,7 +39,7 @@ def test_for_everybody(
     waiting = make_post(live.site, "Later.", at=clock() + timedelta(days=1), author_id=1)
     make_post(live.site, "Soon.", at=clock() + timedelta(seconds=50), author_id=1)
     with live.site.database.write() as db:
-        posts.save(db, 1, draft(TEXT + "More.", title="A title"), 1, 1, clock())
+        posts.save(db, 1, content(TEXT + "More.", title="A title"), 1, 1, clock())
         autosave.keep(db, 1, 2, 1, {"source": "Later, and more."}, "", clock())
     wrong = []
     for address in PAGES:

@@ -8,13 +8,12 @@ from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
 from publisher.blog import posts
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import store_setting
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_post
 from tests.feeds.samples import parse, texts
 
 WEB = "/tags/web/rss.xml"
@@ -55,7 +54,7 @@ def test_a_tag_in_another_script(client: FlaskClient) -> None:
 def test_no_such_tag(client: FlaskClient, site: Site, clock: FakeClock, tag: str) -> None:
     """A tag without a published post is not found; a draft does not betray its tags."""
     with site.database.write() as db:
-        posts.create(db, draft("Secret.", tags=["draft-only"]), None, clock())
+        posts.create(db, content("Secret.", tags=["draft-only"]), None, clock())
     assert client.get(f"/tags/{tag}/rss.xml").status_code == 404
 
 
@@ -86,10 +85,10 @@ def test_only_a_change_of_the_tag_moves_its_dates(
         now = clock.forward(minutes=1)
         with site.database.write() as db:
             if post_id is None:
-                posts.create(db, draft(text, tags=["web"]), None, now)
+                posts.create(db, content(text, tags=["web"]), None, now)
             else:
                 post = posts.get(db, post_id)
-                new = draft(text, title=post.title, tags=["bread" if post_id == 2 else "web"])
+                new = content(text, title=post.title, tags=["bread" if post_id == 2 else "web"])
                 posts.save(db, post_id, new, post.version, None, now, minor=True)
         rebuild(site, now)
         app.extensions["front"].refresh()

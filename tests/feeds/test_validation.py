@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publisher.blog.drafts import clean
+from publisher.base.text import clean
 from publisher.blog.markdown import absolute
 from publisher.blog.markdown import render as markdown
 from publisher.feeds import atom, jsonfeed, rss, validation

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PUBLISH_FOR_EVER = """
 import sys
 from publisher.blog import posts
-from publisher.blog.drafts import draft
+from tests.factories import content
 from publisher.publishing.rebuild import rebuild
 from publisher.base.environment import read_environment
 from publisher.installation import open_site
@@ -26,7 +26,7 @@ while True:
     number += 1
     with site.database.write() as db:
         now = site.clock()
-        note = draft(f"Note {number} of {sys.argv[1]}.", tags=["a"])
+        note = content(f"Note {number} of {sys.argv[1]}.", tags=["a"])
         post = posts.publish(db, posts.create(db, note, None, now), now, now)
         identity = post.guid
     print(identity, flush=True)

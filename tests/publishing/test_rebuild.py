@@ -7,14 +7,13 @@ import pytest
 from sqlalchemy import event, func, select
 
 from publisher.blog import posts
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_post
 from tests.feeds.samples import parse, texts
 
 
@@ -45,7 +44,7 @@ def edit(site: Site, post_id: int, text: str, minor: bool = False) -> None:
     with site.database.write() as db:
         post = posts.get(db, post_id)
         posts.save(
-            db, post_id, draft(text, title=post.title), post.version, None, site.clock(), minor
+            db, post_id, content(text, title=post.title), post.version, None, site.clock(), minor
         )
 
 
@@ -122,7 +121,9 @@ def test_r7_the_guid_survives_a_new_address(blog: Site, clock: FakeClock) -> Non
     first = rebuild(blog, clock())
     with blog.database.write() as db:
         post = posts.get(db, 3)
-        posts.save(db, 3, draft("Text.", title="T1", slug="brand-new"), post.version, None, clock())
+        posts.save(
+            db, 3, content("Text.", title="T1", slug="brand-new"), post.version, None, clock()
+        )
     second = rebuild(blog, clock())
     assert element(second, "channel/item/guid") == element(first, "channel/item/guid")
     assert element(second, "channel/item/link")[0] == f"{SITE_URL}/posts/brand-new"

@@ -19,9 +19,9 @@ import pytest
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import posts, published
-from publisher.blog.drafts import draft
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
+from tests.factories import content
 from tests.real_readers.recorder import Recorder, recording
 from tests.serving import Server, serving, wait_until
 
@@ -51,7 +51,7 @@ def site(server: Server) -> Iterator[Site]:
     opened = open_site(Environment(server.instance, database, None, "a key for tests only"))
     then = utc_now() - timedelta(minutes=5)
     with opened.database.write() as session:
-        post = posts.create(session, draft(BEFORE, title="Hello"), None, then)
+        post = posts.create(session, content(BEFORE, title="Hello"), None, then)
         posts.publish(session, post, then, then)
     yield opened
     with opened.database.write() as session:
@@ -89,7 +89,7 @@ def journey(
     assert recorder.statuses() == [304]
     with site.database.write() as session:
         (post,) = published.newest(session, 1)
-        new = draft(AFTER, title="Hello")
+        new = content(AFTER, title="Hello")
         posts.save(session, post.id, new, post.version, None, utc_now())
     build(site, server, AFTER)
     wait_until(lambda: AFTER in poll(), 20, "the reader does not show the edit")

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from publisher.base.errors import InvalidData
+from publisher.blog import posts, revisions, search
 from publisher.river import blogroll
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
@@ -23,6 +25,20 @@ INSERT INTO river_feeds (url, added_url, host, title, site_url, folder, policy, 
 VALUES ('http://a.example/', 'http://a.example/', 'a.example', '', '', '', '', 'active',
     '2024-03-04 09:00:00', 0, '', '', 0, 0, '', '', '[]', 0, '', '', '')
 """
+
+OLD_POST = """
+INSERT INTO posts (id, kind, status, version, guid, guid_is_permalink, slug, title, source,
+    source_format, html, summary, enclosure_url, enclosure_type, enclosure_bytes,
+    enclosure_seconds, preview_token, created_at, changed_at, published_at, deleted_status)
+VALUES (1, 'page', 'published', 2, 'urn:1', 0, 'here', 'Now', 'New.', 'markdown', '<p>New.</p>',
+    'Aardvarks', 'https://a.example/1.mp3', 'audio/mpeg', 5, 0, 'secret', '2024-03-04 09:00:00',
+    '2024-03-04 09:00:00', '2024-03-04 09:00:00', '')
+"""
+OLD_REVISION = """
+INSERT INTO revisions (post_id, version, saved_at, minor, title, source, summary, tags)
+VALUES (1, 1, '2024-03-04 09:00:00', 0, 'Then “é”', 'Old.', '', 'sea, Two words')
+"""
+OLD_SEARCH = "INSERT INTO post_search (rowid, title, body) VALUES (1, 'Now', 'New.')"
 
 
 def alembic_config() -> Config:
@@ -58,6 +74,27 @@ def test_subscriptions_become_private_and_their_owner_is_told(released: Database
     with released.read() as session:
         assert blogroll.made_private(session) == 1
         assert not blogroll.shown(session)
+
+
+def test_old_revisions_keep_their_meaning(released: Database) -> None:
+    """What a version kept comes back; what it did not keep stays as it is now. Summaries are found.
+
+    Released versions kept four fields, with the tags as one text.
+    """
+    with released.engine.begin() as connection:
+        for statement in (OLD_POST, OLD_REVISION, OLD_SEARCH):
+            connection.execute(text(statement))
+    upgrade(released)
+    with released.write() as session:
+        assert [hit.post_id for hit in search.find(session, "aardvarks")] == [1]
+        post = posts.get(session, 1)
+        revision = revisions.get(session, post, 1)
+        (changed,) = [c for c in revisions.changes(None, revision) if c.name == "tags"]
+        assert [piece.text for piece in changed.pieces] == ["sea, Two words"]
+        revisions.restore(session, post, revision, None, datetime(2024, 3, 5, tzinfo=UTC))
+        now = posts.content(session, post)
+    assert (now.title, now.source, now.tags) == ("Then “é”", "Old.", ("sea", "Two words"))
+    assert (now.slug, now.kind, now.enclosure and now.enclosure.bytes) == ("here", "page", 5)
 
 
 def test_a_migration_is_undone_where_rows_refer_to_missing_ones(

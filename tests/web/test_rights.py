@@ -16,13 +16,12 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from publisher.blog import authors, posts, tokens
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
 from publisher.storage.tables.blog import Author, LoginSession, Post
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author
+from tests.factories import content, make_author
 
 ROLES = ("nobody", "other", "owner", "admin")
 STATES = ("draft", "scheduled", "published", "deleted")
@@ -129,7 +128,7 @@ class House:
         now = self.clock()
         later = now + timedelta(days=1)
         with self.site.database.write() as db:
-            words = draft("Words.", title="A secret plan", tags=[f"of-{state}"], kind=kind)
+            words = content("Words.", title="A secret plan", tags=[f"of-{state}"], kind=kind)
             post = posts.create(db, words, self.people["owner"].id, now)
             if state != "draft":
                 posts.publish(db, post, later if state == "scheduled" else now, now)

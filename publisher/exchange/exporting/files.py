@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from publisher.base.dates import format_rfc3339
-from publisher.blog import posts
+from publisher.blog import content
+from publisher.blog.content import Content
 from publisher.exchange.importing import front_matter
 from publisher.storage.tables.blog import Author, Media, Post, Revision
 
@@ -30,10 +31,7 @@ def revisions_file(
             "saved_at": format_rfc3339(row.saved_at),
             "author": names.get(row.author_id or 0, ""),
             "minor": row.minor,
-            "title": row.title,
-            "source": row.source,
-            "summary": row.summary,
-            "tags": row.tags,
+            **row.content,
         }
         for row in rows
     ]
@@ -75,18 +73,17 @@ def _suffix(post: Post) -> str:
 
 def _fields(post: Post, author: str, redirects: Sequence[str]) -> dict[str, Any]:
     """The front matter: what is empty or the rule is left out."""
+    ours = content.of_post(post, tuple(tag.name for tag in post.tags))
+    usual = content.to_plain(Content())
+    said = {name: part for name, part in content.to_plain(ours).items() if part != usual[name]}
+    said = {name: part for name, part in said.items() if name not in ("source", "source_format")}
     values: dict[str, Any] = {
-        "title": post.title,
+        **said,
         "date": _instant(post.published_at or post.scheduled_at),
         "author": author,
-        "tags": [tag.name for tag in post.tags],
-        "summary": post.summary,
-        "slug": post.slug,
-        "kind": post.kind if post.kind != "post" else "",
         "state": post.status,
         "guid": post.guid,
         "guid_is_permalink": "true" if post.guid_is_permalink else "",
-        "enclosure": _enclosure(post),
         "redirects": list(redirects),
         "created": _instant(post.created_at),
         "changed": _instant(post.changed_at),
@@ -95,18 +92,6 @@ def _fields(post: Post, author: str, redirects: Sequence[str]) -> dict[str, Any]
         "version": post.version,
     }
     return {name: value for name, value in values.items() if value not in ("", [], None)}
-
-
-def _enclosure(post: Post) -> dict[str, Any] | None:
-    file = posts.enclosure_of(post)
-    if file is None:
-        return None
-    return {
-        "url": file.url,
-        "type": file.content_type,
-        "bytes": file.bytes,
-        "seconds": file.seconds,
-    }
 
 
 def _author(row: Author) -> dict[str, Any]:

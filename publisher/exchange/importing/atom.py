@@ -5,9 +5,9 @@ from typing import BinaryIO
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, tostring
 
-from publisher.blog.drafts import Enclosure
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feeds.channel import Attachment
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 BASE = "{http://www.w3.org/XML/1998/namespace}base"
@@ -89,9 +89,9 @@ def _category(element: Element) -> str:
     return (element.get("label") or element.get("term") or "").strip()
 
 
-def _enclosure(link: Element, base: str) -> Enclosure | None:
+def _enclosure(link: Element, base: str) -> Attachment | None:
     url = urljoin(base, link.get("href", "").strip()) if link.get("href") else ""
     if not fields.is_web_address(url):
         return None
     media_type = link.get("type", "").strip() or "application/octet-stream"
-    return Enclosure(url, media_type, fields.size(link.get("length")))
+    return Attachment(url, media_type, fields.size(link.get("length")))

@@ -8,9 +8,8 @@ from datetime import datetime
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
-from publisher.blog import posts
-from publisher.blog.drafts import Draft
-from publisher.blog.slugs import slugify
+from publisher.blog import content
+from publisher.blog.content import Content
 from publisher.exchange.importing.images import without_addresses
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage.tables.blog import Author, Post, Revision, Update
@@ -61,7 +60,7 @@ def make_plan(
         ours = here.get(one.post.guid)
         if ours is None:
             plan.new.append(one)
-        elif same(ours.draft, one.draft):
+        elif same(ours.content, one.content):
             plan.known += 1
         elif ours.edited or ours.deleted:
             plan.kept += 1
@@ -76,13 +75,10 @@ def make_plan(
     return plan
 
 
-def same(here: Draft, there: Draft) -> bool:
+def same(here: Content, there: Content) -> bool:
     """Whether a post says what its source says; where pictures were fetched does not matter."""
-    if (here.kind, here.title, here.summary) != (there.kind, there.title, there.summary):
-        return False
-    if {slugify(tag) for tag in here.tags} != {slugify(tag) for tag in there.tags}:
-        return False
-    if here.enclosure != there.enclosure:
+    # The source is compared below; the address that a post has here is ours to choose.
+    if not content.same(here, there, but=("source", "slug")):
         return False
     ours, theirs = here.source, there.source
     if "/media/" in ours:
@@ -95,7 +91,7 @@ class _Here:
     """A post of ours; `edited` when a person has saved it here."""
 
     post_id: int
-    draft: Draft
+    content: Content
     edited: bool
     deleted: bool
 
@@ -108,7 +104,7 @@ def _known(session: Session, guids: Sequence[str]) -> dict[str, _Here]:
         some = guids[start : start + _AT_ONCE]
         query = select(Post, by_person).where(Post.guid.in_(some)).options(selectinload(Post.tags))
         for post, edited in session.execute(query):
-            value = posts.content_with(post, tuple(tag.name for tag in post.tags))
+            value = content.of_post(post, tuple(tag.name for tag in post.tags))
             found[post.guid] = _Here(post.id, value, edited, post.status == "deleted")
         session.expunge_all()
     return found

@@ -4,28 +4,26 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from publisher.blog.drafts import Enclosure
+from publisher.blog.content import Content
+from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
 
 
 @dataclass(frozen=True)
 class ImportedRevision:
-    """What a post said at an earlier save."""
+    """What a post said at an earlier save; `content` is for `Revision.content`."""
 
     version: int
     saved_at: datetime
-    title: str
-    source: str
-    summary: str
-    tags: str
+    content: dict[str, Any]
     author: str = ""
     minor: bool = False
 
 
-@dataclass(frozen=True)
-class ImportedPost:
-    """One post or page as found, not yet checked.
+@dataclass(frozen=True, kw_only=True)
+class ImportedPost(Content):
+    """One post or page as found: its content, not yet checked, and what it is besides.
 
     `where` names it in messages. `address` is its permalink so far, `aliases` older ones: addresses
     or paths. `published_at` is None when the source does not say; for a scheduled post it is when
@@ -35,24 +33,17 @@ class ImportedPost:
 
     where: str
     guid: str
-    source: str
-    source_format: str = "html"
+    source_format: SourceFormat = "html"
     guid_is_permalink: bool = False
-    kind: str = "post"
-    status: str = "published"
-    title: str = ""
-    slug: str = ""
-    summary: str = ""
-    tags: tuple[str, ...] = ()
+    status: PostStatus = "published"
     by: tuple[str, ...] = ()
     published_at: datetime | None = None
     changed_at: datetime | None = None
     created_at: datetime | None = None
     deleted_at: datetime | None = None
-    deleted_status: str = ""
+    deleted_status: PostStatus | Literal[""] = ""
     address: str = ""
     aliases: tuple[str, ...] = ()
-    enclosure: Enclosure | None = None
     version: int = 1
     revisions: tuple[ImportedRevision, ...] = ()
 
@@ -68,7 +59,7 @@ class ImportedSite:
 
     preferences: dict[str, str] = field(default_factory=dict)
     authors: tuple[dict[str, Any], ...] = ()
-    updates: tuple[tuple[datetime, str, str], ...] = ()
+    updates: tuple[tuple[datetime, UpdateKind, str], ...] = ()
     media: tuple[dict[str, Any], ...] = ()
     files: tuple[str, ...] = ()
     read_file: Callable[[str], bytes] = lambda _name: b""

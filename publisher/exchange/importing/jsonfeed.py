@@ -4,9 +4,9 @@ import json
 from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
-from publisher.blog.drafts import Enclosure
 from publisher.exchange.importing import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feeds.channel import Attachment
 
 
 def read(stream: BinaryIO) -> Batch:
@@ -50,13 +50,13 @@ def _author(holder: dict[str, Any]) -> str:
     return next((_text(p.get("name")) for p in people if isinstance(p, dict)), "")
 
 
-def _enclosure(files: list[Any]) -> Enclosure | None:
+def _enclosure(files: list[Any]) -> Attachment | None:
     file = files[0] if files and isinstance(files[0], dict) else {}
     url = _text(file.get("url"))
     if not fields.is_web_address(url):
         return None
     size, seconds = file.get("size_in_bytes"), file.get("duration_in_seconds")
-    return Enclosure(
+    return Attachment(
         url,
         _text(file.get("mime_type")) or "application/octet-stream",
         fields.size(_text(size)),

@@ -11,16 +11,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from publisher.base.errors import InvalidData
-from publisher.blog.drafts import Enclosure
+from publisher.blog.content import FIELDS, from_plain
 from publisher.exchange.importing import fields as values
 from publisher.exchange.importing import front_matter
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES, Document, Folder
+from publisher.storage.tables.blog import STATUSES, PostKind, PostStatus
 
 SUFFIXES = (".md", ".markdown", ".html", ".htm")
 _DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
-_STATES = ("draft", "scheduled", "published", "deleted")
 _TRUE = ("true", "yes", "1", "on")
 
 
@@ -62,29 +62,43 @@ def post(
     title, body = _title(fields, body)
     status = _status(path, fields, date is None)
     address = _text(fields, "permalink", "url")
+    tags = _list(fields, "tags") + _list(fields, "categories", "category")
+    content = {
+        **_content(fields),
+        "source": body,
+        "source_format": "html" if path.suffix.lower() in (".html", ".htm") else "markdown",
+        "kind": _kind(fields),
+        "title": title,
+        "slug": _text(fields, "slug") or values.slug_of(address) or stem,
+        "tags": tuple(dict.fromkeys(tags)),
+    }
     return ImportedPost(
+        **content,
         where=name,
         guid=_text(fields, "guid", "id") or f"urn:file:{place or name}",
         guid_is_permalink=_text(fields, "guid_is_permalink").lower() in _TRUE,
-        source=body,
-        source_format="html" if path.suffix.lower() in (".html", ".htm") else "markdown",
-        kind=_kind(fields),
         status=status,
-        title=title,
-        slug=_text(fields, "slug") or values.slug_of(address) or stem,
-        summary=_text(fields, "summary", "description", "excerpt"),
-        tags=tuple(dict.fromkeys(_list(fields, "tags") + _list(fields, "categories", "category"))),
         by=tuple(_list(fields, "author", "authors")),
         published_at=date,
         changed_at=values.moment(_text(fields, "changed", "lastmod", "updated"), name, zone),
         created_at=values.moment(_text(fields, "created"), name, zone),
         deleted_at=values.moment(_text(fields, "deleted"), name, zone),
-        deleted_status=_text(fields, "deleted_state"),
+        deleted_status=_state(_text(fields, "deleted_state")) or "",
         address=address,
         aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
-        enclosure=_enclosure(fields.get("enclosure")),
         version=max(1, values.size(_text(fields, "version"))),
     )
+
+
+def _content(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a content that the front matter has, under our names or those of others."""
+    named = {
+        field.name: fields[name]
+        for field in FIELDS
+        for name in reversed((field.name, *field.aliases))
+        if fields.get(name) not in (None, "")
+    }
+    return from_plain(named)
 
 
 def _common_folder(names: Sequence[str]) -> str:
@@ -113,9 +127,8 @@ def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
     return _text(fields, "title"), body
 
 
-def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> str:
-    state = _text(fields, "state").lower()
-    if state in _STATES:
+def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostStatus:
+    if state := _state(_text(fields, "state").lower()):
         return state
     hidden = _text(fields, "draft").lower() in _TRUE or "_drafts" in path.parts
     hidden = hidden or _text(fields, "published").lower() in ("false", "no", "0", "off")
@@ -123,7 +136,11 @@ def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> str:
     return "draft" if hidden or undated else "published"
 
 
-def _kind(fields: dict[str, Any]) -> str:
+def _state(word: str) -> PostStatus | None:
+    return next((status for status in STATUSES if status == word), None)
+
+
+def _kind(fields: dict[str, Any]) -> PostKind:
     return "page" if "page" in _list(fields, "kind", "type", "layout") else "post"
 
 
@@ -151,17 +168,3 @@ def _list(fields: dict[str, Any], *names: str) -> list[str]:
             found += str(value).split(None if spaced else ",")
     found = [part.strip() for part in found]
     return [part for part in found if part]
-
-
-def _enclosure(value: object) -> Enclosure | None:
-    """A mapping with url, type, bytes and seconds, or an address alone."""
-    fields = value if isinstance(value, dict) else {"url": value}
-    url = str(fields.get("url") or "").strip()
-    if not (values.is_web_address(url) or url.startswith("/media/")):
-        return None
-    return Enclosure(
-        url,
-        str(fields.get("type") or "application/octet-stream"),
-        values.size(str(fields.get("bytes") or "")),
-        values.size(str(fields.get("seconds") or "")),
-    )

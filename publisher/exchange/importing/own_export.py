@@ -13,6 +13,7 @@ from typing import Any
 from publisher.base.dates import parse_instant, parse_rfc3339
 from publisher.base.errors import InvalidData
 from publisher.blog import media
+from publisher.blog.content import Content, from_plain, to_plain
 from publisher.exchange.importing import markdown_files
 from publisher.exchange.importing.imported import (
     Batch,
@@ -21,6 +22,7 @@ from publisher.exchange.importing.imported import (
     ImportedSite,
 )
 from publisher.exchange.importing.sources import MAX_FILE_BYTES, Folder
+from publisher.storage.tables.blog import UPDATE_KINDS, UpdateKind
 
 MANIFEST, UPDATES = "publisher.json", "updates.csv"
 MAX_LOG_BYTES = 500_000_000
@@ -60,18 +62,23 @@ def _revision(row: dict[str, Any]) -> ImportedRevision:
     return ImportedRevision(
         version=int(row["version"]),
         saved_at=parse_instant(row["saved_at"]),
-        title=str(row["title"]),
-        source=str(row["source"]),
-        summary=str(row["summary"]),
-        tags=str(row["tags"]),
+        content=_content(row),
         author=str(row["author"]),
         minor=row["minor"] is True,
     )
 
 
+def _content(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields that the row has, as revisions keep them; older exports have only four."""
+    if not isinstance(row["source"], str):
+        raise TypeError("source: a text is needed")
+    fields = to_plain(replace(Content(), **from_plain(row)))
+    return {name: value for name, value in fields.items() if name in row}
+
+
 def _site(
     manifest: dict[str, Any],
-    updates: tuple[tuple[datetime, str, str], ...],
+    updates: tuple[tuple[datetime, UpdateKind, str], ...],
     files: tuple[str, ...],
     folder: Folder,
 ) -> ImportedSite:
@@ -87,17 +94,24 @@ def _site(
         )
 
 
-def _log(folder: Folder) -> tuple[tuple[datetime, str, str], ...]:
+def _log(folder: Folder) -> tuple[tuple[datetime, UpdateKind, str], ...]:
     if UPDATES not in folder.names:
         return ()
     text = folder.read(UPDATES, MAX_LOG_BYTES).decode("utf-8", "replace")
     rows = csv.DictReader(io.StringIO(text))
     try:
         return tuple(
-            (parse_rfc3339(r["updated_at"]), r["kind"] or "", r["guid"] or "") for r in rows
+            (parse_rfc3339(r["updated_at"]), _update_kind(r["kind"]), r["guid"] or "") for r in rows
         )
     except (KeyError, ValueError, csv.Error) as error:
         raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
+
+
+def _update_kind(word: str) -> UpdateKind:
+    for kind in UPDATE_KINDS:
+        if kind == word:
+            return kind
+    raise ValueError(f"{word[:40]!r} is no kind of update")
 
 
 def _json(folder: Folder, name: str) -> Any:

@@ -1,7 +1,6 @@
 """Imported posts, checked and rendered: all the work that needs no database."""
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,8 +8,8 @@ from datetime import datetime
 
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.base.text import plain_text
-from publisher.blog import drafts, markdown
-from publisher.blog.drafts import Draft, draft
+from publisher.blog import content, markdown
+from publisher.blog.content import FIELDS, Content
 from publisher.blog.posts import LATEST_SCHEDULE
 from publisher.blog.slugs import slugify
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -26,14 +25,14 @@ class Ready:
     """
 
     post: ImportedPost
-    draft: Draft
+    content: Content
     html: str
     words: str
 
     @property
     def wanted_slug(self) -> str:
         """The slug it should have, or what one can be made of; "" when there is nothing."""
-        return self.draft.slug or self.post.title or " ".join(self.words.split()[:_SLUG_WORDS])
+        return self.content.slug or self.post.title or " ".join(self.words.split()[:_SLUG_WORDS])
 
 
 def ready(batch: Batch, now: datetime) -> list[Ready]:
@@ -71,18 +70,15 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
 
 
 def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
-    """The post as a draft and its HTML; nothing when it is empty."""
-    title, summary, tags = _fitting(post, notes)
-    if not (post.source.strip() or title or post.enclosure):
+    """The post's content, checked, and its HTML; nothing when it is empty."""
+    fitting = _fitting(post, notes)
+    if content.is_empty(fitting):
         notes["empty post is left out"] += 1
         return
     try:
-        value = draft(
-            post.source, title, "", summary, tags, post.kind, post.source_format, post.enclosure
-        )
+        value = content.checked(fitting)
     except FieldErrors as error:
         raise InvalidData(f"{post.where}: {error}") from error
-    value = replace(value, slug=slugify(post.slug))
     html = markdown.html_of(value.source, value.source_format, _anchor(post.guid))
     yield Ready(post, value, html, plain_text(html))
 
@@ -92,16 +88,12 @@ def _anchor(guid: str) -> str:
     return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
 
 
-def _fitting(post: ImportedPost, notes: Counter[str]) -> tuple[str, str, tuple[str, ...]]:
-    """Title, summary and tags within our limits."""
-    title, summary = post.title, post.summary
-    if len(title) > drafts.MAX_TITLE:
-        notes[f"title is cut at {drafts.MAX_TITLE} characters"] += 1
-        title = title[: drafts.MAX_TITLE - 1] + "…"
-    if len(summary) > drafts.MAX_SUMMARY:
-        notes[f"summary is cut at {drafts.MAX_SUMMARY} characters"] += 1
-        summary = summary[: drafts.MAX_SUMMARY - 1] + "…"
-    tags = tuple(tag for tag in post.tags if len(re.sub(r"\s+", " ", tag)) <= drafts.MAX_TAG)
-    if len(tags) < len(post.tags) or len(tags) > drafts.MAX_TAGS:
-        notes["tag is too long or one too many, and left out"] += 1
-    return title, summary, tags[: drafts.MAX_TAGS]
+def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
+    """The post's content within our limits; an address without a usable letter is left out."""
+    value = content.of(post)
+    for field in FIELDS:
+        part, note = field.fitted(getattr(value, field.name))
+        value = replace(value, **{field.name: part})
+        if note:
+            notes[note] += 1
+    return replace(value, slug=slugify(value.slug))

@@ -4,9 +4,10 @@ from functools import partial
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
-from publisher.blog.drafts import Enclosure
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feeds.channel import Attachment
+from publisher.storage.tables.blog import SourceFormat
 
 CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"
 DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
@@ -51,7 +52,7 @@ def item(element: Element, number: int) -> ImportedPost:
     )
 
 
-def _content(element: Element, address: str) -> tuple[str, str, str]:
+def _content(element: Element, address: str) -> tuple[str, SourceFormat, str]:
     """Source, its format, and the summary: the description, when the full text stands beside it."""
     markdown = element.findtext(MARKDOWN) or ""
     full = element.findtext(CONTENT) or ""
@@ -70,12 +71,12 @@ def _author(text: str) -> str:
     return name or text
 
 
-def _enclosure(element: Element) -> Enclosure | None:
+def _enclosure(element: Element) -> Attachment | None:
     found = element.find("enclosure")
     url = (found.get("url") or "").strip() if found is not None else ""
     if found is None or not fields.is_web_address(url):
         return None
-    return Enclosure(
+    return Attachment(
         url,
         (found.get("type") or "").strip() or "application/octet-stream",
         fields.size(found.get("length")),

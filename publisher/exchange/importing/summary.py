@@ -33,7 +33,7 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
 def _states(plan: Plan) -> str:
     """What the new ones are."""
     kinds = Counter(
-        "page" if one.draft.kind == "page" and one.post.status == "published" else one.post.status
+        "page" if one.content.kind == "page" and one.post.status == "published" else one.post.status
         for one in plan.new
     )
     return f" ({', '.join(f'{n} {kind}' for kind, n in kinds.most_common())})" if kinds else ""

@@ -11,14 +11,14 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from publisher.blog import posts, search, tags, update_log
-from publisher.blog.drafts import Enclosure
+from publisher.blog.content import to_columns, to_plain
 from publisher.blog.slugs import SlugPool, slugify
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.preparation import Ready
-from publisher.storage.tables.blog import Post, Redirect, Revision
+from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
-UPDATE_KIND = "import"
+UPDATE_KIND: UpdateKind = "import"
 
 
 def store(session: Session, plan: Plan, now: datetime, count_updates: bool = True) -> list[int]:
@@ -27,25 +27,27 @@ def store(session: Session, plan: Plan, now: datetime, count_updates: bool = Tru
     With `count_updates`, every new post that readers see is an update at its own date. Changed
     posts are saved as minor edits: they are corrections, not news.
     """
-    ids = _insert_posts(session, plan, now)
+    rows = _rows(session, plan, now)
+    ids = _insert_posts(session, rows)
     together = list(zip(ids, plan.new, strict=True))
-    _insert_revisions(session, plan, together, now)
-    tags.assign_all(session, ((id_, one.draft.tags, _shown_at(one)) for id_, one in together), now)
-    search.index_all(
-        session,
-        ((id_, one.draft.title, one.words) for id_, one in together if _is_out(one)),
-    )
-    session.execute(insert(Redirect), rows) if (rows := _redirects(session, together)) else None
+    slugs = [row["slug"] for row in rows]
+    _insert_revisions(session, plan, together, slugs, now)
+    shown = ((id_, one.content.tags, _shown_at(one)) for id_, one in together)
+    tags.assign_all(session, shown, now)
+    out = ((id_, one.content, one.words) for id_, one in together if _is_out(one))
+    search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
+    if redirects := _redirects(session, together):
+        session.execute(insert(Redirect), redirects)
     if count_updates:
         update_log.record_rows(session, updates(plan, ids))
     for post_id, one in plan.changed:
         post = posts.get(session, post_id)
-        value = replace(one.draft, slug="")
+        value = replace(one.content, slug="")
         posts.save(session, post_id, value, post.version, None, now, minor=True)
     return ids
 
 
-def updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, str, int | None]]:
+def updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
     """The rows that new posts add to the update log, each at its own date."""
     for post_id, one in zip(ids, plan.new, strict=True):
         at = _shown_at(one)
@@ -64,9 +66,12 @@ def redirects_of(one: Ready) -> list[str]:
     return list(dict.fromkeys(path for path in found if path))
 
 
-def _insert_posts(session: Session, plan: Plan, now: datetime) -> list[int]:
+def _rows(session: Session, plan: Plan, now: datetime) -> list[dict[str, Any]]:
     pool = SlugPool(session)
-    rows = [_row(one, plan, pool, now) for one in plan.new]
+    return [_row(one, plan, pool, now) for one in plan.new]
+
+
+def _insert_posts(session: Session, rows: list[dict[str, Any]]) -> list[int]:
     if not rows:
         return []
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
@@ -74,27 +79,18 @@ def _insert_posts(session: Session, plan: Plan, now: datetime) -> list[int]:
 
 
 def _row(one: Ready, plan: Plan, pool: SlugPool, now: datetime) -> dict[str, Any]:
-    post, value = one.post, one.draft
-    enclosure = value.enclosure or Enclosure("", "", 0)
+    post, value = one.post, one.content
     date = post.published_at
     out = post.status in ("published", "deleted")
     return {
-        "kind": value.kind,
+        **to_columns(value),
         "status": post.status,
         "version": post.version,
         "guid": post.guid,
         "guid_is_permalink": post.guid_is_permalink,
         "slug": pool.take(slugify(one.wanted_slug) or _note_slug(post.guid)),
         "author_id": plan.author_id(post.by),
-        "title": value.title,
-        "source": value.source,
-        "source_format": value.source_format,
         "html": one.html,
-        "summary": value.summary,
-        "enclosure_url": enclosure.url,
-        "enclosure_type": enclosure.content_type,
-        "enclosure_bytes": enclosure.bytes,
-        "enclosure_seconds": enclosure.seconds,
         "preview_token": secrets.token_urlsafe(24),
         "created_at": post.created_at or date or now,
         "changed_at": min(post.changed_at or date or now, now),
@@ -111,14 +107,21 @@ def _note_slug(guid: str) -> str:
 
 
 def _insert_revisions(
-    session: Session, plan: Plan, together: list[tuple[int, Ready]], now: datetime
+    session: Session,
+    plan: Plan,
+    together: list[tuple[int, Ready]],
+    slugs: list[str],
+    now: datetime,
 ) -> None:
-    rows = [row for id_, one in together for row in _revisions(id_, one, plan, now)]
+    pairs = zip(together, slugs, strict=True)
+    rows = [row for (id_, one), slug in pairs for row in _revisions(id_, one, slug, plan, now)]
     if rows:
         session.execute(insert(Revision), rows)
 
 
-def _revisions(post_id: int, one: Ready, plan: Plan, now: datetime) -> Iterator[dict[str, Any]]:
+def _revisions(
+    post_id: int, one: Ready, slug: str, plan: Plan, now: datetime
+) -> Iterator[dict[str, Any]]:
     """The revisions that came along, else the one that the post is now (saved by nobody here)."""
     if not one.post.revisions:
         yield {
@@ -127,10 +130,7 @@ def _revisions(post_id: int, one: Ready, plan: Plan, now: datetime) -> Iterator[
             "author_id": None,
             "saved_at": now,
             "minor": False,
-            "title": one.draft.title,
-            "source": one.draft.source,
-            "summary": one.draft.summary,
-            "tags": ", ".join(one.draft.tags),
+            "content": to_plain(replace(one.content, slug=slug)),
         }
     for revision in one.post.revisions:
         yield {
@@ -139,10 +139,7 @@ def _revisions(post_id: int, one: Ready, plan: Plan, now: datetime) -> Iterator[
             "author_id": plan.author_id([revision.author]) if revision.author else None,
             "saved_at": revision.saved_at,
             "minor": revision.minor,
-            "title": revision.title,
-            "source": revision.source,
-            "summary": revision.summary,
-            "tags": revision.tags,
+            "content": revision.content,
         }
 
 
@@ -172,4 +169,4 @@ def _is_out(one: Ready) -> bool:
 
 def _shown_at(one: Ready) -> datetime | None:
     """When the post entered the feed, if it is in the feed's material."""
-    return one.post.published_at if _is_out(one) and one.draft.kind == "post" else None
+    return one.post.published_at if _is_out(one) and one.content.kind == "post" else None

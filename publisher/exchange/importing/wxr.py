@@ -6,13 +6,14 @@ from datetime import UTC, datetime, tzinfo
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
-from publisher.blog.drafts import Enclosure
 from publisher.exchange.importing import fields, rss, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feeds.channel import Attachment
+from publisher.storage.tables.blog import PostStatus
 
 NAMESPACE = "wordpress.org/export/"
 _EXCERPT = "/excerpt/}encoded"
-_STATES = {
+_STATES: dict[str, PostStatus] = {
     "publish": "published", "future": "scheduled", "draft": "draft", "pending": "draft",
     "private": "draft",
 }  # fmt: skip
@@ -80,7 +81,7 @@ def _post(
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
         source=fields.with_base(as_html(content), found.address),
-        kind=_wp(part, "post_type") or "post",
+        kind="page" if _wp(part, "post_type") == "page" else "post",
         status=status,
         title=found.title,
         slug=_wp(part, "post_name"),
@@ -164,12 +165,12 @@ def _query_address(part: Element) -> str:
     return f"/?{key}={number}" if number.isdigit() else ""
 
 
-def _enclosure(part: Element) -> Enclosure | None:
+def _enclosure(part: Element) -> Attachment | None:
     """The podcast file: address, length and type on three lines of a custom field."""
     for child in part:
         if safe_xml.local(child) == "postmeta" and _wp(child, "meta_key") == "enclosure":
             lines = [*_wp(child, "meta_value").split("\n"), "", "", ""]
             if fields.is_web_address(lines[0].strip()):
                 kind = lines[2].strip() or "application/octet-stream"
-                return Enclosure(lines[0].strip(), kind, fields.size(lines[1]))
+                return Attachment(lines[0].strip(), kind, fields.size(lines[1]))
     return None

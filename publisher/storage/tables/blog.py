@@ -90,12 +90,21 @@ class ApiToken(Base):
 
 # Posts
 
+PostStatus = Literal["draft", "scheduled", "published", "deleted"]
+STATUSES: tuple[PostStatus, ...] = get_args(PostStatus)
+PostKind = Literal["post", "page"]
+KINDS: tuple[PostKind, ...] = get_args(PostKind)
+SourceFormat = Literal["markdown", "html"]
+SOURCE_FORMATS: tuple[SourceFormat, ...] = get_args(SourceFormat)
+UpdateKind = Literal["publish", "backdate", "edit", "delete", "restore", "import", "loaded"]
+UPDATE_KINDS: tuple[UpdateKind, ...] = get_args(UpdateKind)
+
 # When a post is, for lists that mix all states: published, to be published, or last changed.
 WHEN = "coalesce(published_at, scheduled_at, changed_at)"
 
 
 class Post(Base):
-    """A post or a page. `status`: draft, scheduled, published or deleted.
+    """A post or a page. What of it is content, and so replaced by a save, says `blog/content.py`.
 
     `source` is Markdown (`source_format` markdown) or imported HTML (html); `html` is what readers
     get, already sanitised. `version` counts saves: a form that edits an older one is told so.
@@ -104,8 +113,8 @@ class Post(Base):
 
     __tablename__ = "posts"
     id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str] = mapped_column(default="post")
-    status: Mapped[str]
+    kind: Mapped[PostKind] = mapped_column(String, default="post")
+    status: Mapped[PostStatus] = mapped_column(String)
     version: Mapped[int] = mapped_column(default=1)
     guid: Mapped[str] = mapped_column(unique=True)
     guid_is_permalink: Mapped[bool] = mapped_column(default=False)
@@ -113,7 +122,7 @@ class Post(Base):
     author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
     title: Mapped[str] = mapped_column(default="")
     source: Mapped[str] = mapped_column(Text, default="")
-    source_format: Mapped[str] = mapped_column(default="markdown")
+    source_format: Mapped[SourceFormat] = mapped_column(String, default="markdown")
     html: Mapped[str] = mapped_column(Text, default="")
     summary: Mapped[str] = mapped_column(Text, default="")
     enclosure_url: Mapped[str] = mapped_column(default="")
@@ -126,7 +135,7 @@ class Post(Base):
     scheduled_at: Mapped[datetime | None]
     published_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
-    deleted_status: Mapped[str] = mapped_column(default="")
+    deleted_status: Mapped[PostStatus | Literal[""]] = mapped_column(String, default="")
     author: Mapped[Author | None] = relationship(lazy="raise")
     tags: Mapped[list["Tag"]] = relationship(
         secondary="post_tags", lazy="raise", order_by="Tag.slug", viewonly=True
@@ -168,7 +177,10 @@ class PostTag(Base):
 
 
 class Revision(Base):
-    """What a post said when it was saved: one row a save, the newest equals the post."""
+    """What a post said when it was saved: one row a save, the newest equals the post.
+
+    `content` holds the fields by name (`content.to_plain`); one that is missing was not kept then.
+    """
 
     __tablename__ = "revisions"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -177,10 +189,7 @@ class Revision(Base):
     author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
     saved_at: Mapped[datetime]
     minor: Mapped[bool] = mapped_column(default=False)
-    title: Mapped[str]
-    source: Mapped[str] = mapped_column(Text)
-    summary: Mapped[str] = mapped_column(Text)
-    tags: Mapped[str]
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
     __table_args__ = (UniqueConstraint("post_id", "version"),)
 
 
@@ -232,14 +241,14 @@ class Media(Base):
 class Update(Base):
     """The update log, the truth behind the histogram: one row per update of the feed.
 
-    `kind`: publish, backdate (published with an earlier date: when it entered the feed, the log
-    does not say), edit, delete, restore, import or loaded.
+    `kind` backdate: published with an earlier date, and when it entered the feed the log does not
+    say. loaded: history from elsewhere.
     """
 
     __tablename__ = "updates"
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime] = mapped_column(index=True)
-    kind: Mapped[str]
+    kind: Mapped[UpdateKind] = mapped_column(String)
     post_id: Mapped[int | None] = mapped_column(
         ForeignKey("posts.id", ondelete="SET NULL"), index=True
     )

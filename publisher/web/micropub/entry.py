@@ -1,4 +1,4 @@
-"""Micropub's h-entry and our draft, each made from the other (W3C Micropub, section 3).
+"""Micropub's h-entry and a post's content, each made from the other (W3C Micropub, section 3).
 
 An entry is a dict of property names to lists of values, whichever way it was sent. Photos have no
 column of their own: they are the images that stand alone at the end of the text, one a paragraph.
@@ -7,14 +7,16 @@ column of their own: they are the images that stand alone at the end of the text
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
-from publisher.blog.drafts import Draft, Enclosure, draft
+from publisher.blog.content import FIELDS, Content, checked
 from publisher.blog.media import PREFIX, is_name
+from publisher.feeds.channel import Attachment
+from publisher.storage.tables.blog import PostStatus, SourceFormat
 
 Properties = dict[str, list[Any]]
 
@@ -22,6 +24,8 @@ Properties = dict[str, list[Any]]
 _COMMANDS = frozenset({"access_token", "h", "action", "url", "q"})
 _MARKDOWN_PHOTO = re.compile(r"!\[((?:\\.|[^\]\\])*)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
 _HTML_PHOTO = re.compile(r'<p><img src="([^"]+)" alt="([^"]*)"></p>')
+# What a property of the entry says in texts: its name, the field's name, the field.
+_SENT = [(f.entry_property, f.name, f) for f in FIELDS if f.entry_property is not None]
 _AUDIO_TYPES = {"mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav"}
 
 
@@ -82,38 +86,38 @@ def addressed(value: Any, site_url: str) -> Any:
     return _each_text(value, lambda t: site_url + t if t.startswith(PREFIX) else t)
 
 
-def to_draft(properties: Properties, kind: str = "post") -> Draft:
+def to_content(properties: Properties, before: Content | None = None) -> Content:
     """What the entry says, checked as everything that is typed.
 
-    Raises InvalidInput or FieldErrors when it cannot be a post.
+    What no property says stays as it is in `before`. Raises InvalidInput or FieldErrors when it
+    cannot be a post.
     """
+    before = before or Content()
     source, source_format = _content(properties)
     photos = [photo_of(value) for value in properties.get("photo", [])]
-    return draft(
-        with_photos(source, source_format, photos),
-        title=_line(properties, "name"),
-        slug=_line(properties, "mp-slug"),
-        summary=_line(properties, "summary") if properties.get("content") else "",
-        tags=[text(value, "category") for value in properties.get("category", [])],
-        kind=kind,
+    values = {name: field.from_texts(_texts(properties, sent)) for sent, name, field in _SENT}
+    if not properties.get("content"):
+        values["summary"] = ""  # it is the text
+    value = replace(
+        before,
+        **values,
+        source=with_photos(source, source_format, photos),
         source_format=source_format,
-        enclosure=_enclosure(properties.get("audio", [])),
+        enclosure=_enclosure(properties.get("audio", []), before.enclosure),
     )
+    return checked(value)
 
 
-def from_draft(value: Draft, status: str, moment: datetime | None) -> Properties:
+def from_content(value: Content, status: PostStatus, moment: datetime | None) -> Properties:
     """The entry that a post is: what `q=source` answers and an update starts from."""
     source, photos = split_photos(value.source, value.source_format)
     properties: Properties = {
-        "name": [value.title] if value.title else [],
+        **{sent: list(field.to_texts(getattr(value, name))) for sent, name, field in _SENT},
         "content": [{"html": source} if value.source_format == "html" else source],
-        "summary": [value.summary] if value.summary else [],
-        "category": list(value.tags),
         "photo": [{"value": p.url, "alt": p.alt} if p.alt else p.url for p in photos],
         "audio": [value.enclosure.url] if value.enclosure else [],
         "published": [format_rfc3339(moment)] if moment else [],
         "post-status": ["draft" if status == "draft" else "published"],
-        "mp-slug": [value.slug],
     }
     return {name: values for name, values in properties.items() if values}
 
@@ -148,7 +152,11 @@ def text(value: object, name: str) -> str:
     return value
 
 
-def _content(properties: Properties) -> tuple[str, str]:
+def _texts(properties: Properties, name: str) -> list[str]:
+    return [text(value, name) for value in properties.get(name, [])]
+
+
+def _content(properties: Properties) -> tuple[str, SourceFormat]:
     """The source and its format; a summary alone is a short note."""
     values = properties.get("content") or properties.get("summary") or [""]
     value = values[0]
@@ -157,11 +165,6 @@ def _content(properties: Properties) -> tuple[str, str]:
     if isinstance(value, dict):
         value = value.get("markdown", value.get("value", value.get("text")))
     return text(value, "content"), "markdown"
-
-
-def _line(properties: Properties, name: str) -> str:
-    values = properties.get(name) or [""]
-    return text(values[0], name)
 
 
 def _own(address: str, site_url: str) -> bool:
@@ -185,13 +188,15 @@ def _address(value: object, name: str) -> str:
     return address
 
 
-def _enclosure(values: list[Any]) -> Enclosure | None:
-    """The first sound; the size of one that is ours is filled in by the view."""
+def _enclosure(values: list[Any], before: Attachment | None) -> Attachment | None:
+    """The first sound; the size of a new one that is ours is filled in by the view."""
     if not values:
         return None
     url = _address(values[0], "audio")
+    if before is not None and before.url == url:
+        return before
     extension = url.partition("?")[0].rpartition(".")[2].lower()
-    return Enclosure(url, _AUDIO_TYPES.get(extension, "audio/mpeg"), 0)
+    return Attachment(url, _AUDIO_TYPES.get(extension, "audio/mpeg"), 0)
 
 
 def _markdown_photo(photo: Photo) -> str:

@@ -12,8 +12,8 @@ from werkzeug.datastructures import FileStorage, MultiDict
 
 from publisher.base.errors import InvalidInput
 from publisher.blog import media, sounds
-from publisher.blog.drafts import Enclosure
 from publisher.blog.media import Accepted
+from publisher.feeds.channel import Attachment
 from publisher.storage.tables.blog import Media
 
 
@@ -68,13 +68,13 @@ def keep(session: Session, uploads: Iterable[Upload], author_id: int | None, now
         media.record(session, upload.accepted, upload.name, author_id, now, upload.alt)
 
 
-def enclosure_of(upload: Upload) -> Enclosure:
+def enclosure_of(upload: Upload) -> Attachment:
     """An uploaded sound as a post carries it."""
     file = upload.accepted
-    return Enclosure(file.path, file.content_type, file.bytes, file.seconds)
+    return Attachment(file.path, file.content_type, file.bytes, file.seconds)
 
 
-def own_enclosure(session: Session, folder: Path, address: str) -> Enclosure | None:
+def own_enclosure(session: Session, folder: Path, address: str) -> Attachment | None:
     """The sound of ours at `address`; None when it is none of ours."""
     name = address.removeprefix(media.PREFIX)
     if name == address or not media.is_name(name):
@@ -83,7 +83,7 @@ def own_enclosure(session: Session, folder: Path, address: str) -> Enclosure | N
     if row is None or not row.content_type.startswith("audio/"):
         return None
     found = sounds.recognise((folder / name).read_bytes())
-    return Enclosure(address, row.content_type, row.bytes, found.seconds if found else 0)
+    return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
 
 
 def only_file(files: Mapping[str, FileStorage]) -> FileStorage:

@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
 from publisher.blog import media, permissions, posts
-from publisher.blog.drafts import Draft
+from publisher.blog.content import Content
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import ApiToken, Post
@@ -75,7 +75,7 @@ def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
     if files.audio:
         properties["audio"] = [files.audio.accepted.path]
-    value = _with_enclosure(db, entry.to_draft(properties), wanted)
+    value = _with_enclosure(db, entry.to_content(properties), wanted)
     published, status = _moment(db, properties), _status(properties)
     post = posts.create(db, value, token.author_id, now())
     if status == "published":
@@ -89,11 +89,9 @@ def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     before = _entry_of(db, post)
     after = entry.changed(before, wanted.update)
     addresses.given_out(db, post)  # it is how the program knows the post
-    address, old = posts.path(post), posts.enclosure_of(post)
-    value = entry.to_draft(after, post.kind)
-    if old and value.enclosure and old.url == value.enclosure.url:
-        value = replace(value, enclosure=old)
-    else:
+    address, old = posts.path(post), posts.content(db, post)
+    value = entry.to_content(after, old)
+    if value.enclosure != old.enclosure:
         value = _with_enclosure(db, value, wanted)
     posts.save(db, post.id, value, post.version, token.author_id, now())
     _move(db, post, before, after)
@@ -102,8 +100,8 @@ def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     return Response(status=204)
 
 
-def _with_enclosure(db: Session, value: Draft, wanted: Asked) -> Draft:
-    """The draft with size, type and length of its sound, where the sound is ours."""
+def _with_enclosure(db: Session, value: Content, wanted: Asked) -> Content:
+    """The content with size, type and length of its sound, where the sound is ours."""
     if wanted.files.audio:
         return replace(value, enclosure=uploads.enclosure_of(wanted.files.audio))
     if value.enclosure is None:
@@ -174,7 +172,7 @@ def _status(properties: entry.Properties) -> str:
 
 def _entry_of(db: Session, post: Post) -> entry.Properties:
     moment = post.published_at or post.scheduled_at
-    return entry.from_draft(posts.content(db, post), post.status, moment)
+    return entry.from_content(posts.content(db, post), post.status, moment)
 
 
 def _config() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from flask import Blueprint, jsonify, redirect, request, url_for
 
 from publisher.base.errors import FieldErrors
 from publisher.blog import autosave, permissions, posts
-from publisher.blog.drafts import draft
+from publisher.blog.content import Content, checked
 from publisher.storage.tables.blog import Autosave
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, settings
@@ -34,7 +34,7 @@ def begin() -> Any:
     try:
         value, _ = forms.read(typed, settings().zone)
     except FieldErrors:
-        value = draft(typed.source)  # what is wrong elsewhere is said when it is saved
+        value = checked(Content(typed.source))  # what is wrong elsewhere is said when it is saved
     with site().database.write() as db:
         post = posts.create(db, value, me().id, now())
         row = autosave.keep(db, me().id, post.id, post.version, typed.kept, "", now())

@@ -66,6 +66,7 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
         return render_template(
             "studio/home.html",
             source=source,
+            kept_inputs=forms.KEPT,
             seen=seen,
             problem=problem,
             lists=lists,

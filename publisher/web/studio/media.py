@@ -1,13 +1,13 @@
 """Pictures and sounds on their way in: by the page's script, or by the form itself."""
 
-from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, jsonify, request
 
 from publisher.base.errors import InvalidData
+from publisher.base.text import clean
 from publisher.blog import enclosures, media
-from publisher.blog.drafts import clean
+from publisher.feeds.channel import Attachment
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.forms import Typed
 
@@ -30,8 +30,9 @@ def added(typed: Typed) -> Typed:
     """The form with the file that came with it: a picture in the text, a sound as enclosure."""
     accepted = _taken()
     if accepted.content_type.startswith("audio/"):
-        return replace(typed, **_enclosure(accepted))
-    return replace(typed, source=f"{typed.source.rstrip()}\n\n{_markdown(accepted)}\n".lstrip())
+        return typed.with_texts(_enclosure(accepted))
+    source = f"{typed.source.rstrip()}\n\n{_markdown(accepted)}\n".lstrip()
+    return typed.with_texts({"source": source})
 
 
 def _taken() -> media.Accepted:
@@ -55,9 +56,6 @@ def _markdown(accepted: media.Accepted) -> str:
 
 
 def _enclosure(accepted: media.Accepted) -> dict[str, str]:
-    return {
-        "enclosure_url": site().site_url + accepted.path,
-        "enclosure_type": accepted.content_type,
-        "enclosure_bytes": str(accepted.bytes),
-        "enclosure_length": enclosures.length_text(accepted.seconds),
-    }
+    address = site().site_url + accepted.path
+    file = Attachment(address, accepted.content_type, accepted.bytes, accepted.seconds)
+    return enclosures.to_inputs(file)

@@ -22,7 +22,7 @@ blueprint = Blueprint("post_editor", __name__)
 def new() -> str:
     """An empty page."""
     kind = "page" if request.args.get("kind") == "page" else "post"
-    return show(Typed(kind=kind, place="draft"), 0)
+    return show(Typed(place="draft").with_texts({"kind": kind}), 0)
 
 
 @blueprint.get("/posts/<int:post_id>")
@@ -82,6 +82,8 @@ def show(
         return render_template(
             "studio/editor.html",
             typed=typed,
+            texts=typed.texts,
+            kept_inputs=forms.KEPT,
             post=post,
             errors=errors or {},
             notice=notice,

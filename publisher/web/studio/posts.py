@@ -4,8 +4,8 @@ from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.text import clean
 from publisher.blog import authors, overview, permissions
-from publisher.blog.drafts import clean
 from publisher.readers.reach import reached
 from publisher.web.context import login_required, me, site
 from publisher.web.studio import shared

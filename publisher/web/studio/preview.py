@@ -18,4 +18,4 @@ def preview() -> Any:
     typed = forms.from_mapping(request.form)
     number = request.form.get("post_id", "")
     anchor = f"p{number}-" if number.isdecimal() and number != "0" else ""
-    return jsonify(html=markdown.html_of(typed.source, typed.source_format, anchor))
+    return jsonify(html=markdown.html_of(typed.source, typed.texts["source_format"], anchor))

@@ -1,6 +1,6 @@
 """A text that was sent when it could not be taken: carried through the login, shown again."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from flask import request
 
@@ -21,7 +21,7 @@ class Held:
     @property
     def fields(self) -> dict[str, str]:
         """Names and values for the login form to carry along."""
-        named = {PREFIX + name: value for name, value in asdict(self.typed).items() if value}
+        named = {PREFIX + name: value for name, value in self.typed.everything.items() if value}
         return {**named, f"{PREFIX}post_id": str(self.post_id)}
 
 

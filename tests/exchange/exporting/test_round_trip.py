@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.blog import authors, media, posts
-from publisher.blog.drafts import Enclosure, draft
 from publisher.exchange.exporting.export import export
 from publisher.exchange.exporting.target import target
 from publisher.exchange.importing import (
@@ -29,6 +28,7 @@ from publisher.exchange.importing import (
     sources,
     writer,
 )
+from publisher.feeds.channel import Attachment
 from publisher.installation import Site, open_site
 from publisher.settings import Settings, store_setting
 from publisher.storage.tables.blog import (
@@ -41,7 +41,7 @@ from publisher.storage.tables.blog import (
     Update,
 )
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author
+from tests.factories import content, make_author
 
 # What may differ: numbers, the secret of private previews, and what is made from the source.
 DERIVED = {"id", "post_id", "author_id", "preview_token", "html", "password_hash"}
@@ -118,14 +118,14 @@ def fill(site: Site, clock: FakeClock) -> None:
         store_setting(db, "timezone", "America/New_York")
         media.record(db, accepted, "teal.jpg", bob.id, now, "Nothing but teal")
         authors.named(db, "bob").bio = "Bob.\n\n---\nBob."
-        sound = Enclosure("https://a.example/1.mp3", "audio/mpeg", 5, 60)
+        sound = Attachment("https://a.example/1.mp3", "audio/mpeg", 5, 60)
         texts = [
-            draft(
+            content(
                 f"# Hi\n\n![T]({accepted.path})\n", "Title: with # signs", tags=["a", "Two words"]
             ),
-            draft("---\ntitle: a trap\n---\nText", summary="Two\nlines\n---\nmore"),
-            draft("<p>Old</p>\n", "No", source_format="html", enclosure=sound),
-            draft("   indented\n\n\n", "1.10"),
+            content("---\ntitle: a trap\n---\nText", summary="Two\nlines\n---\nmore"),
+            content("<p>Old</p>\n", "No", source_format="html", enclosure=sound),
+            content("   indented\n\n\n", "1.10"),
         ]
         for number, text in enumerate(texts):
             post = posts.create(db, text, ada.id if number % 2 else bob.id, now)
@@ -135,10 +135,10 @@ def fill(site: Site, clock: FakeClock) -> None:
             db, 1, replace(texts[0], source="Edited"), moved.version, bob.id, now, minor=True
         )
         posts.delete(db, posts.get(db, 2), now)
-        posts.create(db, draft("Unfinished", "null"), ada.id, now)
-        later = posts.create(db, draft("Later"), None, now)
+        posts.create(db, content("Unfinished", "null"), ada.id, now)
+        later = posts.create(db, content("Later"), None, now)
         posts.publish(db, later, now + timedelta(days=3), now)
-        about = posts.create(db, draft("Me", "About", slug="about", kind="page"), ada.id, now)
+        about = posts.create(db, content("Me", "About", slug="about", kind="page"), ada.id, now)
         posts.publish(db, about, now - timedelta(days=1), now)
 
 
@@ -197,7 +197,7 @@ SOURCES = st.lists(LINES, min_size=1, max_size=6).map("\n".join)
 def test_any_text_comes_through(source: str, title: str, summary: str, tags: list[str]) -> None:
     """Whatever is written, the file says it so that it is read back as the same."""
     try:
-        value = draft(source, title, summary=summary, tags=tags)
+        value = content(source, title, summary=summary, tags=tags)
     except FieldErrors:
         return
     fields = {"title": value.title, "summary": value.summary, "tags": list(value.tags)}

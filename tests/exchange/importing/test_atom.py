@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.blog.drafts import Enclosure
+from publisher.feeds.channel import Attachment
 from tests.exchange.importing.conftest import one
 
 XHTML = "http://www.w3.org/1999/xhtml"
@@ -36,7 +36,7 @@ def test_a_full_entry() -> None:
     assert post.changed_at == datetime(2020, 2, 2, 3, 4, 5, tzinfo=UTC)
     assert (post.by, post.tags) == (("Ada",), ("Ex", "y"))
     assert (post.source, post.summary) == ("<p>Text</p>", "Short")
-    assert post.enclosure == Enclosure("https://old.example/a.mp3", "audio/mpeg", 9)
+    assert post.enclosure == Attachment("https://old.example/a.mp3", "audio/mpeg", 9)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ import pytest
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing import images
 from publisher.exchange.importing.imported import ImportedPost
+from publisher.storage.tables.blog import SourceFormat
 from tests.exchange.importing.conftest import folder
 
 A, B = "https://old.example/a.png?x=1&y=2", "https://old.example/b.png"
 
 
-def post(source: str, source_format: str = "html", where: str = "item 1") -> ImportedPost:
+def post(source: str, source_format: SourceFormat = "html", where: str = "item 1") -> ImportedPost:
     return ImportedPost(where=where, guid="1", source=source, source_format=source_format)
 
 
@@ -40,7 +41,7 @@ def fetch(name: str) -> bytes:
         (f'<a href="{A}">no picture</a>', "html", f'<a href="{A}">no picture</a>'),
     ],
 )
-def test_addresses_are_replaced(source: str, source_format: str, expected: str) -> None:
+def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
     """A picture that was had is shown from here, everything else stays as it was."""
     (changed,) = images.bring([post(source, source_format)], fetch, keep, Counter())
     assert changed.source == expected

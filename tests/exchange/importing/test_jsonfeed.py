@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.blog.drafts import Enclosure
+from publisher.feeds.channel import Attachment
 from tests.exchange.importing.conftest import one, read
 
 
@@ -49,7 +49,7 @@ def test_a_full_item() -> None:
     )
     assert (post.slug, post.tags, post.by) == ("7-up", ("a", "b"), ("Ada",))
     assert post.published_at == datetime(2020, 1, 2, 8, 4, 5, tzinfo=UTC)
-    assert post.enclosure == Enclosure("https://old.example/7.mp3", "audio/mpeg", 77, 12)
+    assert post.enclosure == Attachment("https://old.example/7.mp3", "audio/mpeg", 77, 12)
 
 
 def test_plain_text_becomes_paragraphs() -> None:

@@ -10,14 +10,14 @@ from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
 from publisher.blog import posts, published, search, update_log
-from publisher.blog.drafts import Enclosure, draft
 from publisher.exchange.importing import summary
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feeds.channel import Attachment
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from tests.conftest import MONDAY_MORNING, FakeClock
 from tests.exchange.importing.conftest import Importer
-from tests.factories import make_author
+from tests.factories import content, make_author
 
 
 def post(number: int = 1, **fields: Any) -> ImportedPost:
@@ -59,7 +59,7 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
                     summary="Short",
                     tags=("food", "Sea"),
                     by=("nobody", "ADA"),
-                    enclosure=Enclosure("https://old.example/1.mp3", "audio/mpeg", 5),
+                    enclosure=Attachment("https://old.example/1.mp3", "audio/mpeg", 5),
                     aliases=("/?p=1", "http://old.example/fish"),
                 )
             ]
@@ -73,7 +73,9 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
         assert [tag.name for tag in found.tags] == ["food", "Sea"]
         assert found.author is not None
         assert found.author.name == "ada"
-        assert posts.enclosure_of(found) == Enclosure("https://old.example/1.mp3", "audio/mpeg", 5)
+        assert posts.content(db, found).enclosure == Attachment(
+            "https://old.example/1.mp3", "audio/mpeg", 5
+        )
         assert [hit.post_id for hit in search.find(db, "cod")] == [found.id]
         for old in ("/2024/post-1/?p=1", "/?p=1", "/fish"):
             moved = published.moved(db, old)
@@ -81,7 +83,9 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
             assert moved.id == found.id
         tag = published.tag_called(db, "sea")
         assert [one.id for one in published.with_tag(db, tag, 5)] == [found.id]
-        assert db.scalar(select(Revision.source)) == "<p>Cod<script>x()</script></p>"
+        assert (
+            db.scalars(select(Revision)).one().content["source"] == "<p>Cod<script>x()</script></p>"
+        )
 
 
 def test_updates_count_at_their_own_dates(site: Site, importer: Importer) -> None:
@@ -167,7 +171,7 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
     importer(Batch([post(1), post(2)]))
     ours = stored(site)[0]
     with site.database.write() as db:
-        posts.save(db, ours.id, draft("My own words"), 1, author.id, clock())
+        posts.save(db, ours.id, content("My own words"), 1, author.id, clock())
         posts.delete(db, posts.get(db, stored(site)[1].id), clock())
     batch = Batch([post(1, title="Changed"), post(2, title="Changed")])
     again = importer(batch)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.blog.drafts import Enclosure
+from publisher.feeds.channel import Attachment
 from tests.exchange.importing.conftest import one, read
 
 NAMESPACES = (
@@ -42,7 +42,7 @@ def test_a_full_item() -> None:
     assert (post.source, post.source_format) == ("<p>Long words</p>", "html")
     assert (post.by, post.tags, post.slug) == (("Ada",), ("food", "sea"), "fish")
     assert post.published_at == datetime(2020, 1, 7, 15, tzinfo=UTC)
-    assert post.enclosure == Enclosure("https://old.example/1.mp3", "audio/mpeg", 123, 3723)
+    assert post.enclosure == Attachment("https://old.example/1.mp3", "audio/mpeg", 123, 3723)
     assert post.address == "https://old.example/2020/01/fish.html?p=1"
 
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.blog.drafts import Enclosure
 from publisher.exchange.importing import wxr
 from publisher.exchange.importing.imported import Batch
+from publisher.feeds.channel import Attachment
 from tests.exchange.importing.conftest import one, read
 
 EXPORT = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -100,7 +100,7 @@ def test_podcast_enclosure() -> None:
         "<wp:postmeta><wp:meta_key>enclosure</wp:meta_key><wp:meta_value>"
         "https://old.example/5.mp3\n555\naudio/mpeg\n</wp:meta_value></wp:postmeta>"
     )
-    assert one(export(more=meta)).enclosure == Enclosure(
+    assert one(export(more=meta)).enclosure == Attachment(
         "https://old.example/5.mp3", "audio/mpeg", 555
     )
 

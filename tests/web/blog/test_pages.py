@@ -8,12 +8,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import event, text
 
 from publisher.blog import posts
-from publisher.blog.drafts import draft
 from publisher.installation import Site
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Redirect
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import content, make_author, make_post
 
 
 class Head(HTMLParser):
@@ -115,7 +114,7 @@ def test_deleted_is_gone_and_drafts_are_nowhere(
     gone = make_post(site, "Gone.")
     with site.database.write() as db:
         posts.delete(db, posts.get(db, gone.id), clock())
-        hidden = posts.create(db, draft("Hidden."), None, clock())
+        hidden = posts.create(db, content("Hidden."), None, clock())
     assert client.get(posts.path(gone)).status_code == 410
     assert client.get(posts.path(hidden)).status_code == 404
 
@@ -153,7 +152,7 @@ def test_a_new_slug_leaves_a_trail(site: Site, client: FlaskClient, clock: FakeC
     """The old address of a renamed post leads to the new one."""
     post = make_post(site, "Hello.", slug="old")
     with site.database.write() as db:
-        posts.save(db, post.id, draft("Hello.", slug="new"), 1, None, clock())
+        posts.save(db, post.id, content("Hello.", slug="new"), 1, None, clock())
     assert client.get("/posts/old").location == "/posts/new"
 
 
@@ -176,7 +175,7 @@ def test_tag_and_author_pages(site: Site, client: FlaskClient) -> None:
     assert "By Ben." in page
     assert "By Ada." not in page
     with site.database.write() as db:
-        posts.create(db, draft("Secret.", tags=["plans"]), ada.id, site.clock())
+        posts.create(db, content("Secret.", tags=["plans"]), ada.id, site.clock())
     assert client.get("/tags/plans").status_code == 404
     assert client.get("/tags/nothing").status_code == 404
     assert client.get("/authors/nobody").status_code == 404

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.errors import InvalidInput
-from publisher.blog.drafts import draft
 from publisher.web.micropub import entry
+from tests.factories import content
 
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
 URLS = st.from_regex(r"https://a\.example/[a-z0-9()]{1,9}\.jpg", fullmatch=True)
@@ -28,16 +28,16 @@ def test_photos_come_back_as_they_went_in(
 
 def test_a_post_is_the_entry_it_was_made_from() -> None:
     """Entry to draft to entry changes nothing."""
-    value = draft(
+    value = content(
         "Some *text*.\n\n![A cat](<https://a.example/cat.jpg>)",
         title="Cats",
         slug="cats",
         summary="On cats.",
         tags=["Animals", "cats"],
     )
-    properties = entry.from_draft(value, "published", None)
+    properties = entry.from_content(value, "published", None)
     assert properties["photo"] == [{"value": "https://a.example/cat.jpg", "alt": "A cat"}]
-    assert entry.to_draft(properties) == value
+    assert entry.to_content(properties) == value
 
 
 def test_form_fields() -> None:
@@ -94,10 +94,10 @@ def test_malformed_updates(request_: dict[str, Any]) -> None:
 def test_values_of_the_wrong_kind(properties: entry.Properties) -> None:
     """What is no text where text is needed, or no web address, is refused."""
     with pytest.raises(InvalidInput):
-        entry.to_draft(properties)
+        entry.to_content(properties)
 
 
 def test_a_summary_alone_is_a_note() -> None:
     """An entry with nothing but a summary says it."""
-    value = entry.to_draft({"summary": ["Weighed 70 kg"], "x-weight": [{"type": ["h-measure"]}]})
+    value = entry.to_content({"summary": ["Weighed 70 kg"], "x-weight": [{"type": ["h-measure"]}]})
     assert (value.source, value.summary) == ("Weighed 70 kg", "")

@@ -1,7 +1,6 @@
 // The text, kept in this browser on each keystroke: a crash, a closed tab, a dead network or an
 // expired login lose nothing. What the server has confirmed is forgotten here.
 
-const KEPT = ["title", "source", "tags", "summary", "slug"];
 const keyOf = (author, post) => `publisher:${author}:${post}`;
 
 export class Recovery {
@@ -17,7 +16,7 @@ export class Recovery {
 
   values() {
     const values = {};
-    for (const name of KEPT) {
+    for (const name of this.form.dataset.kept.split(" ")) {
       if (this.form.elements[name]) values[name] = this.form.elements[name].value;
     }
     return values;

@@ -1,0 +1,239 @@
+"""The kinds of field of a post's content: how a value is stored, typed, sent and compared.
+
+`Field` is a line of text and says what there is to know of a field; the others override what is
+different for them. Which fields there are stands in `content.py`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from publisher.base.text import clean
+from publisher.blog.slugs import slugify
+
+MAX_TAG = 60
+
+
+@dataclass(frozen=True)
+class Field:
+    """A line of text, in a column and a form's input that are called like the field.
+
+    label: its name for people. limit: characters, at most. prose: search finds its words.
+    micropub: the property of a Micropub entry that holds it, "" for one of the field's own name,
+    None for none: an update through Micropub then keeps what is there.
+    aliases: what other programs call it in front matter.
+    """
+
+    name: str
+    label: str
+    limit: int = 300
+    prose: bool = True
+    micropub: str | None = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def blank(self) -> Any:
+        """A value that says nothing."""
+        return ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a post's row that hold it; none where it has a table of its own."""
+        return tuple(self.to_columns(self.blank))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of the studio's form that hold it."""
+        return tuple(self.to_inputs(self.blank))
+
+    @property
+    def entry_property(self) -> str | None:
+        """The property of a Micropub entry that holds it, if one does."""
+        return None if self.micropub is None else self.micropub or self.name
+
+    def cleaned(self, value: Any) -> Any:
+        """The value as it is kept: without what feeds cannot carry, spaces put right."""
+        return " ".join(clean(value).split())
+
+    def problems(self, typed: Any, value: Any) -> dict[str, str]:
+        """What is wrong with `value`, which was made of what was `typed`, by input."""
+        if len(value) <= self.limit:
+            return {}
+        return {self.name: f"{len(value):,} characters; at most {self.limit:,} fit"}
+
+    def fitted(self, value: Any) -> tuple[Any, str]:
+        """The value cut to its limit, and what was done about it ("" for nothing)."""
+        if len(value) <= self.limit:
+            return value, ""
+        return value[: self.limit - 1] + "…", f"{self.name} is cut at {self.limit} characters"
+
+    def to_columns(self, value: Any) -> dict[str, Any]:
+        """What the row of a post holds."""
+        return {self.name: value}
+
+    def from_columns(self, row: Any) -> Any:
+        """The reverse of `to_columns`, from a row of posts."""
+        return getattr(row, self.name)
+
+    def to_inputs(self, value: Any) -> dict[str, str]:
+        """What stands in the form."""
+        return {self.name: value}
+
+    def from_inputs(self, texts: Mapping[str, str]) -> Any:
+        """The reverse of `to_inputs`; FieldErrors for what cannot be read at all."""
+        return texts.get(self.name, "")
+
+    def to_plain(self, value: Any) -> Any:
+        """What stands in an export and in a revision: a value that JSON and YAML have."""
+        return value
+
+    def from_plain(self, plain: Any) -> Any:
+        """The reverse of `to_plain`; nothing for a value that is of another kind."""
+        return "" if plain is None or isinstance(plain, dict | list) else str(plain)
+
+    def to_texts(self, value: Any) -> list[str]:
+        """The values of the Micropub property."""
+        return [value] if value else []
+
+    def from_texts(self, texts: list[str]) -> Any:
+        """The reverse of `to_texts`."""
+        return texts[0] if texts else ""
+
+    def text(self, value: Any) -> str:
+        """The value in words, to show what changed in it."""
+        return ", ".join(text for text in self.to_inputs(value).values() if text)
+
+    def same(self, one: Any, other: Any) -> bool:
+        """Whether two values mean the same."""
+        return bool(one == other)
+
+
+class Paragraphs(Field):
+    """Text of several lines."""
+
+    def cleaned(self, value: Any) -> Any:
+        """Line ends become newlines; inside the text all spaces stay."""
+        return with_newlines(clean(value)).strip()
+
+
+class Source(Field):
+    """The text itself; nothing is cut from it or stripped off it."""
+
+    def cleaned(self, value: Any) -> Any:
+        """Line ends become newlines."""
+        return with_newlines(clean(value))
+
+    def fitted(self, value: Any) -> tuple[Any, str]:
+        """As it is: half a text is worse than none."""
+        return value, ""
+
+
+class Slug(Field):
+    """The last part of the post's address; "" lets the program make one."""
+
+    def cleaned(self, value: Any) -> Any:
+        """Lower-case words with hyphens."""
+        return slugify(value)
+
+    def problems(self, typed: Any, value: Any) -> dict[str, str]:
+        """Something was typed, and no letter or digit is in it."""
+        return {self.name: "letters or digits are needed"} if typed.strip() and not value else {}
+
+
+@dataclass(frozen=True)
+class Choice(Field):
+    """One of a few words; the first one is the default."""
+
+    options: tuple[str, ...] = ()
+
+    def cleaned(self, value: Any) -> Any:
+        """As it is."""
+        return value
+
+    def problems(self, typed: Any, value: Any) -> dict[str, str]:
+        """It is none of them."""
+        return {} if value in self.options else {self.name: f"a {' or a '.join(self.options)}"}
+
+    def from_inputs(self, texts: Mapping[str, str]) -> Any:
+        """What was chosen; the default where a form does not ask."""
+        return texts.get(self.name) or self.options[0]
+
+    def from_plain(self, plain: Any) -> Any:
+        """The default for whatever is none of the options."""
+        return plain if plain in self.options else self.options[0]
+
+
+class Tags(Field):
+    """Names of tags, in order; they have tables of their own (`tags.py`). `limit`: how many."""
+
+    def cleaned(self, value: Any) -> Any:
+        """Names as typed, once each; two names with the same slug are one tag."""
+        by_slug: dict[str, str] = {}
+        for name in value:
+            line = " ".join(clean(name).replace(",", " ").split())
+            if slug := slugify(line):
+                by_slug.setdefault(slug, line)
+        return tuple(by_slug.values())
+
+    def problems(self, typed: Any, value: Any) -> dict[str, str]:
+        """Too many, or one too long."""
+        if any(len(tag) > MAX_TAG for tag in value):
+            return {self.name: f"a tag has at most {MAX_TAG} characters"}
+        if len(value) > self.limit:
+            return {self.name: f"{len(value)} tags; at most {self.limit} fit"}
+        return {}
+
+    def fitted(self, value: Any) -> tuple[Any, str]:
+        """Those that are short enough, as many as fit."""
+        fitting = [tag for tag in value if len(" ".join(tag.split())) <= MAX_TAG][: self.limit]
+        left_out = len(fitting) < len(value)
+        note = "tag is too long or one too many, and left out" if left_out else ""
+        return tuple(fitting), note
+
+    def to_columns(self, value: Any) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def to_inputs(self, value: Any) -> dict[str, str]:
+        """Between commas."""
+        return {self.name: ", ".join(value)}
+
+    def from_inputs(self, texts: Mapping[str, str]) -> Any:
+        """The reverse of `to_inputs`."""
+        return _between_commas(texts.get(self.name, ""))
+
+    def to_plain(self, value: Any) -> Any:
+        """A list."""
+        return list(value)
+
+    def from_plain(self, plain: Any) -> Any:
+        """A list, or a text with commas, as exports once had it."""
+        if isinstance(plain, list):
+            return tuple(str(name) for name in plain if not isinstance(name, dict | list))
+        return () if plain is None or isinstance(plain, dict) else _between_commas(str(plain))
+
+    def to_texts(self, value: Any) -> list[str]:
+        """A value each."""
+        return list(value)
+
+    def from_texts(self, texts: list[str]) -> Any:
+        """The reverse of `to_texts`."""
+        return tuple(texts)
+
+    def same(self, one: Any, other: Any) -> bool:
+        """Whether they are the same tags, in whatever order and spelling."""
+        return slugs(one) == slugs(other)
+
+
+def slugs(names: Iterable[str]) -> set[str]:
+    """What tells tags apart."""
+    return {slugify(name) for name in names}
+
+
+def with_newlines(text: str) -> str:
+    """`text` whose lines end in a newline, whatever they ended in."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _between_commas(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

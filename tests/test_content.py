@@ -1,0 +1,354 @@
+"""No way in or out forgets a part of a post's content, whichever columns its table has.
+
+The columns are found in the table: a new one is content unless `STATE` names it, and then it has to
+come through every way that is tried here, at a value that is not its default.
+"""
+
+import io
+import re
+from dataclasses import fields
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import Boolean, Integer, String, select, update
+
+from publisher.base.environment import Environment
+from publisher.blog import content, overview, posts, published, revisions, search, tokens
+from publisher.blog.content import FIELDS, Content
+from publisher.blog.tags import assign
+from publisher.exchange.exporting.export import export
+from publisher.exchange.exporting.target import target
+from publisher.exchange.importing import dry_run, formats, preparation, sources, writer
+from publisher.installation import Site, open_site
+from publisher.settings import Settings
+from publisher.storage.tables.blog import Author, Post
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author, make_post
+from tests.web.studio.browser import Browser
+
+# What no author writes: numbers, names, secrets, the state of a post, and what is made of the rest.
+STATE = {
+    "id", "status", "version", "guid", "guid_is_permalink", "author_id", "html", "preview_token",
+    "created_at", "changed_at", "scheduled_at", "published_at", "deleted_at", "deleted_status",
+}  # fmt: skip
+COLUMNS = [column for column in Post.__table__.columns if column.name not in STATE]
+NAMES = [column.name for column in COLUMNS]
+TAGS = ("sea", "Two words")
+
+# Columns whose values are words of ours or addresses: nobody looks for them in a search.
+NO_PROSE = {"kind", "source_format", "slug", "enclosure_url", "enclosure_type"}
+# What Micropub has no property for, or only half of one: an update keeps it all the same.
+NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds"}
+
+
+def word(name: str) -> str:
+    """A word that stands in this column and nowhere else."""
+    return f"zebra{name.replace('_', '')}"
+
+
+def unusual(column: Any) -> Any:
+    """A value that is not the default of this column."""
+    known = {
+        "kind": "page",
+        "source_format": "html",
+        "source": f"<p>Some {word('source')} here.</p>",
+        "slug": "an-address-of-its-own",
+        "enclosure_url": "https://a.example/1.mp3",
+        "enclosure_type": "audio/mpeg",
+    }
+    if column.name in known:
+        return known[column.name]
+    if isinstance(column.type, Boolean):
+        return not (column.default and column.default.arg)
+    if isinstance(column.type, Integer):
+        return 61 + len(column.name)
+    assert isinstance(column.type, String), f"say here what {column.name} may hold"
+    return f"Some {word(column.name)} here"
+
+
+FULL = {column.name: unusual(column) for column in COLUMNS}
+BLANK = {
+    column.name: column.default.arg if column.default else f"plain-{column.name}"
+    for column in COLUMNS
+}
+
+
+def set_row(site: Site, values: dict[str, Any], post_id: int = 1) -> None:
+    """Write columns past the program."""
+    with site.database.write() as db:
+        db.execute(update(Post).where(Post.id == post_id).values(**values))
+
+
+def row(site: Site, post_id: int | None = None) -> dict[str, Any]:
+    """The content columns of a post, and its tags; those of the newest one."""
+    with site.database.read() as db:
+        query = select(Post).order_by(Post.id.desc())
+        post = db.scalars(query.where(Post.id == post_id) if post_id else query).first()
+        assert post is not None
+        return {name: getattr(post, name) for name in NAMES} | {
+            "tags": posts.content(db, post).tags
+        }
+
+
+WHOLE = FULL | {"tags": TAGS}
+
+
+@pytest.fixture
+def blog(site: Site) -> Site:
+    """A published post with something unusual in each column."""
+    make_author(site)
+    make_post(site, "Text.", author_id=1)
+    set_row(site, FULL)
+    with site.database.write() as db:
+        assign(db, posts.get(db, 1), TAGS, site.clock())
+    return site
+
+
+def save(site: Site, value: Content) -> None:
+    with site.database.write() as db:
+        posts.save(db, 1, value, posts.get(db, 1).version, 1, site.clock())
+
+
+def content_of(site: Site) -> Content:
+    with site.database.read() as db:
+        return posts.content(db, posts.get(db, 1))
+
+
+def test_the_list_names_every_column() -> None:
+    """Each column that is no state belongs to one field, and each field to `Content`."""
+    assert sorted(content.COLUMNS) == sorted(NAMES)
+    assert sorted(f.name for f in FIELDS) == sorted(f.name for f in fields(Content))
+    assert {name for name in FULL if FULL[name] == BLANK[name]} == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_change_of_one_column_is_saved(blog: Site, name: str) -> None:
+    """What differs in one thing only is not taken for the same as before."""
+    whole = content_of(blog)
+    set_row(blog, {name: BLANK[name]})
+    save(blog, whole)
+    assert row(blog) == WHOLE
+    with blog.database.read() as db:
+        assert posts.get(db, 1).version == 2
+
+
+class Controls(HTMLParser):
+    """Names and values of the controls of the editor's form, and its attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self.form: dict[str, str] = {}
+        self._area = self._choice = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.form = found if found.get("id") == "editor" else {}
+        elif not self._in_editor or tag not in ("input", "textarea", "select", "option"):
+            return
+        elif tag == "textarea":
+            self._area = found["name"]
+        elif tag == "select":
+            self._choice = found["name"]
+        elif tag == "option" and "selected" in found:
+            self.values[self._choice] = found["value"]
+        elif "name" in found and found.get("type") not in ("file", "checkbox", "radio"):
+            self.values[found["name"]] = found.get("value", "")
+
+    def handle_data(self, data: str) -> None:
+        if self._area:
+            self.values[self._area] = data.removeprefix("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._area = ""
+        if tag == "form" and self._in_editor:
+            self.done = self.form
+            self.form = {}
+
+    @property
+    def _in_editor(self) -> bool:
+        return bool(self.form)
+
+
+@pytest.fixture
+def ada(blog: Site, app: Flask) -> Browser:
+    """Somebody who is logged in."""
+    browser = Browser(app.test_client())
+    browser.log_in()
+    return browser
+
+
+def test_the_form(blog: Site, ada: Browser) -> None:
+    """The form shows everything, and saves everything that it shows."""
+    typed = Controls(ada.get("/studio/posts/1")).values
+    set_row(blog, BLANK)
+    answer = ada.post("/studio/posts/1", **{n: v for n, v in typed.items() if n != "csrf_token"})
+    assert answer.status_code == 302, answer.text
+    assert row(blog) == WHOLE
+
+
+def test_what_a_refused_form_shows(blog: Site, ada: Browser) -> None:
+    """A form that is refused comes back with everything that was typed."""
+    typed = Controls(ada.get("/studio/posts/1")).values
+    set_row(blog, BLANK)
+    answer = ada.post("/studio/posts/1", **(typed | {"title": "x" * 999, "csrf_token": ada.csrf}))
+    assert answer.status_code == 422
+    again = Controls(ada.seen(answer)).values
+    assert {n: v for n, v in again.items() if n not in ("title", "csrf_token")} == {
+        n: v for n, v in typed.items() if n not in ("title", "csrf_token")
+    }
+
+
+def test_autosave_and_the_browsers_recovery(blog: Site, ada: Browser) -> None:
+    """What is typed and not saved is kept whole: on the server, and by name in the browser."""
+    page = Controls(ada.get("/studio/posts/1"))
+    intent = ("csrf_token", "base_version", "place", "alt")
+    typed = {name: text for name, text in page.values.items() if name not in intent}
+    assert set(page.done["data-kept"].split()) >= set(typed)
+    set_row(blog, BLANK)
+    answer = ada.post("/studio/autosave/1", "application/json", **typed, base_version="1")
+    assert answer.status_code == 200
+    again = Controls(ada.get("/studio/posts/1")).values
+    assert {name: again[name] for name in typed} == typed
+
+
+def test_a_login_in_between(blog: Site, ada: Browser, app: Flask) -> None:
+    """Who was logged out meanwhile finds everything in the form after the login."""
+    typed = Controls(ada.get("/studio/posts/1")).values
+    del typed["csrf_token"]
+    stranger = Browser(app.test_client())
+    stranger.get("/studio/login")
+    page = stranger.seen(stranger.post("/studio/posts/1", **typed))
+    missing = [n for n, text in typed.items() if text and f'name="held_{n}"' not in page]
+    assert missing == []
+
+
+def test_micropub(blog: Site, app: Flask) -> None:
+    """A query tells everything that can be sent, an update of one thing keeps all others."""
+    with blog.database.write() as db:
+        author = db.scalars(select(Author)).one()
+        token = tokens.create(db, author, ["create", "update"], blog.clock())
+    client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
+    url = f"{SITE_URL}/{FULL['slug']}"
+
+    def query() -> dict[str, Any]:
+        answer = client.get(f"/micropub?q=source&url={url}", headers=bearer)
+        properties: dict[str, Any] = answer.get_json()["properties"]
+        return properties
+
+    change = {"action": "update", "url": url, "replace": {"name": ["Other"]}}
+    assert client.post("/micropub", json=change, headers=bearer).status_code == 204
+    assert row(blog, 1) == WHOLE | {"title": "Other"}
+    change["replace"] = {"name": [FULL["title"]]}
+    assert client.post("/micropub", json=change, headers=bearer).status_code == 204
+    entry = query()
+    set_row(blog, {"slug": "out-of-the-way"})
+    made = client.post("/micropub", json={"type": ["h-entry"], "properties": entry}, headers=bearer)
+    assert made.status_code == 201, made.text
+    sent = {name: value for name, value in WHOLE.items() if name not in NOT_SENT}
+    assert {name: row(blog)[name] for name in sent} == sent
+    url = f"{SITE_URL}/posts/{FULL['slug']}"
+    assert query() == entry
+
+
+def test_revisions(blog: Site) -> None:
+    """A version that is brought back is the whole post as it was, and what changed is shown."""
+    whole = content_of(blog)
+    set_row(blog, BLANK)
+    save(blog, whole)
+    save(blog, Content("Nothing.", slug="nothing"))
+    assert row(blog) != WHOLE
+    with blog.database.write() as db:
+        post = posts.get(db, 1)
+        full, blank = (revisions.get(db, post, number) for number in (2, 3))
+        changed = {c.name for c in revisions.changes(blank, full) if len(c.pieces) > 1 or _new(c)}
+        revisions.restore(db, post, full, 1, blog.clock())
+    assert row(blog) == WHOLE
+    assert changed == {field.name for field in FIELDS}
+
+
+def _new(change: revisions.Change) -> bool:
+    return bool(change.pieces) and change.pieces[0].kind != "same"
+
+
+def take(site: Site, folder: Path) -> dry_run.Plan:
+    """Import an export into a site."""
+    with sources.open_source(str(folder), io.BytesIO(), allow_private=False) as opened:
+        batch = formats.read(opened, None, Settings().zone)
+    found = preparation.ready(batch, site.clock())
+    with site.database.write() as db:
+        plan = dry_run.make_plan(db, found, None)
+        writer.store(db, plan, site.clock(), count_updates=False)
+    return plan
+
+
+@pytest.fixture
+def exported(blog: Site, tmp_path: Path) -> Path:
+    """The post, and what it said before, as files."""
+    whole = content_of(blog)
+    save(blog, Content("Nothing.", slug="nothing"))
+    save(blog, whole)
+    with target(tmp_path / "out") as out, blog.database.read() as db:
+        export(db, out, blog.environment.media, SITE_URL, blog.clock())
+    return tmp_path / "out"
+
+
+def test_export_and_import(blog: Site, exported: Path, clock: FakeClock, tmp_path: Path) -> None:
+    """Another site has the post whole, its versions too, and finds its words."""
+    url = f"sqlite:///{tmp_path / 'other'}/publisher.db"
+    other = open_site(Environment(tmp_path / "other", url, SITE_URL, "another key"), clock)
+    take(other, exported)
+    assert row(other) == WHOLE
+    with blog.database.read() as here, other.database.read() as there:
+        ours = [revisions.get(here, posts.get(here, 1), n).content for n in (2, 3)]
+        theirs = [revisions.get(there, posts.get(there, 1), n).content for n in (2, 3)]
+        assert ours == theirs
+        for name in prose():
+            assert [hit.post_id for hit in search.find(there, word(name))] == [1], name
+    other.database.close()
+
+
+@pytest.mark.parametrize("name", [*NAMES, "tags"])
+def test_import_sees_a_change_of_one_column(blog: Site, exported: Path, name: str) -> None:
+    """What differs in one thing only is not taken for a known post; its address is ours."""
+    if name == "tags":
+        with blog.database.write() as db:
+            assign(db, posts.get(db, 1), TAGS[1:], blog.clock())
+    else:
+        set_row(blog, {name: BLANK[name]})
+    plan = take(blog, exported)
+    assert (plan.known, plan.kept) == ((1, 0) if name == "slug" else (0, 1))
+
+
+def prose() -> list[str]:
+    """The columns of text that people read."""
+    return [c.name for c in COLUMNS if isinstance(c.type, String) and c.name not in NO_PROSE]
+
+
+def test_search(blog: Site) -> None:
+    """Readers find a post by each of its texts, authors a draft."""
+    whole = content_of(blog)
+    set_row(blog, BLANK)
+    save(blog, whole)
+    with blog.database.read() as db:
+        for name in prose():
+            assert [hit.post_id for hit in search.find(db, word(name))] == [1], name
+    with blog.database.write() as db:
+        posts.delete(db, posts.get(db, 1), blog.clock())
+    with blog.database.read() as db:
+        for name in prose():
+            wanted = overview.Filter(state="deleted", words=word(name))
+            assert [line.id for line in overview.rows(db, wanted, 1)] == [1], name
+            assert search.find(db, word(name)) == []
+
+
+def test_readers_see_the_page(blog: Site) -> None:
+    """The post that all this is about is one that readers see."""
+    with blog.database.read() as db:
+        found = published.at_path(db, FULL["slug"], "page")
+        assert re.search(word("title"), found.title)
