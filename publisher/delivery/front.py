@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,15 +18,15 @@ import structlog
 from sqlalchemy import select
 
 from publisher.base.errors import PublisherError
-from publisher.delivery.lane import Lane
 from publisher.delivery.tag_feeds import TagFeeds
+from publisher.delivery.trusted_proxies import believe
 from publisher.delivery.watch import Watch
-from publisher.feeds.conditional import Moved, Served, too_soon
+from publisher.feeds.conditional import FeedAnswer, Moved, Second, Served, too_soon
 from publisher.installation import Site
 from publisher.publishing.push.targets import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
-from publisher.readers.counter import PollCounter
+from publisher.readers.counter import PollCounter, Ticket
 from publisher.readers.fairness import Fairness
 from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
@@ -42,19 +43,36 @@ WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 log = structlog.get_logger("front")
 
 
+@dataclass(slots=True)
+class Poll:
+    """The head of a poll that may come again, with the answer that it got last.
+
+    `second`: the answer holds as long as this is the document's present second.
+    """
+
+    environ: Environ
+    path: str
+    connection: str = ""  # the Connection header of its answer
+    peer: str = ""
+    document: Served | None = None
+    second: Second | None = None
+    answer: FeedAnswer | None = None
+    ticket: Ticket | None = None
+
+
 class FeedFront:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `polls`, where given, counts each answer on the hot path, after everything is decided. A server
-    with threads sets `lane`, so that they do not get in each other's way.
+    `polls`, where given, counts each answer on the hot path, after everything is decided. Our own
+    server asks `poll` first, on its event loop, and runs the application for the rest.
     """
 
     def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
         self._app = app
         self._polls = polls
-        self.lane: Lane | None = None
         self._fairness: Fairness | None = None
         self._site = site
+        self.clock = site.clock
         self._documents: dict[str, Served | Moved] = {}
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
@@ -69,28 +87,69 @@ class FeedFront:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a feed from memory, or hand the request on."""
         if not self._ready:
-            self._start()
+            self.start()
+        now = self._moment()
+        answer = self.in_memory(environ, now)
+        if answer is None:
+            made = self._tags.get(environ["PATH_INFO"], self.serial(RSS))
+            if made is None:
+                return self._pass_on(environ, start_response)
+            answer = self._answer(made, environ, now)[0]
+        start_response(answer.status, answer.headers[:])
+        return answer.body
+
+    def in_memory(self, environ: Environ, now: datetime) -> FeedAnswer | None:
+        """The answer to a poll, counted; None where memory has none. Never waits for anything."""
+        document = self._document(environ)
+        return None if document is None else self._answer(document, environ, now)[0]
+
+    def poll(self, poll: "Poll", peer: str) -> FeedAnswer | None:
+        """As `in_memory`, for a poll whose very bytes came before: they are not looked at again."""
+        now = self._moment()
+        document = self._documents.get(poll.path)
+        if (
+            isinstance(document, Served)
+            and document is poll.document
+            and poll.peer == peer
+            and document.second(now) is poll.second
+            and self._fairness is None
+        ):
+            if poll.ticket is not None and self._polls is not None:
+                self._polls.again(poll.ticket, now)
+            return poll.answer
+        environ = {**poll.environ, "REMOTE_ADDR": peer}
+        believe(environ, self._site.environment.trusted_proxies)
+        found = self._document(environ)
+        if found is None:
+            return None
+        poll.answer, poll.ticket = self._answer(found, environ, now)
+        poll.document = found if isinstance(found, Served) else None
+        poll.second = found.second(now) if isinstance(found, Served) else None
+        poll.peer = peer
+        return poll.answer
+
+    def _answer(
+        self, document: Served | Moved, environ: Environ, now: datetime
+    ) -> tuple[FeedAnswer, Ticket | None]:
+        """The answer of one document, and where it was counted."""
+        answer = document.respond(environ, now)
+        if isinstance(document, Moved):
+            return answer, None
+        if self._fairness is not None and answer.code == 200:
+            wait_seconds = self._fairness.wait_seconds(document, environ, now)
+            answer = too_soon(wait_seconds) if wait_seconds else answer
+        ticket = None
+        if self._polls is not None:
+            ticket = self._polls.count(document, answer, environ, now)
+        return answer, ticket
+
+    def _moment(self) -> datetime:
+        """The site's moment; once a second the watch is looked after."""
         now = self._site.clock()
         if not self._checked_at <= now < self._recheck_at:  # the clock may also go back
             self._watch.ensure()
             self._checked_at, self._recheck_at = now, now + _RECHECK
-        path = environ["PATH_INFO"]
-        document = self._documents.get(path)
-        if document is None:
-            if self.lane is not None:
-                self.lane.leave()
-            document = self._less_common(path, environ)
-            if document is None:
-                return self._pass_on(environ, start_response)
-        answer = document.respond(environ, now)
-        if isinstance(document, Served):
-            if self._fairness is not None and answer.code == 200:
-                wait_seconds = self._fairness.wait_seconds(document, environ, now)
-                answer = too_soon(wait_seconds) if wait_seconds else answer
-            if self._polls is not None:
-                self._polls.count(document, answer, environ, now)
-        start_response(answer.status, answer.headers[:])
-        return answer.body if self.lane is None else self.lane.answered(answer.body)
+        return now
 
     @property
     def watching(self) -> bool:
@@ -134,12 +193,15 @@ class FeedFront:
         moved = Moved(self._site.site_url + now_at)
         return {path: moved for path in paths.split() if path != now_at}
 
-    def _less_common(self, path: str, environ: Environ) -> Served | Moved | None:
-        """A tag's feed, or an old address that consists of a query (`/?feed=rss2`)."""
-        if path.endswith("/rss.xml") and path.startswith("/tags/"):
-            return self._tags.get(path, self.serial(RSS))
-        query = environ.get("QUERY_STRING")
-        return self._documents.get(f"{path}?{query}") if query else None
+    def _document(self, environ: Environ) -> Served | Moved | None:
+        """What memory has for a request: a feed, a tag's feed, an old address (`/?feed=rss2`)."""
+        path = environ["PATH_INFO"]
+        document: Served | Moved | None = self._documents.get(path)
+        if document is None and path.endswith("/rss.xml"):
+            document = self._tags.held(path, self.serial(RSS))
+        if document is None and (query := environ.get("QUERY_STRING")):
+            document = self._documents.get(f"{path}?{query}")
+        return document
 
     def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         body = self._app(environ, start_response)
@@ -147,8 +209,8 @@ class FeedFront:
             self._try_refresh()
         return body
 
-    def _start(self) -> None:
-        """At the first request of a process: a thread made at import would not survive a fork."""
+    def start(self) -> None:
+        """Load, watch, count; at the first request at the latest, in the process that serves."""
         with self._starting:
             if self._ready:
                 return

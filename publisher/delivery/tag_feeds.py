@@ -46,12 +46,19 @@ class TagFeeds:
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._storing = threading.Lock()
 
+    def held(self, path: str, serial: int) -> Served | None:
+        """As `get`, without making anything."""
+        held = self._held.get(path)
+        return held.document if held is not None and held.serial == serial else None
+
     def get(self, path: str, serial: int) -> Served | None:
         """The feed at `/tags/<tag>/rss.xml`, as it is with build `serial`; None if there is none.
 
         Without any trouble for the reader: a database that cannot be read is a missing feed here,
         and the view behind says why.
         """
+        if not (path.startswith("/tags/") and path.endswith("/rss.xml")):
+            return None
         held = self._held.get(path)
         if held is not None and held.serial == serial:
             return held.document

@@ -18,14 +18,19 @@ def behind_proxies(app: WsgiApp, trusted: Sequence[Network]) -> WsgiApp:
         return app
 
     def told(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if _is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
-            environ["REMOTE_ADDR"] = _visitor(environ, trusted)
-            scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
-            if scheme in ("http", "https"):
-                environ["wsgi.url_scheme"] = scheme
+        believe(environ, trusted)
         return app(environ, start_response)
 
     return told
+
+
+def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
+    """Put the visitor's address and scheme into `environ` where a proxy in `trusted` says them."""
+    if trusted and is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
+        environ["REMOTE_ADDR"] = _visitor(environ, trusted)
+        scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
+        if scheme in ("http", "https"):
+            environ["wsgi.url_scheme"] = scheme
 
 
 def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
@@ -38,12 +43,13 @@ def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
         if _parse(hop) is None:
             break
         address = hop.strip()
-        if not _is_trusted(address, trusted):
+        if not is_trusted(address, trusted):
             break
     return address
 
 
-def _is_trusted(text: str, trusted: Sequence[Network]) -> bool:
+def is_trusted(text: str, trusted: Sequence[Network]) -> bool:
+    """Whether an address is one of our own proxies'."""
     address = _parse(text)
     return address is not None and any(address in network for network in trusted)
 

@@ -5,7 +5,7 @@ for the dates. What remains for a request is to choose one of a handful of finis
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -23,17 +23,21 @@ Headers = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FeedAnswer:
-    """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body."""
+    """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
+
+    `wires` is where the server keeps it as the bytes that go over the wire.
+    """
 
     code: int
     status: str
     headers: Headers
     body: list[bytes]
     sent_bytes: int = 0
+    wires: dict[str, bytes] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Second:
+class Second:
     """The answers that may be given in one second of the site's clock."""
 
     begins: datetime
@@ -70,7 +74,7 @@ class Served:
         self._fixed: Headers = [("ETag", etag), ("Cache-Control", self.cache_control)]
         self._fixed += [("Vary", "Accept-Encoding"), *(("Link", link) for link in links)]
         self._content_type = content_type
-        self._second: _Second | None = None
+        self._second: Second | None = None
 
     @property
     def plain_bytes(self) -> int:
@@ -88,13 +92,13 @@ class Served:
         return f"public, max-age={self.max_age_seconds}, s-maxage={SHARED_MAX_AGE_SECONDS}"
 
     def respond(self, environ: dict[str, Any], now: datetime) -> FeedAnswer:
-        """The answer to one request; whatever its headers contain, it is 200, 304 or 405."""
+        """The answer to one request; whatever its headers contain, it is 200, 304, 405 or 412."""
         method = environ["REQUEST_METHOD"]
         if method not in ("GET", "HEAD"):
             return _NOT_ALLOWED
-        second = self._second
-        if second is None or not second.begins <= now < second.ends:
-            second = self._prepare(now)
+        if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
+            return _ANOTHER  # compared strongly, as RFC 9110 has it, a weak tag equals none
+        second = self.second(now)
         if self._is_current(environ):
             return second.not_modified
         compressed = accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
@@ -102,6 +106,13 @@ class Served:
         if method == "HEAD":
             return FeedAnswer(200, answer.status, answer.headers, [])
         return answer
+
+    def second(self, now: datetime) -> Second:
+        """The answers of this second; the same object for as long as they hold."""
+        second = self._second
+        if second is None or not second.begins <= now < second.ends:
+            second = self._prepare(now)
+        return second
 
     def _is_current(self, environ: dict[str, Any]) -> bool:
         """Whether the reader holds this document: If-None-Match decides alone where it is given."""
@@ -118,7 +129,7 @@ class Served:
             return moment > self.last_modified
         return moment >= self.last_modified
 
-    def _prepare(self, now: datetime) -> _Second:
+    def _prepare(self, now: datetime) -> Second:
         begins = now.replace(microsecond=0)
         # Left out where it tells two documents apart in nothing: libcurl, and so newsboat, throws
         # away the body of a 200 whose Last-Modified is no later than that of its own copy.
@@ -146,7 +157,7 @@ class Served:
         )
         not_modified = FeedAnswer(304, "304 Not Modified", validated, [])
         # Threads that prepare the same second at once make equal values; the last one stays.
-        self._second = _Second(begins, begins + _SECOND, not_modified, plain, compressed)
+        self._second = Second(begins, begins + _SECOND, not_modified, plain, compressed)
         return self._second
 
 
@@ -191,6 +202,7 @@ _ENCODINGS: tuple[Headers, Headers] = ([], [("Content-Encoding", "gzip")])
 _NOT_ALLOWED = FeedAnswer(
     405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
 )
+_ANOTHER = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])
 
 
 def _names(header: str, opaque: str) -> bool:

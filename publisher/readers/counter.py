@@ -67,16 +67,17 @@ class Polls:
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Group, document: CountedDocument, at_ms: int) -> None:
-        """Put one poll to its like."""
+    def add(self, group: Group, document: CountedDocument, at_ms: int) -> list[int] | None:
+        """Put one poll to its like: the list it went to, None where it is full."""
         if self.held >= MOST_HELD:
             self.lost += 1
-            return
+            return None
         self.held += 1
         times = self.times_ms.get(group)
         if times is None:
             times = self._begin(group, document)
         times.append(at_ms)
+        return times
 
     def take(self, other: "Polls") -> None:
         """Add what `other` holds, within the limits."""
@@ -91,6 +92,19 @@ class Polls:
         if len(self.times_ms) >= MOST_GROUPS:
             group = (*group[:5], "", "", "", "", group[9])
         return self.times_ms.setdefault(group, [])
+
+
+_NONE = Polls()
+
+
+@dataclass(slots=True)
+class Ticket:
+    """Where a poll was counted, so that the next one that is the same in all is counted at once."""
+
+    group: Group
+    document: CountedDocument
+    polls: Polls
+    times_ms: list[int]
 
 
 class PollCounter:
@@ -111,8 +125,8 @@ class PollCounter:
         answer: CountedAnswer,
         environ: dict[str, Any],
         now: datetime,
-    ) -> None:
-        """Note one answered poll."""
+    ) -> Ticket:
+        """Note one answered poll; the ticket is for `again`."""
         get = environ.get
         group = (
             id(document),
@@ -126,15 +140,22 @@ class PollCounter:
             get("HTTP_IF_MODIFIED_SINCE", "")[:LONGEST_VALIDATOR],
             get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
         )
+        ticket = Ticket(group, document, _NONE, [])
+        self.again(ticket, now)
+        return ticket
+
+    def again(self, ticket: Ticket, now: datetime) -> None:
+        """Note one more poll that is like the one of `ticket` in everything but its time."""
         at_ms = int(now.timestamp() * 1000)
         with self._counting:
             polls = self._polls
-            times = polls.times_ms.get(group)
-            if times is None or polls.held >= MOST_HELD:
-                polls.add(group, document, at_ms)
-            else:  # what `add` would do, without the call: nearly every poll of a busy site
+            if ticket.polls is polls and polls.held < MOST_HELD:
                 polls.held += 1
-                times.append(at_ms)
+                ticket.times_ms.append(at_ms)
+                return
+            times = polls.add(ticket.group, ticket.document, at_ms)
+            if times is not None:
+                ticket.polls, ticket.times_ms = polls, times
 
     def start(self) -> None:
         """Begin to flush, in each process at its first request; again after a fork."""

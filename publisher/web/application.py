@@ -8,7 +8,6 @@ from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
 from publisher.base.environment import Environment, read_environment, secret_key
-from publisher.blog.media import MAX_BYTES
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site
@@ -30,12 +29,9 @@ from publisher.web import (
     setup,
     studio,
 )
+from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
 from publisher.web.readers import report, simulated
 from publisher.web.studio import login
-
-# The largest upload and its form around it; the form's own texts may be as long as a post.
-MAX_REQUEST_BYTES = MAX_BYTES + 8 * 1024 * 1024
-MAX_TEXT_BYTES = 8 * 1024 * 1024
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -74,8 +70,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app = Flask("publisher", template_folder=str(_templates()), static_folder=None)
     app.config.update(
         SECRET_KEY=secret_key(site.environment),
-        MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
-        MAX_FORM_MEMORY_SIZE=MAX_TEXT_BYTES,
+        MAX_CONTENT_LENGTH=UPLOAD_BYTES,
+        MAX_FORM_MEMORY_SIZE=TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=site.site_url.startswith("https:"),

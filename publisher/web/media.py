@@ -1,6 +1,6 @@
 """`/media/<name>`: uploaded files. Names are hashes of the content, so copies are good for ever."""
 
-from flask import Blueprint, Response, send_from_directory
+from flask import Blueprint, Response, request, send_from_directory
 
 from publisher.base.errors import NotFound
 from publisher.blog import media
@@ -17,6 +17,8 @@ def file(name: str) -> Response:
     folder = site().environment.media
     if not media.is_name(name) or not (folder / name).is_file():
         raise NotFound("there is no such file")
+    if request.range is None:
+        request.environ.pop("HTTP_RANGE", None)  # not understood: ignored, says RFC 9110
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
     response = send_from_directory(folder, name, mimetype=kind, etag=name)
     response.headers["Cache-Control"] = FOR_EVER

@@ -1,23 +1,73 @@
-"""One web worker of `publisher serve`."""
+"""One web worker of `publisher serve`: a process with one event loop that owns the public port."""
 
+import asyncio
+import ctypes
 import gc
 import os
+import signal
+import socket
+import sys
 
+import uvloop
 from flask import Flask
 
 from publisher.base import logs
-from publisher.delivery.lane import Lane
-from publisher.web.application import create_app
+from publisher.delivery.http_server import HttpServer
+from publisher.web.application import close_app, create_app, current_site
+from publisher.web.limits import body_limit
+
+BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+# How long a thread that renders may keep the interpreter while the event loop wants it.
+_SWITCH_SECONDS = 0.001
 
 
-def application() -> Flask:
-    """What granian calls in each worker process."""
+def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
+    """Serve what connects to `listener` until SIGTERM, or until the server is gone.
+
+    Each few seconds a byte is written to the pipe `beat`, the first one when requests are answered.
+    """
     os.umask(0o077)
+    _end_with_parent(parent_pid)
     logs.configure()
     app = create_app()
-    app.extensions["front"].lane = Lane()
+    app.extensions["front"].start()
     # What is there now stays: without this each full collection looks through all of it again,
     # which costs a page that makes many objects (the readers report) a third of its time.
     gc.collect()
     gc.freeze()
-    return app
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    uvloop.run(_serve(app, listener, beat))
+    close_app(app)
+
+
+async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    trusted = current_site(app).environment.trusted_proxies
+    server = HttpServer(app.wsgi_app, app.extensions["front"], body_limit, trusted)
+    await server.start(listener)
+    while not stop.is_set():
+        try:
+            if not server.stuck:  # else somebody should put another process here
+                os.write(beat, b".")
+            await asyncio.wait_for(stop.wait(), BEAT_SECONDS)
+        except TimeoutError:
+            pass
+        except BrokenPipeError:
+            break
+    await server.stop(FINISH_SECONDS)
+
+
+def _end_with_parent(parent_pid: int) -> None:
+    """SIGTERM ends this process at any moment of its start, and so does the server's death."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the server, which tells us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent_pid:
+        sys.exit(1)  # the server was killed before the kernel had been told
+
+
+if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is
+    run(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), parent_pid=int(sys.argv[3]))

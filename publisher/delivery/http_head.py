@@ -1,0 +1,118 @@
+"""A request's head as RFC 9112 wants it: checked, and turned into a WSGI environment.
+
+The parser (httptools) has refused by then what is not a head at all; here is refused what is one
+and still must not be answered.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+MOST_HEAD_BYTES, MOST_HEADERS = 32_768, 100
+
+Environ = dict[str, Any]
+
+_HOST = re.compile(rb"[A-Za-z0-9.\-_~%!$&'()*+,;=:\[\]]*")
+_ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
+
+
+class Refused(Exception):
+    """This request gets `status` and the connection is closed; `headers` are sent besides."""
+
+    def __init__(self, status: str, text: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.headers = headers
+
+
+@dataclass(slots=True)
+class Head:
+    """A head that may be answered; `environ` lacks the peer's address and the body.
+
+    `length` is the body's length in bytes: 0 where there is none, None where it comes in chunks.
+    """
+
+    environ: Environ
+    keep_alive: bool
+    length: int | None
+
+    @property
+    def expects_continue(self) -> bool:
+        """Whether the body is held back until we say 100 Continue."""
+        expected = str(self.environ.get("HTTP_EXPECT", "")).lower()
+        return expected == "100-continue" and self.environ["SERVER_PROTOCOL"] == "HTTP/1.1"
+
+
+def make_head(
+    method: str, target: bytes, version: str, headers: list[tuple[bytes, bytes]], keep_alive: bool
+) -> Head:
+    """The head of one request; raises Refused."""
+    if version not in ("1.0", "1.1"):
+        raise Refused("400 Bad Request", "This server speaks HTTP/1.1 and HTTP/1.0.")
+    host, path, query = _target(method, target)
+    environ: Environ = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(path).decode("latin-1") if b"%" in path else path.decode(),
+        "QUERY_STRING": query.decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{version}",
+        "wsgi.url_scheme": "http",
+    }
+    _add_headers(environ, headers)
+    _check_host(environ, host, [value for name, value in headers if name.lower() == b"host"])
+    expected = environ.get("HTTP_EXPECT", "100-continue").lower()
+    if expected != "100-continue" and version == "1.1":
+        raise Refused("417 Expectation Failed", "Only 100-continue can be expected here.")
+    return Head(environ, keep_alive, _length(environ))
+
+
+def _target(method: str, target: bytes) -> tuple[bytes | None, bytes, bytes]:
+    """The authority (in absolute form), path and query of a request target."""
+    host = None
+    if method == "CONNECT":
+        raise Refused("405 Method Not Allowed", "This is not a proxy.", (("Allow", "GET, HEAD"),))
+    if found := _ABSOLUTE.fullmatch(target):
+        host, target = found[1], found[2]
+        target = target if target.startswith(b"/") else b"/" + target
+    elif target == b"*" and method == "OPTIONS":
+        raise Refused("204 No Content", "", (("Allow", "GET, HEAD, POST, OPTIONS"),))
+    elif not target.startswith(b"/") or b"#" in target:
+        raise Refused("400 Bad Request", "The address cannot be understood.")
+    path, _, query = target.partition(b"?")
+    return host, path, query
+
+
+def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
+    """Headers under their names in WSGI; with an underscore they could pass for another one."""
+    for raw_name, raw_value in headers:
+        if b"_" in raw_name:
+            continue
+        name = raw_name.decode("latin-1").upper().replace("-", "_")
+        value = raw_value.decode("latin-1").strip(" \t")
+        key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+        if key in environ:
+            value = environ[key] + ("; " if name == "COOKIE" else ", ") + value
+        environ[key] = value
+
+
+def _check_host(environ: Environ, host: bytes | None, given: list[bytes]) -> None:
+    """RFC 9112 3.2: exactly one Host in HTTP/1.1; the target's own authority comes before it."""
+    least = 1 if environ["SERVER_PROTOCOL"] == "HTTP/1.1" else 0
+    if not least <= len(given) <= 1 or not all(_HOST.fullmatch(value.strip()) for value in given):
+        raise Refused("400 Bad Request", "A request names its host, once.")
+    if host is not None:
+        if not host or not _HOST.fullmatch(host):
+            raise Refused("400 Bad Request", "The address cannot be understood.")
+        environ["HTTP_HOST"] = host.decode("ascii")
+
+
+def _length(environ: Environ) -> int | None:
+    codings = environ.get("HTTP_TRANSFER_ENCODING")
+    if codings is None:
+        return int(environ.get("CONTENT_LENGTH") or 0)
+    if codings.lower() != "chunked" or environ["SERVER_PROTOCOL"] != "HTTP/1.1":
+        raise Refused("400 Bad Request", "A body comes as it is, or in chunks.")
+    environ.pop("CONTENT_LENGTH", None)
+    return None

@@ -1,0 +1,81 @@
+"""The server of one worker: takes connections, looks after their time, and ends in order."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Sequence
+
+from publisher.base.environment import Network
+from publisher.delivery.connection import Connection
+from publisher.delivery.front import FeedFront
+from publisher.delivery.http_body import Limit
+from publisher.delivery.http_shared import Shared
+from publisher.delivery.page_threads import WsgiApp
+
+BACKLOG = 1_024
+
+
+class HttpServer:
+    """Serves `front` and, behind it, a WSGI application on the running event loop.
+
+    `limit` says how many bytes a body may have by its path; `trusted` are our own proxies.
+    """
+
+    def __init__(
+        self, app: WsgiApp, front: FeedFront, limit: Limit, trusted: Sequence[Network] = ()
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._shared = Shared(app, front, limit, trusted, self._loop.call_soon_threadsafe)
+        self._sweeping = False
+
+    @property
+    def stuck(self) -> bool:
+        """Whether pages have been waiting for so long that this process is of no use."""
+        return self._shared.pages.stuck
+
+    async def start(self, listener: socket.socket) -> None:
+        """Begin to serve what connects to `listener`."""
+        self._listener = listener.dup()
+        host, port, *_ = listener.getsockname()
+        self._shared.address = {"SERVER_NAME": host, "SERVER_PORT": str(port)}
+        self._server = await self._loop.create_server(self._connect, sock=listener, backlog=BACKLOG)
+
+    async def stop(self, seconds: float) -> None:
+        """Answer what has been asked and end; after `seconds` whatever is left is broken off."""
+        self._server.close()
+        self._shared.stopping = True
+        self._shared.known.clear()
+        await self._take_waiting()
+        begun = self._loop.time()
+        while self._shared.connections and self._loop.time() < begun + seconds:
+            await asyncio.sleep(0.05)  # what lies in the sockets is read
+            for connection in list(self._shared.connections):
+                if connection.used or self._loop.time() > begun + 1.0:
+                    connection.end()
+        for connection in list(self._shared.connections):
+            connection.abort()
+        self._shared.pages.close()
+
+    def _connect(self) -> Connection:
+        if not self._sweeping:
+            self._sweeping = True
+            self._loop.call_later(1.0, self._sweep)
+        return Connection(self._shared)
+
+    def _sweep(self) -> None:
+        """Once a second while there are connections."""
+        self._shared.second += 1
+        for connection in list(self._shared.connections):
+            connection.sweep()
+        self._sweeping = bool(self._shared.connections)
+        if self._sweeping:
+            self._loop.call_later(1.0, self._sweep)
+
+    async def _take_waiting(self) -> None:
+        """Take the connections that the kernel has accepted and nobody has taken."""
+        self._listener.setblocking(False)
+        with contextlib.suppress(BlockingIOError, OSError):
+            while True:
+                taken, _ = self._listener.accept()
+                await self._loop.connect_accepted_socket(self._connect, taken)
+        self._listener.close()

@@ -1,0 +1,76 @@
+"""What the connections of one worker share: whom they serve, and how many there are."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from publisher.base.environment import Network
+from publisher.delivery.front import FeedFront, Poll
+from publisher.delivery.http_body import Limit, Spool
+from publisher.delivery.page_threads import PageThreads, WsgiApp
+from publisher.delivery.trusted_proxies import is_trusted
+
+MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8_192, 1_024
+MOST_KNOWN_HEADS = 8_192
+
+
+class Shared:
+    """`front`, and behind it the WSGI application `app`; `limit` says how long a body may be.
+
+    `trusted`: proxies, who may have any number of connections. `second` counts the seconds in
+    which there was a connection; `known` are heads of polls that came before.
+    """
+
+    def __init__(
+        self,
+        app: WsgiApp,
+        front: FeedFront,
+        limit: Limit,
+        trusted: Sequence[Network],
+        tell: Callable[..., object],
+    ) -> None:
+        self.app = app
+        self.front = front
+        self.limit = limit
+        self.pages = PageThreads(tell)
+        self.spool = Spool()
+        self.connections: set[Any] = set()
+        self.known: dict[bytes, Poll] = {}
+        self.address: dict[str, str] = {}
+        self.second = 0
+        self.stopping = False
+        self._trusted = trusted
+        self._of_address: dict[str, int] = {}
+
+    @property
+    def crowded(self) -> bool:
+        """Whether idle connections should go soon."""
+        return len(self.connections) > MOST_CONNECTIONS // 2
+
+    def take(self, connection: object, peer: str) -> bool:
+        """Keep a new connection; False: it is one too many."""
+        self.connections.add(connection)
+        count = self._of_address[peer] = self._of_address.get(peer, 0) + 1
+        if count > MOST_OF_AN_ADDRESS and not is_trusted(peer, self._trusted):
+            return False
+        return len(self.connections) <= MOST_CONNECTIONS
+
+    def lose(self, connection: object, peer: str) -> None:
+        """Forget a connection."""
+        self.connections.discard(connection)
+        count = self._of_address.get(peer, 0) - 1
+        if count > 0:
+            self._of_address[peer] = count
+        else:
+            self._of_address.pop(peer, None)
+
+    def lost(self, connection: object) -> bool:
+        """Whether a connection is gone."""
+        return connection not in self.connections
+
+    def remember(self, raw: bytes, poll: Poll) -> None:
+        """Keep the head of a poll, so that it need not be parsed again."""
+        if self.stopping:
+            return
+        if len(self.known) >= MOST_KNOWN_HEADS:
+            self.known.clear()
+        self.known[raw] = poll

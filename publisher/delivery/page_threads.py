@@ -1,0 +1,249 @@
+"""The bridge from the event loop to a WSGI application, in a bounded pool of threads.
+
+A thread works on a request that is whole, and gives what it has made back to the loop a part at a
+time: it is held as long as the application works, never as long as a reader reads.
+"""
+
+import gzip
+import io
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, Any
+
+import structlog
+
+from publisher.base.clock import monotonic_seconds
+from publisher.base.dates import format_rfc822
+from publisher.delivery.http_head import Environ
+from publisher.feeds.conditional import accepts_gzip
+
+THREADS, MOST_AT_ONCE = 8, 48
+PART_BYTES = 256 * 1024
+STUCK_SECONDS = 60.0
+LEAST_GZIP_BYTES = 1_000
+_COMPRESSIBLE = ("text/", "application/xml", "application/json", "application/atom+xml")
+_FOR_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer"}
+
+WsgiApp = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+log = structlog.get_logger("pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes for the wire; `last`: nothing follows; `keep`: then the connection may be used on."""
+
+    data: bytes
+    last: bool
+    keep: bool = True
+
+
+class Page:
+    """One request in the application's hands. Its methods run in threads, one after the other."""
+
+    def __init__(
+        self, app: WsgiApp, environ: Environ, body: IO[bytes] | None, keep: bool, now: datetime
+    ) -> None:
+        self._app = app
+        self._body = body or io.BytesIO()
+        self._environ = {
+            **environ,
+            "wsgi.version": (1, 0),
+            "wsgi.input": self._body,
+            "wsgi.input_terminated": True,
+            "wsgi.errors": io.StringIO(),
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+        }
+        self._keep = keep
+        self._now = now
+        self._made: Iterable[bytes] = ()
+        self._parts: Iterator[bytes] = iter(())
+        self._status, self._headers = "", list[tuple[str, str]]()
+        self._left: int | None = None  # bytes that the announced length still wants
+        self._chunked = False
+
+    def begin(self) -> Part:
+        """The head of the answer and the first part of its body."""
+        try:
+            self._made = self._app(self._environ, self._start_response)
+            self._parts = iter(self._made)
+            data, over = (b"", True) if self._has_no_body() else self._pull()
+        except Exception:
+            log.exception("a page failed")
+            self.close()
+            return _failure()
+        data = self._compressed(data) if over else data
+        if not self._has_no_body():
+            self._frame(len(data), over)
+        return self._part(self._head(), data, over)
+
+    def more(self) -> Part:
+        """The next part of the body."""
+        try:
+            data, over = self._pull()
+        except Exception:
+            log.exception("an answer broke off")
+            self.close()
+            return Part(b"", last=True, keep=False)
+        return self._part(b"", data, over)
+
+    def close(self) -> None:
+        """Let the application clean up; also where nobody wants the answer any more."""
+        close = getattr(self._made, "close", None)
+        self._made, self._parts = (), iter(())
+        with suppress(Exception):
+            if close is not None:
+                close()
+        self._body.close()
+
+    def _start_response(
+        self, status: str, headers: list[tuple[str, str]], _failure: Any = None
+    ) -> Callable[[bytes], object]:
+        self._status, self._headers = status, list(headers)
+        return _refuse_write
+
+    def _has_no_body(self) -> bool:
+        return self._environ["REQUEST_METHOD"] == "HEAD" or self._status[:3] in ("204", "304")
+
+    def _pull(self) -> tuple[bytes, bool]:
+        """The next bytes, some PART_BYTES of them, and whether they were the last."""
+        taken, size = [], 0
+        for chunk in self._parts:
+            taken.append(chunk)
+            size += len(chunk)
+            if size >= PART_BYTES:
+                return b"".join(taken), False
+        return b"".join(taken), True
+
+    def _frame(self, length: int, over: bool) -> None:
+        """Decide how the end of the body is told: `length` bytes are there, all of it if `over`."""
+        announced = self._header("content-length")
+        if announced:
+            self._left = int(announced)
+        elif over:
+            self._left = length
+            self._headers.append(("Content-Length", str(length)))
+        elif self._environ["SERVER_PROTOCOL"] == "HTTP/1.1":
+            self._chunked = True
+        else:
+            self._keep = False
+
+    def _compressed(self, data: bytes) -> bytes:
+        """The whole body as it is sent; for HEAD only the headers become what GET's would be.
+
+        Text for strangers: beside a cookie may stand secrets that the length would betray.
+        """
+        if self._status[:3] != "200" or not self._header("content-type").startswith(_COMPRESSIBLE):
+            return data
+        cookies = "HTTP_COOKIE" in self._environ or self._header("set-cookie")
+        if cookies or self._header("content-encoding"):
+            return data
+        vary = self._header("vary")
+        self._set("Vary", f"{vary}, Accept-Encoding" if vary else "Accept-Encoding")
+        wish = self._environ.get("HTTP_ACCEPT_ENCODING", "")
+        length = len(data) or int(self._header("content-length") or 0)
+        if length < LEAST_GZIP_BYTES or not accepts_gzip(wish):
+            return data
+        self._set("Content-Encoding", "gzip")
+        self._set("Content-Length", None)
+        return gzip.compress(data, 6, mtime=0) if data else data
+
+    def _header(self, wanted: str) -> str:
+        return next((value for name, value in self._headers if name.lower() == wanted), "")
+
+    def _set(self, name: str, value: str | None) -> None:
+        self._headers = [(n, v) for n, v in self._headers if n.lower() != name.lower()]
+        if value is not None:
+            self._headers.append((name, value))
+
+    def _head(self) -> bytes:
+        kept = [(name, value) for name, value in self._headers if name.lower() not in _FOR_THE_HOP]
+        if self._chunked:
+            kept.append(("Transfer-Encoding", "chunked"))
+        if not any(name.lower() == "date" for name, _ in kept):
+            kept.append(("Date", format_rfc822(self._now)))
+        if not self._keep:
+            kept.append(("Connection", "close"))
+        elif self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
+            kept.append(("Connection", "keep-alive"))
+        lines = [f"HTTP/1.1 {self._status}", *(f"{name}: {value}" for name, value in kept)]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+
+    def _part(self, head: bytes, data: bytes, over: bool) -> Part:
+        if self._chunked:
+            data = b"%x\r\n%s\r\n" % (len(data), data) if data else b""
+            data += b"0\r\n\r\n" if over else b""
+        elif self._left is not None:
+            data = data[: self._left]
+            self._left -= len(data)
+        if over:
+            self.close()
+        whole = self._keep and not self._left
+        return Part(head + data, last=over, keep=whole)
+
+
+class PageThreads:
+    """The threads, and how many requests they may have at once.
+
+    `tell` carries a call into the event loop's thread.
+    """
+
+    def __init__(self, tell: Callable[..., object]) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
+        self._tell = tell
+        self._waiting = 0
+        self._begun: dict[int, float] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether one more would wait too long."""
+        return self._waiting >= MOST_AT_ONCE
+
+    @property
+    def stuck(self) -> bool:
+        """Whether every thread has been at the same work for long: this process is of no use."""
+        since = list(self._begun.values())
+        long_ago = monotonic_seconds() - STUCK_SECONDS
+        return len(since) >= THREADS and all(begun < long_ago for begun in since)
+
+    def run(self, work: Callable[[], Part | None], then: Callable[[Part | None], object]) -> None:
+        """Do `work` in a thread, then call `then` with its result in the event loop."""
+        self._waiting += 1
+        self._threads.submit(self._do, work, then)
+
+    def close(self) -> None:
+        """No more work; what was begun is finished by whoever waits for it."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _do(self, work: Callable[[], Part | None], then: Callable[[Part | None], object]) -> None:
+        key = threading.get_ident()
+        self._begun[key] = monotonic_seconds()
+        try:
+            found = work()
+        finally:
+            del self._begun[key]
+        with suppress(RuntimeError):  # the loop has been closed: nobody waits
+            self._tell(self._done, then, found)
+
+    def _done(self, then: Callable[[Part | None], object], found: Part | None) -> None:
+        self._waiting -= 1
+        then(found)
+
+
+def _failure() -> Part:
+    text = b"The mistake is ours and has been noted. Try again later.\n"
+    head = (
+        b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        b"Content-Length: %d\r\nConnection: close\r\n\r\n"
+    )
+    return Part(head % len(text) + text, last=True, keep=False)
+
+
+def _refuse_write(_data: bytes) -> object:
+    raise NotImplementedError("this application returns its body")

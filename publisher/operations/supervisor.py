@@ -1,0 +1,154 @@
+"""The processes of a served site: started, replaced when they die or hang, renewed, ended.
+
+All workers inherit one listening socket. A worker that ends loses no request: what has connected
+and was not taken yet waits in the socket for another worker.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import structlog
+
+from publisher.base.clock import monotonic_seconds
+
+RESTART_PAUSE_SECONDS = 1.0
+STOP_SECONDS = 10.0
+HANG_SECONDS = 30.0  # without a beat; a worker that starts has as long
+
+log = structlog.get_logger("serve")
+
+
+class Child:
+    """A process that is looked after; one with a `beat` pipe says that it lives."""
+
+    def __init__(self, process: subprocess.Popen[bytes], beat: int | None) -> None:
+        self.process = process
+        self.beat = beat
+        self.ready = False
+        self.beaten_at = monotonic_seconds()
+
+    @property
+    def hangs(self) -> bool:
+        """Whether nothing has been heard of it for too long."""
+        return self.beat is not None and monotonic_seconds() - self.beaten_at > HANG_SECONDS
+
+
+class Supervisor:
+    """One scheduler and some workers on one socket; `ready` is called when one worker answers.
+
+    SIGTERM and Ctrl-C end all; SIGHUP replaces the workers, the old ones leave when new ones work.
+    """
+
+    def __init__(self, listener: socket.socket, workers: int, ready: Callable[[], object]) -> None:
+        self._listener = listener
+        self._count = workers
+        self._ready: Callable[[], object] | None = ready
+        self._stop = self._renew = False
+        self._scheduler: Child | None = None
+        self._workers: list[Child] = []
+        self._old: list[Child] = []
+        self._selector = selectors.DefaultSelector()
+
+    def run(self) -> None:
+        """Look after the processes until told to stop."""
+        woken, waker = os.pipe()
+        os.set_blocking(waker, False)
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, self._told)
+        self._selector.register(woken, selectors.EVENT_READ)
+        try:
+            while not self._stop:
+                pause = self._look_after()
+                for key, _ in self._selector.select(pause):
+                    self._hear(key.fd, key.data)
+        finally:
+            self._end([child for child in (self._scheduler, *self._workers, *self._old) if child])
+
+    def _told(self, number: int, _frame: FrameType | None) -> None:
+        self._stop = self._stop or number in (signal.SIGTERM, signal.SIGINT)
+        self._renew = self._renew or number == signal.SIGHUP
+
+    def _look_after(self) -> float:
+        """Replace who is missing; the seconds after which to look again."""
+        if self._scheduler is not None and self._scheduler.process.poll() is not None:
+            log.warning("the scheduler ended and is started again")
+            self._scheduler = None
+            return RESTART_PAUSE_SECONDS
+        if self._scheduler is None:
+            self._scheduler = _start_scheduler()
+        if self._renew:
+            self._renew, self._old, self._workers = False, self._old + self._workers, []
+        for worker in self._workers:
+            if worker.hangs:
+                log.warning("a worker hangs and is replaced", pid=worker.process.pid)
+                worker.process.kill()
+                worker.process.wait()
+        self._old = [child for child in self._old if child.process.poll() is None]
+        dead = [child for child in self._workers if child.process.poll() is not None]
+        for child in dead:
+            log.warning("a worker ended and is replaced", status=child.process.returncode)
+            self._workers.remove(child)
+        if dead:
+            return RESTART_PAUSE_SECONDS
+        while len(self._workers) < self._count:
+            self._workers.append(self._start_worker())
+        return HANG_SECONDS / 3
+
+    def _hear(self, pipe: int, child: Child | None) -> None:
+        """A worker's beat, or a signal's number; an end of file is a worker's end."""
+        heard = os.read(pipe, 4096)
+        if child is None:
+            return
+        if not heard:
+            self._selector.unregister(pipe)
+            os.close(pipe)
+            return
+        child.beaten_at = monotonic_seconds()
+        if not child.ready:
+            child.ready = True
+            if self._old:
+                self._old[0].process.terminate()
+                self._old = self._old[1:] + self._old[:1]
+            if self._ready is not None:
+                self._ready()
+                self._ready = None
+
+    def _start_worker(self) -> Child:
+        beat, theirs = os.pipe()
+        listener = self._listener.fileno()
+        words = [str(listener), str(theirs), str(os.getpid())]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "publisher.web.worker", *words],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[listener, theirs],
+        )
+        os.close(theirs)
+        child = Child(process, beat)
+        self._selector.register(beat, selectors.EVENT_READ, child)
+        return child
+
+    def _end(self, children: list[Child]) -> None:
+        """SIGTERM for all at once, SIGKILL for whoever has not ended in time."""
+        self._listener.close()
+        for child in children:
+            child.process.terminate()
+        end = monotonic_seconds() + STOP_SECONDS
+        for child in children:
+            try:
+                child.process.wait(max(0.1, end - monotonic_seconds()))
+            except subprocess.TimeoutExpired:
+                child.process.kill()
+                child.process.wait()
+
+
+def _start_scheduler() -> Child:
+    command = [sys.executable, "-m", "publisher.operations.scheduler", str(os.getpid())]
+    return Child(subprocess.Popen(command, stdin=subprocess.DEVNULL), None)
