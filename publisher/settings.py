@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import parse_zone
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.core.polling import parse as parse_policy
-from publisher.core.ttl.rule import MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.storage.tables.blog import Preference
 
 
@@ -31,7 +31,9 @@ class Settings:
     feed_items: int = 20
     home_items: int = 10
     undo_seconds: int = 60
-    etag: str = "document"
+    freshness: str = EXACT
+    skip_hours: str = "off"
+    etag: str = "renewed"
     old_feeds: str = ""
     river_policy: str = "attentive"
     river_keep_days: int = 90
@@ -60,6 +62,7 @@ class Settings:
             planner=self.planner,
             profile=self.profile,
             poll_minutes=self.poll_minutes,
+            freshness=self.freshness,
         )
 
 
@@ -186,7 +189,9 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "feed_items": _whole(1, 200),
     "home_items": _whole(1, 100),
     "undo_seconds": _whole(0, 3600),
-    "etag": _choice("document", "quiet"),
+    "freshness": _choice(*FRESHNESS),
+    "skip_hours": _choice("off", "learned"),
+    "etag": _choice("renewed", "document", "quiet"),
     "old_feeds": _paths,
     "river_policy": lambda text: parse_policy(text.strip()).spec,
     "river_keep_days": _whole(1, 36500),

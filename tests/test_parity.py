@@ -32,6 +32,7 @@ ZONE = ZoneInfo("America/New_York")
 MONDAY = datetime(2024, 3, 4, tzinfo=ZONE)
 HOURS = 48
 FIRST_POLL_MINUTE = 7
+POLICIES = "ttl", "max-age"
 # Minutes after Monday 00:00 at which somebody posts; the second day is another kind of day.
 POSTS = (7 * 60 + 5, 9 * 60 + 20, 9 * 60 + 22, 12 * 60 + 40, 19 * 60 + 31,
          32 * 60 + 3, 39 * 60 + 15, 45 * 60 + 59)  # fmt: skip
@@ -56,15 +57,15 @@ def minutes_of(instants: list[int]) -> list[int]:
 
 
 class Reader:
-    """Polls the feed over HTTP as the `ttl` policy says."""
+    """Polls the feed over HTTP as a policy says."""
 
-    def __init__(self, http: FlaskClient) -> None:
-        self.http, self.policy = http, parse("ttl")
+    def __init__(self, http: FlaskClient, policy: str) -> None:
+        self.http, self.policy = http, parse(policy)
         self.memory = self.policy.start()
         self.validators: dict[str, str] = {}
         self.known: set[bytes] = set()
         self.polls: list[int] = []
-        self.ttls: list[int] = []
+        self.told: list[tuple[int | None, int]] = []
 
     def poll(self, now: datetime) -> datetime:
         """One conditional request; when the next one is due."""
@@ -76,7 +77,7 @@ class Reader:
         if answer.status_code == 200:
             self.validators = {"If-None-Match": answer.headers["ETag"]}
         self.polls.append(at)
-        self.ttls.append(fresh // 60)
+        self.told.append((int(ttl[0]) if ttl else None, fresh))
         told = Answer(
             answer.status_code,
             new_items=len(guids - self.known),
@@ -88,10 +89,10 @@ class Reader:
         return now + timedelta(seconds=self.policy.decide(self.memory, at).wait_seconds)
 
 
-def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> Reader:
+def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> list[Reader]:
     """Run the application minute by minute for 48 hours: builds, posts, polls."""
-    front, reader = app.extensions["front"], Reader(http)
-    due = MONDAY + timedelta(minutes=FIRST_POLL_MINUTE)
+    front, readers = app.extensions["front"], [Reader(http, policy) for policy in POLICIES]
+    due = dict.fromkeys(readers, MONDAY + timedelta(minutes=FIRST_POLL_MINUTE))
     for minute in range(HOURS * 60):
         clock.moment = (MONDAY + timedelta(minutes=minute)).astimezone(UTC)
         if minute in POSTS:
@@ -99,28 +100,33 @@ def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> Reader:
         if minute in POSTS or minute % 60 == 0:
             rebuild(site, clock())
             front.refresh()
-        if clock() == due:
-            due = reader.poll(clock())
-    return reader
+        for reader in readers:
+            if clock() == due[reader]:
+                due[reader] = reader.poll(clock())
+    return readers
 
 
 def test_48_hours_live_and_simulated_are_the_same(
     site: Site, app: Flask, client: FlaskClient, clock: FakeClock
 ) -> None:
-    """The same ttl at every poll and the same minutes of polling."""
+    """The same element and the same headers at every poll, and the same minutes of polling, for a
+    reader of the element and for one of the headers."""
     clock.moment = MONDAY.astimezone(UTC)
     with site.database.write() as db:
         store_setting(db, "timezone", "America/New_York")
         update_log.record_all(db, history(), "loaded")
-    reader = live(site, app, client, clock)
+    readers = live(site, app, client, clock)
 
     with site.database.read() as db:
         log = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
     end = MONDAY + timedelta(hours=HOURS)
     line = from_instants("live", log, "America/New_York", int(end.timestamp()))
     start = MONDAY + timedelta(minutes=FIRST_POLL_MINUTE)
-    polls = list(walk(line, parse_publisher("forward")(line), parse("ttl"), int(start.timestamp())))
-    assert minutes_of([poll.at for poll in polls]) == minutes_of(reader.polls)
-    assert [poll.ttl_minutes for poll in polls] == reader.ttls
-    assert len(set(reader.ttls)) > 1
+    documents = parse_publisher("forward")(line)
+    for reader in readers:
+        polls = list(walk(line, documents, reader.policy, int(start.timestamp())))
+        assert minutes_of([poll.at for poll in polls]) == minutes_of(reader.polls)
+        told = [(poll.answer.ttl_minutes, poll.answer.max_age_seconds) for poll in polls]
+        assert told == reader.told
+        assert len(set(told)) > 10
     assert len(log) == len(history()) + len(POSTS)

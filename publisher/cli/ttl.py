@@ -99,6 +99,8 @@ def _answer(here: Any, at: datetime) -> dict[str, Any]:
     return {
         "at": format_rfc3339(at),
         "ttl_minutes": decision.ttl_minutes,
+        "max_age_seconds": decision.max_age_seconds(at),
+        "max_age_by_minute": rules.max_age_by_minute(decision),
         "phase": decision.phase,
         "reasons": explain(decision),
         "expected_updates": decision.expected_updates,

@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import PublisherError
 from publisher.blog import published
 from publisher.feeds import rss
-from publisher.feeds.channel import Channel, content_hash, fingerprint
+from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
 from publisher.installation import Site
 from publisher.publishing import feed_content
 from publisher.publishing.rebuild import RSS
-from publisher.publishing.snapshots import compress
+from publisher.publishing.snapshots import compress, entity_tag, freshness
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Tag
 from publisher.storage.tables.publishing import Snapshot
@@ -83,7 +83,7 @@ class TagFeeds:
             if tag is None or build is None:
                 return None
             settings = load_settings(session)
-            made_from = (tag.changed_at, build.decision.get("frame"), build.ttl_minutes)
+            made_from = (tag.changed_at, build.decision.get("frame"), build.decided_at)
             if held is not None and held.made_from == made_from:
                 return replace(held, serial=build.serial)
             channel = _channel(session, settings, self._site.site_url, tag, build)
@@ -110,15 +110,15 @@ def _channel(
 def _serve(channel: Channel, settings: Settings, build: Snapshot, tag: Tag) -> Served:
     """Last-Modified is the second after the last change: by then no other change can share it."""
     body = rss.render(channel)
-    digest = content_hash(channel) if settings.etag == "quiet" else fingerprint(body)
     frame_changed_at = datetime.fromtimestamp(build.decision.get("frame_changed_at", 0), UTC)
     return Served(
         body=body,
         body_gzip=compress(body),
         content_type=rss.CONTENT_TYPE,
-        etag=f'W/"{digest}"',
+        etag=entity_tag(content_hash(channel), body, settings.etag),
         last_modified=max(tag.changed_at, frame_changed_at).replace(microsecond=0) + _SECOND,
         max_age_seconds=build.ttl_minutes * 60,
+        freshness=freshness(build),
     )
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from publisher.base.dates import format_rfc822, http_date
+from publisher.core.ttl.freshness import Expiries, renewal, with_news
 
 SHARED_MAX_AGE_SECONDS = 60
 _SECOND = timedelta(seconds=1)
@@ -37,14 +38,26 @@ class FeedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Freshness:
+    """What the headers say of a document: to the minute by its `expiries`, or its ttl where there
+    are none. `renewed`: in a long silence its tag changes every four hours, so that readers that
+    listen to a 200 only hear the long word again."""
+
+    expiries: Expiries | None = None
+    renewed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Second:
-    """The answers that may be given in one second of the site's clock."""
+    """The answers that may be given in one second of the site's clock, and the tag they carry;
+    `news`, plain and compressed, go to those who hold other content."""
 
     begins: datetime
     ends: datetime
+    etag: str
     not_modified: FeedAnswer
-    plain: FeedAnswer
-    gzip: FeedAnswer
+    known: tuple[FeedAnswer, FeedAnswer]
+    news: tuple[FeedAnswer, FeedAnswer]
 
 
 class Served:
@@ -52,6 +65,7 @@ class Served:
 
     `second_shared` says that two builds fell into the second of `last_modified`, so that a reader
     who names this second may hold the older one. `links` are values of the Link header.
+    `max_age_seconds` is the document's own ttl.
     """
 
     def __init__(
@@ -64,15 +78,24 @@ class Served:
         max_age_seconds: int,
         second_shared: bool = False,
         links: tuple[str, ...] = (),
+        freshness: Freshness = Freshness(),
     ) -> None:
         self.etag = etag
         self.last_modified = last_modified.replace(microsecond=0)
         self.max_age_seconds = max_age_seconds
-        self._opaque = etag.removeprefix("W/").strip('"')
+        self._freshness = freshness
+        self._content, dot, _ = etag.removeprefix('W/"').partition(".")
+        self._content += dot
         self._bodies = body, body_gzip
         self._second_shared = second_shared
-        self._fixed: Headers = [("ETag", etag), ("Cache-Control", self.cache_control)]
-        self._fixed += [("Vary", "Accept-Encoding"), *(("Link", link) for link in links)]
+        # A surprise post must not be hidden by a shared cache. Not s-maxage: some readers take it
+        # for theirs. CDN-Cache-Control is RFC 9213; X-Accel-Expires is nginx's, which keeps it.
+        self._fixed: Headers = [
+            ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
+            ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
+            ("Vary", "Accept-Encoding"),
+            *(("Link", link) for link in links),
+        ]
         self._content_type = content_type
         self._second: Second | None = None
 
@@ -86,11 +109,6 @@ class Served:
         """Length of the compressed body."""
         return len(self._bodies[1])
 
-    @property
-    def cache_control(self) -> str:
-        """How long a reader may keep the copy; a shared cache must not hide a surprise post."""
-        return f"public, max-age={self.max_age_seconds}, s-maxage={SHARED_MAX_AGE_SECONDS}"
-
     def respond(self, environ: dict[str, Any], now: datetime) -> FeedAnswer:
         """The answer to one request; whatever its headers contain, it is 200, 304, 405 or 412."""
         method = environ["REQUEST_METHOD"]
@@ -99,10 +117,11 @@ class Served:
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
             return _ANOTHER  # compared strongly, as RFC 9110 has it, a weak tag equals none
         second = self.second(now)
-        if self._is_current(environ):
+        tags = environ.get("HTTP_IF_NONE_MATCH")
+        if self._is_current(tags, environ.get("HTTP_IF_MODIFIED_SINCE"), second.etag):
             return second.not_modified
-        compressed = accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
-        answer = second.gzip if compressed else second.plain
+        pair = second.known if tags is None or self._content in tags else second.news
+        answer = pair[accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))]
         if method == "HEAD":
             return FeedAnswer(200, answer.status, answer.headers, [])
         return answer
@@ -114,12 +133,10 @@ class Served:
             second = self._prepare(now)
         return second
 
-    def _is_current(self, environ: dict[str, Any]) -> bool:
+    def _is_current(self, tags: str | None, since: str | None, etag: str) -> bool:
         """Whether the reader holds this document: If-None-Match decides alone where it is given."""
-        tags = environ.get("HTTP_IF_NONE_MATCH")
         if tags is not None:
-            return tags == self.etag or _names(tags, self._opaque)
-        since = environ.get("HTTP_IF_MODIFIED_SINCE")
+            return tags == etag or _names(tags, etag.removeprefix("W/").strip('"'))
         if since is None:
             return False
         moment = http_date(since)
@@ -131,21 +148,41 @@ class Served:
 
     def _prepare(self, now: datetime) -> Second:
         begins = now.replace(microsecond=0)
+        at, expiries = int(begins.timestamp()), self._freshness.expiries
+        seconds = expiries.max_age_seconds(at) if expiries else self.max_age_seconds
+        etag = self.etag
+        if self._freshness.renewed and (block := renewal(seconds, at)):
+            etag = f'{etag[:-1]};{block}"'
+        usual = self._headers(etag, now, seconds)
+        short = with_news(seconds) if expiries else seconds
+        known = self._bodies_with(usual)
+        news = known if short == seconds else self._bodies_with(self._headers(etag, now, short))
+        not_modified = FeedAnswer(304, "304 Not Modified", usual, [])
+        # Threads that prepare the same second at once make equal values; the last one stays.
+        self._second = Second(begins, begins + _SECOND, etag, not_modified, known, news)
+        return self._second
+
+    def _headers(self, etag: str, now: datetime, max_age_seconds: int) -> Headers:
         # Left out where it tells two documents apart in nothing: libcurl, and so newsboat, throws
         # away the body of a 200 whose Last-Modified is no later than that of its own copy.
         ambiguous = self._second_shared or self.last_modified > now
-        validated = [
+        return [
+            ("ETag", etag),
+            ("Cache-Control", f"public, max-age={max_age_seconds}"),
             *self._fixed,
             *([] if ambiguous else [("Last-Modified", format_rfc822(self.last_modified))]),
             ("Date", format_rfc822(now)),
-            ("Expires", format_rfc822(now + timedelta(seconds=self.max_age_seconds))),
+            ("Expires", format_rfc822(now + timedelta(seconds=max_age_seconds))),
         ]
-        plain, compressed = (
+
+    def _bodies_with(self, headers: Headers) -> tuple[FeedAnswer, FeedAnswer]:
+        """The document as it is and compressed, under those headers."""
+        plain, packed = (
             FeedAnswer(
                 200,
                 "200 OK",
                 [
-                    *validated,
+                    *headers,
                     *encoding,
                     ("Content-Type", self._content_type),
                     ("Content-Length", str(len(body))),
@@ -155,10 +192,7 @@ class Served:
             )
             for body, encoding in zip(self._bodies, _ENCODINGS, strict=True)
         )
-        not_modified = FeedAnswer(304, "304 Not Modified", validated, [])
-        # Threads that prepare the same second at once make equal values; the last one stays.
-        self._second = Second(begins, begins + _SECOND, not_modified, plain, compressed)
-        return self._second
+        return plain, packed
 
 
 class Moved:

@@ -115,7 +115,8 @@ def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
         known = update_log.at(session, moment)
     queue = update_log.scheduled(session, moment)
     decision = decide(known, moment, settings.rule, queue)
-    return Signals(decision, quiet_hours(known, moment, queue))
+    learned = settings.skip_hours == "learned"
+    return Signals(decision, quiet_hours(known, moment, queue) if learned else ())
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
@@ -127,6 +128,7 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
     same = before is not None and before.content_hash == digest
     changed_at = before.content_changed_at if before and same else now.replace(microsecond=0)
     channel = _stamped(bare, signals, changed_at)
+    expiries = signals.decision.expiries
     build = snapshots.Build(
         content_hash=digest,
         content_changed_at=changed_at,
@@ -135,11 +137,13 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
             "phase": signals.decision.phase,
             "reason": signals.decision.reason_code,
             "reasons": explain(signals.decision),
+            "expiries": expiries._asdict() if expiries else None,
+            "etag": settings.etag,
             **_frame_facts(session, settings, channel, before, now),
         },
         decided_at=signals.decision.decided_at,
         built_at=now,
-        quiet=settings.etag == "quiet",
+        etag=settings.etag,
     )
     return _keep_good(session, channel, build)
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from publisher.core.ttl.freshness import Expiries
 from publisher.feeds.channel import fingerprint
-from publisher.feeds.conditional import Served
+from publisher.feeds.conditional import Freshness, Served
 from publisher.storage.tables.publishing import Snapshot
 
 
@@ -16,7 +17,8 @@ from publisher.storage.tables.publishing import Snapshot
 class Build:
     """What the documents of one build have in common.
 
-    `decision` says why the ttl is as it is; `quiet` makes the ETag follow the content alone.
+    `decision` says why the ttl is as it is; `etag` is the setting: with `quiet` the ETag follows
+    the content alone.
     """
 
     content_hash: str
@@ -25,11 +27,11 @@ class Build:
     decision: dict[str, Any]
     decided_at: datetime
     built_at: datetime
-    quiet: bool = False
+    etag: str = "document"
 
-    def etag(self, body: bytes) -> str:
+    def tag(self, body: bytes) -> str:
         """The weak validator: of the document's bytes, or of its content where that is wanted."""
-        return f'W/"{self.content_hash if self.quiet else fingerprint(body)}"'
+        return entity_tag(self.content_hash, body, self.etag)
 
 
 def keep(session: Session, name: str, content_type: str, body: bytes, build: Build) -> Snapshot:
@@ -38,7 +40,7 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
     Last-Modified moves only when the ETag does, and never goes back.
     """
     before = session.get(Snapshot, name)
-    etag = build.etag(body)
+    etag = build.tag(body)
     last_modified, shared = _last_modified(before, etag, build.built_at)
     same = before is not None and before.body == body
     return session.merge(
@@ -65,8 +67,21 @@ def served(row: Snapshot, links: tuple[str, ...] = ()) -> Served:
     """A stored snapshot, ready to be sent; `links` are values of the Link header."""
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
-        row.ttl_minutes * 60, row.second_shared, links,
+        row.ttl_minutes * 60, row.second_shared, links, freshness(row),
     )  # fmt: skip
+
+
+def freshness(row: Snapshot) -> Freshness:
+    """What the headers of a stored snapshot say; for those of an earlier release, the ttl."""
+    told = row.decision.get("expiries")
+    expiries = Expiries(told["top"], tuple(told["instants"])) if told else None
+    return Freshness(expiries, row.decision.get("etag") == "renewed")
+
+
+def entity_tag(digest: str, body: bytes, etag: str) -> str:
+    """The weak validator: of the content `digest` alone where the setting `etag` is `quiet`; else
+    its beginning and the hash of the bytes, so that a tag tells which content its holder has."""
+    return f'W/"{digest}"' if etag == "quiet" else f'W/"{digest[:8]}.{fingerprint(body)}"'
 
 
 def compress(body: bytes) -> bytes:

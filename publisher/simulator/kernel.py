@@ -8,7 +8,8 @@ from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
 from publisher.core.polling.answer import ABSENT
-from publisher.simulator.responses import PHASE_SALT, answered, jittered
+from publisher.core.ttl.freshness import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.simulator.responses import PHASE_SALT, QUIET, RENEWED, answered, jittered
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time
@@ -44,13 +45,17 @@ class Scored(NamedTuple):
 class Feed(NamedTuple):
     """One feed: the instants of its updates, the newest `window` of which the document holds. From
     ``built[i]`` on it says ``ttls[i]`` minutes and asks to skip ``skips[i]`` (24 bits of hours,
-    then days). Nobody polls at `end` or later."""
+    then days). A copy fetched from ``begins[i]`` on is good until ``expiries[i]``, by the headers;
+    without any, for the ttl; `etag`: when its tag changes. Nobody polls at `end` or later."""
 
     times: Sequence[int]
     window: int
     built: Sequence[int]
     ttls: Sequence[int]
     skips: Sequence[int]
+    begins: Sequence[int]
+    expiries: Sequence[int]
+    etag: int
     scored: Scored
     end: int
 
@@ -75,7 +80,7 @@ class Sums(NamedTuple):
 
 class Feeds(NamedTuple):
     """Many feeds end to end: feed i is ``times[offsets[i]:offsets[i + 1]]``, likewise its documents
-    (built, ttls, skips) and its scoring (edges, clock).
+    (built, ttls, skips), its headers (begins, expiries) and its scoring (edges, clock).
 
     ids scatter the first polls; starts, ends: when a feed is watched; seconds: how long it counts.
     """
@@ -87,6 +92,10 @@ class Feeds(NamedTuple):
     ttls: Array
     skips: Array
     documents: Array
+    begins: Array
+    expiries: Array
+    headers: Array
+    etags: Array
     edges: Array
     clock: Array
     edge_offsets: Array
@@ -130,18 +139,27 @@ def later_edge(scored: Scored, edge: int, at: int) -> int:
     return edge
 
 
+def in_force(begins: Sequence[int], place: int, now: int) -> int:
+    """Index of the last of `begins` that is not later than `now`, looking from `place` on."""
+    while place + 1 < len(begins) and begins[place + 1] <= now:
+        place += 1
+    return place
+
+
 def poll_feed(feed: Feed, client: Client, start: int, salt: int, sums: Sums) -> None:
     """Add to `sums` what one client sees of one feed from `start` on; `salt`: see `jittered`."""
     times, built, scored = feed.times, feed.built, feed.scored
-    now, seen, document, told, told_skip = start, 0, 0, ABSENT, 0
-    edge, item_edge, newest = 1, 1, ABSENT
+    now, seen, document, header, edge, item_edge = start, 0, 0, 0, 1, 1
+    told, told_skip, tag, newest = ABSENT, 0, 0, ABSENT
     polls, hits, full, stale, real, steps = 0, 0, 0, 0, 0, 0
     while now < feed.end:
         edge = later_edge(scored, edge, now)
         inside = 1 - (edge & 1)
-        while document + 1 < len(built) and built[document + 1] <= now:
-            document += 1
+        document = in_force(built, document, now)
         ttl, skip = int(feed.ttls[document]) * 60, int(feed.skips[document])
+        header = in_force(feed.begins, header, now)
+        max_age = seconds_left(int(feed.expiries[header]), now) if len(feed.begins) > 0 else ttl
+        before, tag = tag, renewal(max_age, now) if feed.etag == RENEWED else 0
         fresh, kept = seen, seen
         if seen < len(times) and times[seen] <= now:
             item_edge = later_edge(scored, item_edge, int(times[seen]))
@@ -151,18 +169,26 @@ def poll_feed(feed: Feed, client: Client, start: int, salt: int, sums: Sums) -> 
             fresh, item_edge = receive(feed, kept, item_edge, now, sums)
             newest = int(times[fresh - 1])
             hits += inside
-        document_sent = fresh > seen or ttl != told or skip != told_skip
+        document_sent = fresh > seen or told == ABSENT
+        if feed.etag != QUIET:
+            document_sent = document_sent or ttl != told or skip != told_skip or tag != before
+        news = len(feed.begins) > 0 and fresh > seen and told != ABSENT
         full += inside if document_sent else 0
         told, told_skip = ttl, skip
-        answer = answered(document_sent, fresh - kept, ttl, skip, newest)
+        answer = answered(
+            document_sent, fresh - kept, ttl, skip, newest, with_news(max_age) if news else max_age
+        )
         remember(client.state, client.options, answer, times, kept, fresh, now)
         wait, until, _ = decide(client.state, client.options, now)
-        seen = fresh
-        until = min(until, scored.edges[edge], feed.end)
+        seen, until = fresh, min(until, scored.edges[edge], feed.end)
         if seen < len(times):
             until = min(until, int(times[seen]))
         if document + 1 < len(built):
             until = min(until, int(built[document + 1]))
+        if len(feed.begins) > 0:
+            until = now  # the next answer has other headers
+        elif tag > 0:
+            until = min(until, (tag + 1) * RENEWAL_SECONDS)
         if client.jitter > 0:
             wait, until = jittered(wait, client.jitter, salt, now), now
         # The polls before `until` bring nothing: this one and they differ in their time only.
@@ -171,13 +197,18 @@ def poll_feed(feed: Feed, client: Client, start: int, salt: int, sums: Sums) -> 
         real += 1
         steps += 1 + quiet
         now += (1 + quiet) * wait
+    add(sums, polls, hits, full, stale, real, steps)
+    leave_unseen(feed, seen, item_edge, sums)
+
+
+def add(sums: Sums, polls: int, hits: int, full: int, stale: int, real: int, steps: int) -> None:
+    """Add what was counted poll by poll."""
     sums.counts[POLLS] += polls
     sums.counts[HITS] += hits
     sums.counts[FULL] += full
     sums.counts[STALE] += stale
     sums.counts[REAL] += real
     sums.counts[STEPS] += steps
-    leave_unseen(feed, seen, item_edge, sums)
 
 
 def receive(feed: Feed, item: int, edge: int, now: int, sums: Sums) -> tuple[int, int]:
@@ -254,6 +285,7 @@ def poll_feeds(
 def feed_at(feeds: Feeds, place: int, window: int) -> Feed:
     """One of the `feeds`."""
     begin, end = feeds.documents[place], feeds.documents[place + 1]
+    header, headers = feeds.headers[place], feeds.headers[place + 1]
     edges, last = feeds.edge_offsets[place], feeds.edge_offsets[place + 1]
     return Feed(
         feeds.times[feeds.offsets[place] : feeds.offsets[place + 1]],
@@ -261,6 +293,9 @@ def feed_at(feeds: Feeds, place: int, window: int) -> Feed:
         feeds.built[begin:end],
         feeds.ttls[begin:end],
         feeds.skips[begin:end],
+        feeds.begins[header:headers],
+        feeds.expiries[header:headers],
+        feeds.etags[place],
         Scored(feeds.edges[edges:last], feeds.clock[edges:last], feeds.last_scored[place]),
         feeds.ends[place],
     )

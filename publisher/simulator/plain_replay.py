@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from publisher.core.polling import Answer, PollPolicy
+from publisher.core.ttl.freshness import renewal, seconds_left, with_news
 from publisher.simulator import kernel, responses
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
 from publisher.simulator.engine import WINDOW
@@ -48,20 +49,29 @@ def walk(
 ) -> Iterator[Poll]:
     """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
-    built, ttls, skips = (part.tolist() for part in documents)
-    memory, now, seen, told = policy.start(), start, 0, (-1, 0)
+    built, ttls, skips, begins, expiries = (part.tolist() for part in documents[:5])
+    told: tuple[int, int, int] | None = None
+    memory, now, seen = policy.start(), start, 0
     while now < timeline.end:
         last = bisect_right(times, now)
         kept = max(seen, last - window)
         document = max(bisect_right(built, now) - 1, 0)
         ttl, skip = ttls[document], skips[document]
-        full = last > seen or (ttl, skip) != told
+        max_age = ttl * 60
+        if begins:
+            max_age = seconds_left(expiries[max(bisect_right(begins, now) - 1, 0)], now)
+        tag = renewal(max_age, now) if documents.etag == responses.RENEWED else 0
+        full = last > seen or told is None
+        if documents.etag != responses.QUIET:
+            full = full or (ttl, skip, tag) != told
+        if begins and last > seen and told is not None:
+            max_age = with_news(max_age)
         answer = Answer(
             status=200 if full else 304,
             new_items=last - kept,
             item_dates=tuple(times[kept:last]),
             ttl_minutes=ttl if full else None,
-            max_age_seconds=ttl * 60,
+            max_age_seconds=max_age,
             skip_hours=_positions(skip & responses.ALL_HOURS if full else 0),
             skip_days=_positions(skip >> 24 if full else 0),
             last_modified_at=times[last - 1] if last else None,
@@ -78,7 +88,7 @@ def walk(
             reasons = [*reasons[:-1], f"jitter {moved - wait:+d} s", *reasons[-1:]]
             wait = moved
         yield Poll(now, seen, kept, last, ttl, answer, wait, reasons)
-        seen, told, now = last, (ttl, skip), now + wait
+        seen, told, now = last, (ttl, skip, tag), now + wait
 
 
 def _positions(bits: int) -> frozenset[int]:

@@ -1,30 +1,39 @@
 """What the feed says and when: a document is built at each update and at each top of the local
 hour, from the updates up to then, by the very functions that the live site decides with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.civil import DAY_SECONDS, hour_end, local_second, zone_table
+from publisher.core.civil import DAY_SECONDS, hour_end, hour_start, local_second, zone_table
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
-from publisher.core.ttl.rule import RuleNumbers, TtlRule, numbers
+from publisher.core.ttl.forecast import STEP_SECONDS
+from publisher.core.ttl.freshness import SLOTS, slot_of
+from publisher.core.ttl.rule import EXACT, RuleNumbers, TtlRule, numbers
 from publisher.core.ttl.skip_hours import WATCHED_DAYS, active_bits, quiet_bits
 from publisher.core.ttl.tables import SIZES, History, Past, Tables, knows_enough, record
 from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
+from publisher.simulator.responses import DOCUMENT, QUIET, RENEWED
 from publisher.simulator.timelines import Timeline
 
 
 class Documents(NamedTuple):
     """From ``built[i]`` on the document says ``ttls[i]`` minutes and asks to skip ``skips[i]``: 24
-    bits for hours of UTC, above them 7 for days from Monday on. Equal neighbours are merged."""
+    bits for hours of UTC, above them 7 for days from Monday on. Equal neighbours are merged.
+
+    A copy fetched from ``begins[i]`` on is good until ``expiries[i]``, as the headers say; they are
+    empty where the headers say what the document says. `etag`: see `responses`."""
 
     built: NDArray[np.uint32]
     ttls: NDArray[np.int32]
     skips: NDArray[np.int32]
+    begins: NDArray[np.uint32]
+    expiries: NDArray[np.uint32]
+    etag: int = DOCUMENT
 
 
 Publisher = Callable[[Timeline], Documents]
@@ -36,12 +45,12 @@ HOUR = 3600
 def publish(  # type: ignore[no-untyped-def]
     times, start, end, history, rule, work, documents
 ):
-    """Fill `documents` with those from `start` to `end`; returns how many.
+    """Fill `documents` with those from `start` to `end`; returns how many, and how many headers.
 
     The names `choose` and `skipped` are bound to the publisher's rules when this is compiled.
     """
-    built, ttls, skips = documents
-    number, now = 0, int(start)
+    built, ttls, skips = documents.built, documents.ttls, documents.skips
+    number, headers, now = 0, 0, int(start)
     while now < end:
         while history.past.number < len(times) and times[history.past.number] <= now:
             past = record(history, int(times[history.past.number]), rule.half_life)
@@ -53,10 +62,31 @@ def publish(  # type: ignore[no-untyped-def]
             ttls[number] = ttl
             skips[number] = skip
             number += 1
-        now = hour_end(history.zone, now)
+        begin, now = now, hour_end(history.zone, now)
         known = history.past.number
         if known < len(times) and times[known] < now:
             now = int(times[known])
+        if len(documents.begins) > 0:
+            headers = head(history, begin, now, work.header.expiries, documents, headers)
+    return number, headers
+
+
+def head(
+    history: History,
+    begin: int,
+    end: int,
+    expiries: Sequence[int],
+    documents: Documents,
+    number: int,
+) -> int:
+    """Append what the headers say from `begin` to `end`, within an hour; how many there are."""
+    top, at = hour_start(history.zone, begin), begin
+    for slot in range(slot_of(history, begin), SLOTS):
+        if at < end:
+            documents.begins[number] = at
+            documents.expiries[number] = expiries[slot]
+            number += 1
+            at = top + (slot + 1) * STEP_SECONDS
     return number
 
 
@@ -87,8 +117,11 @@ def choose_winer(history: History, now: int, rule: RuleNumbers, work: Workspace)
     return rule.warm_up[1] if 14 <= hour < 19 else rule.warm_up[2]
 
 
-def ruled(label: str, rule: TtlRule, chooser: Chooser, skips: Chooser = skipped) -> Publisher:
+def ruled(
+    label: str, rule: TtlRule, chooser: Chooser, skips: Chooser = skipped, etag: int = DOCUMENT
+) -> Publisher:
     """The publisher that decides by `chooser` and `skips` with the settings of `rule`."""
+    exact = chooser is choose and rule.freshness == EXACT
     in_numbers = numbers(rule, HALF_LIFE_DAYS)
 
     def documents(timeline: Timeline) -> Documents:
@@ -110,25 +143,39 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, skips: Chooser = skipped)
             ),
             as_arrays(in_numbers),
             as_arrays(workspace(in_numbers, hours=0)),
-            Documents(
-                np.zeros(most, np.uint32), np.zeros(most, np.int32), np.zeros(most, np.int32)
-            ),
+            _room(most, hours * SLOTS + most if exact else 0),
         )
         run = specialise(publish, label, choose=chooser, skipped=skips)
         if not available():
             arguments = as_lists(arguments)
-        number = run(*arguments)
-        built, ttls, skip = (part[:number] for part in arguments[-1])
+        number, headers = run(*arguments)
+        built, ttls, skip, begins, expiries, _ = arguments[-1]
         return Documents(
-            np.array(built, np.uint32), np.array(ttls, np.int32), np.array(skip, np.int32)
+            np.array(built[:number], np.uint32),
+            np.array(ttls[:number], np.int32),
+            np.array(skip[:number], np.int32),
+            np.array(begins[:headers], np.uint32),
+            np.array(expiries[:headers], np.uint32),
+            etag,
         )
 
     return documents
 
 
+def _room(documents: int, headers: int) -> Documents:
+    return Documents(
+        np.zeros(documents, np.uint32),
+        np.zeros(documents, np.int32),
+        np.zeros(documents, np.int32),
+        np.zeros(headers, np.uint32),
+        np.zeros(headers, np.uint32),
+    )
+
+
 def unskipped(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
     """Documents that ask to skip nothing."""
-    return Documents(built, ttls, np.zeros(len(built), np.int32))
+    none = np.zeros(0, np.uint32)
+    return Documents(built, ttls, np.zeros(len(built), np.int32), none, none)
 
 
 def fixed(minutes: int) -> Publisher:
@@ -141,7 +188,9 @@ def fixed(minutes: int) -> Publisher:
 
 
 SKIPS = "skip-hours"
-SKIP_RULES: dict[str, Chooser] = {"none": skipped, "learned": learned_skips}
+SKIP_RULES: dict[str, Chooser] = {"off": skipped, "learned": learned_skips}
+ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
+OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag", SKIPS]
 
 
 def forward(spec: str) -> Publisher:
@@ -151,13 +200,14 @@ def forward(spec: str) -> Publisher:
     """
     options = split_spec(spec)[1]
     for key in options:
-        known(key, "option of forward", ["menu", "planner", "profile", "poll-minutes", SKIPS])
-    skips = SKIP_RULES[known(options.pop(SKIPS, "none"), SKIPS, SKIP_RULES)]
+        known(key, "option of forward", OPTIONS)
+    etag = ETAGS[known(options.pop("etag", "renewed"), "etag", ETAGS)]
+    skips = SKIP_RULES[known(options.pop(SKIPS, "off"), SKIPS, SKIP_RULES)]
     try:
         rule = TtlRule.parse(**{key.replace("-", "_"): value for key, value in options.items()})
     except ValueError as error:
         raise SpecError(f"{spec}: {error}") from None
-    return ruled("forward", rule, choose, skips)
+    return ruled("forward", rule, choose, skips, etag)
 
 
 def _fixed(spec: str) -> Publisher:

@@ -7,11 +7,12 @@ from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
 
 PHASE_SALT = 1_000_003  # so that the clients of one feed do not move alike
 ALL_HOURS = (1 << 24) - 1
+DOCUMENT, RENEWED, QUIET = 0, 1, 2  # when the tag changes: the setting `etag`
 PRIME = 2_147_483_647  # its square fits into 64 bits
 
 
 def answered(
-    document_sent: bool, new_items: int, ttl: int, skip: int, newest: int
+    document_sent: bool, new_items: int, ttl: int, skip: int, newest: int, max_age: int
 ) -> tuple[int, ...]:
     """What the server sends: the document, or a 304 that repeats only the headers."""
     status = 200 if document_sent else NOT_MODIFIED
@@ -21,7 +22,8 @@ def answered(
     days = skip >> 24 if document_sent else ABSENT
     # The columns of `publisher.core.polling.answer`, in their order.
     return (
-        status, new_items, changed, said, ttl, ABSENT, ABSENT, ABSENT, hours, days, 1, newest, 0,
+        status, new_items, changed, said, max_age,
+        ABSENT, ABSENT, ABSENT, hours, days, 1, newest, 0,
     )  # fmt: skip
 
 

@@ -140,7 +140,7 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
         (["FILE", "--population", "."], 1, ".: Is a directory"),
         (["FILE", "--phases", "0"], 2, "not in the range"),
         (["FILE", "--jitter", "51"], 2, "51 is not in the range 0<=x<=50"),
-        (["FILE", "--publisher", "forward:skip-hours=all"], 2, "known: none, learned"),
+        (["FILE", "--publisher", "forward:skip-hours=all"], 2, "known: off, learned"),
         (["compare", "FILE", "FILE"], 1, "FILE"),
     ],
 )

@@ -1,6 +1,8 @@
 """`updates load` and `updates export` as they are typed."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -84,3 +86,24 @@ def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
         assert db.scalar(select(func.count()).select_from(Update)) == 20160
         assert update_log.load(db) == update_log.at(db, utc_now())
     here.database.close()
+
+
+def test_ttl_tells_both_resolutions(tmp_path: Path) -> None:
+    """The element's minutes, and the headers' seconds for the moment and for each five minutes."""
+    load(tmp_path, LOG)
+
+    def told(at: str) -> dict[str, Any]:
+        output = run(tmp_path / "instance", "ttl", "--at", at, "--json").output
+        answer: dict[str, Any] = json.loads(output)
+        return answer
+
+    parts = told("2020-01-03T12:00:00Z")["max_age_by_minute"]
+    assert len(parts) == 12
+    for part in (0, 5, 11):
+        assert told(f"2020-01-03T12:{5 * part:02}:00Z")["max_age_seconds"] == parts[part]
+    later = told("2020-01-03T12:26:01Z")
+    assert later["max_age_seconds"] == parts[5] - 61
+    assert any("to the minute" in reason for reason in later["reasons"])
+    run(tmp_path / "instance", "settings", "freshness", "ttl")
+    plain = told("2020-01-03T12:00:00Z")
+    assert plain["max_age_by_minute"] == [plain["ttl_minutes"] * 60] * 12

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
-from publisher.feeds.conditional import FeedAnswer, Moved, Served, accepts_gzip
+from publisher.core.ttl.freshness import Expiries
+from publisher.feeds.conditional import FeedAnswer, Freshness, Moved, Served, accepts_gzip
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
 MODIFIED = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -179,12 +180,66 @@ def test_h5_two_builds_in_one_second() -> None:
 
 
 def test_h7_freshness_agrees_everywhere() -> None:
-    """H7: max-age is the ttl, shared caches ask every minute, Expires says the same."""
+    """H7: max-age is the ttl where nothing else is known, Expires says the same; shared caches ask
+    every minute, and readers are not told of that."""
     for answer in (ask(served()), ask(served(), if_none_match=TAG)):
         headers = dict(answer.headers)
-        assert headers["Cache-Control"] == "public, max-age=900, s-maxage=60"
+        assert headers["Cache-Control"] == "public, max-age=900"
+        assert headers["CDN-Cache-Control"] == "max-age=60"
         assert headers["Date"] == "Mon, 04 Mar 2024 09:30:05 GMT"
         assert headers["Expires"] == "Mon, 04 Mar 2024 09:45:05 GMT"
+
+
+HOUR = int(NOW.timestamp()) // 3600 * 3600
+EXACT = Freshness(Expiries(HOUR, tuple(HOUR + 3600 * (3 + slot) for slot in range(12))), True)
+
+
+def test_the_headers_say_the_minute_of_the_fetch() -> None:
+    """max-age counts down to the instant of the five minutes of the fetch, a minute less, on 200
+    and 304 alike; Expires is the same."""
+    document = served(freshness=EXACT)
+    for seconds in (0, 1, 299, 300, 3599, 4000):
+        now = datetime.fromtimestamp(HOUR + seconds, UTC)
+        until = HOUR + 3600 * (3 + min(seconds // 300, 11))
+        tag = dict(ask(document, now).headers)["ETag"]
+        for answer in (ask(document, now), ask(document, now, if_none_match=tag)):
+            headers = dict(answer.headers)
+            assert headers["Cache-Control"] == f"public, max-age={until - HOUR - seconds - 60}"
+            assert headers["Expires"] == format_rfc822(datetime.fromtimestamp(until - 60, UTC))
+        assert answer.code == 304
+
+
+def test_news_is_good_for_an_hour_at_most() -> None:
+    """Who holds other content is told an hour at most: after a post the next may come soon. Who
+    holds this content under an older tag, or asks for the first time, is told the whole."""
+    document = served(etag='W/"content1.bytes1"', freshness=EXACT)
+    now = datetime.fromtimestamp(HOUR, UTC)
+
+    def told(**headers: str) -> str:
+        answer = ask(document, now, **headers)
+        assert answer.code == 200
+        return dict(answer.headers)["Cache-Control"].partition("max-age=")[2]
+
+    assert told(if_none_match='W/"content0.bytes0"') == "3600"
+    assert told(if_none_match='W/"content1.bytes0"') == str(3 * 3600 - 60)
+    assert told() == str(3 * 3600 - 60)
+
+
+def test_a_tag_is_renewed_in_long_silences() -> None:
+    """While the headers say two hours or more the tag changes every four hours, and not else."""
+    late = HOUR // 14400 * 14400 + 14400 - 600
+    long = Freshness(Expiries(late, (late + 50_000,) * 12), True)
+    before, after = (datetime.fromtimestamp(late + more, UTC) for more in (0, 1200))
+    document = served(freshness=long)
+    first = dict(ask(document, before).headers)["ETag"]
+    assert first != TAG
+    assert ask(document, before, if_none_match=first).code == 304
+    assert ask(document, after, if_none_match=first).code == 200
+    assert ask(document, before, if_none_match=TAG).code == 200
+    short = served(freshness=Freshness(Expiries(late, (late + 7000,) * 12), True))
+    assert dict(ask(short, before).headers)["ETag"] == TAG
+    plain = served(freshness=Freshness(long.expiries))
+    assert dict(ask(plain, before).headers)["ETag"] == TAG
 
 
 def test_the_date_follows_the_clock() -> None:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, func, select
 
-from publisher.blog import posts
+from publisher.blog import posts, update_log
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
+from publisher.publishing.snapshots import freshness, served
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
@@ -46,6 +47,35 @@ def edit(site: Site, post_id: int, text: str, minor: bool = False) -> None:
         posts.save(
             db, post_id, content(text, title=post.title), post.version, None, site.clock(), minor
         )
+
+
+def test_hours_are_named_only_where_it_is_wanted(site: Site, clock: FakeClock) -> None:
+    """skipHours are off by default; `learned` names the hours in which nothing is ever posted."""
+    days = [clock().replace(hour=9) - timedelta(days=day) for day in range(40, 0, -1)]
+    with site.database.write() as db:
+        update_log.record_all(db, days, "loaded")
+    assert element(rebuild(site, clock()), "channel/skipHours/hour") == []
+    with site.database.write() as db:
+        store_setting(db, "skip_hours", "learned")
+    hours = element(rebuild(site, clock()), "channel/skipHours/hour")
+    assert hours
+    assert "9" not in hours
+
+
+def test_the_headers_are_kept_with_the_document(site: Site, clock: FakeClock) -> None:
+    """Twelve instants stand beside the snapshot; with `freshness ttl` there are none."""
+    days = [clock().replace(hour=9) - timedelta(days=day) for day in range(40, 0, -1)]
+    with site.database.write() as db:
+        update_log.record_all(db, days, "loaded")
+    row = rebuild(site, clock())
+    found = freshness(row).expiries
+    assert found is not None
+    assert len(found.instants) == 12
+    with site.database.write() as db:
+        store_setting(db, "freshness", "ttl")
+    row = rebuild(site, clock())
+    assert freshness(row).expiries is None
+    assert served(row).max_age_seconds == row.ttl_minutes * 60
 
 
 def test_all_formats_are_kept(blog: Site) -> None:

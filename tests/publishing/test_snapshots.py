@@ -70,9 +70,9 @@ def test_h5_last_modified_never_goes_back(site: Site) -> None:
 
 def test_quiet_tag_follows_the_content_alone(site: Site) -> None:
     """With the quiet rule a new ttl changes the bytes, but neither tag nor Last-Modified."""
-    first = kept(site, b"ttl 15", quiet=True)
-    second = kept(site, b"ttl 60", NOON + timedelta(hours=1), quiet=True)
-    third = kept(site, b"ttl 60, post", NOON + timedelta(hours=2), quiet=True, content_hash="c2")
+    first = kept(site, b"ttl 15", etag="quiet")
+    second = kept(site, b"ttl 60", NOON + timedelta(hours=1), etag="quiet")
+    third = kept(site, b"ttl 60, post", NOON + timedelta(hours=2), etag="quiet", content_hash="c2")
     assert (second.etag, second.last_modified) == (first.etag, first.last_modified)
     assert (second.body, gzip.decompress(second.body_gzip)) == (b"ttl 60", b"ttl 60")
     assert third.etag != second.etag

@@ -56,7 +56,7 @@ class Publishers:
 
     def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:
         """Be the publisher of `timeline` at `url`."""
-        built, ttls, _ = documents
+        built, ttls, *_ = documents
         self.feeds[url] = (timeline.times.tolist(), built.tolist(), ttls.tolist())
 
     @asynccontextmanager
@@ -104,7 +104,7 @@ def test_thirty_days_like_the_simulator(
     publishers = Publishers(clock)
     monkeypatch.setattr("publisher.river.worker.open_fetcher", publishers.open)
     timeline = _last_month(name)
-    documents = parse_publisher("forward")(timeline)
+    documents = parse_publisher("forward:freshness=ttl,etag=document")(timeline)
     url = "http://feed.example/rss"
     publishers.publish(url, timeline, documents)
     begin = datetime.fromtimestamp(timeline.start + LEARNING + 1234, UTC)
@@ -139,7 +139,10 @@ def _cases(number: int, quiet: int) -> list[Case]:
     rng = random.Random(200)
     paths = sorted(path for path in FOLDER.glob("*.csv") if path.stem not in ("index", "holes"))
     wholes = itertools.cycle([read_timeline(path, "UTC") for path in paths])
-    publish, specs = parse_publisher("forward"), [spec for _, spec in CASES]
+    publish, specs = (
+        parse_publisher("forward:freshness=ttl,etag=document"),
+        [spec for _, spec in CASES],
+    )
     cases: list[Case] = []
     while len(cases) < number:
         month = _some_month(next(wholes), rng)

@@ -40,8 +40,7 @@ PERIOD_AT = 5
 HOURS = 6  # bits of the hours to skip
 DAYS = 7  # bits of the days to skip
 LAST_STATUS = 8
-AGREED = 9  # 1 when the document's ttl was also its max-age
-SLOTS = 10
+SLOTS = 9
 
 # reasons
 FROM_TTL = 1
@@ -85,19 +84,10 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """A document replaces what documents say; a 304 leaves that and renews the headers' part.
-
-    A server whose max-age was the document's ttl speaks of one thing with two words, so the max-age
-    of its 304 renews the ttl as well, be it longer or shorter.
-    """
+    """A document replaces what documents say; a 304 leaves that and renews the headers' part."""
     learn_http(state, answer, now)
     state[LAST_STATUS] = answer[STATUS]
-    if answer[STATUS] == NOT_MODIFIED:
-        if state[AGREED] == 1 and state[HTTP_AT] == now:
-            state[TTL_SECONDS] = state[HTTP_SECONDS]
-            state[TTL_AT] = now
-    else:
-        state[AGREED] = 1 if answer[TTL] > 0 and answer[TTL] == answer[MAX_AGE] else 0
+    if answer[STATUS] != NOT_MODIFIED:
         state[TTL_SECONDS] = max(answer[TTL], 0)
         state[TTL_AT] = now
         state[PERIOD_SECONDS] = max(answer[UPDATE_PERIOD], 0)
@@ -125,13 +115,15 @@ def next_allowed(at: int, hours: int, days: int) -> int:
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The longest promise that the feed makes, within floor and ceiling, outside skipped hours."""
+    """The feed's ttl, within floor and ceiling, outside skipped hours; without one, the longest of
+    what its headers and its sy elements say."""
     wait = state[TTL_SECONDS]
     reason = FROM_TTL
-    if state[HTTP_SECONDS] > wait:
+    named = wait > 0
+    if not named and state[HTTP_SECONDS] > wait:
         wait = state[HTTP_SECONDS]
         reason = FROM_HTTP
-    if state[PERIOD_SECONDS] > wait:
+    if not named and state[PERIOD_SECONDS] > wait:
         wait = state[PERIOD_SECONDS]
         reason = FROM_PERIOD
     if wait <= 0:

@@ -35,7 +35,13 @@ Theory of operation
    With a coarse menu a blog whose best interval lies between two values would alternate between
    them, so P is moved most of the way to where that menu works best (`poll_worth`).
 
-5. What surrounds it (`decision`, `reasons`, `skip_hours`). The document is built at g, the later of
+5. What the headers say (`freshness`). Cache-Control and Expires of each answer say the same
+   forecast to the minute of the fetch, planned backwards over five-minute steps without a menu:
+       V(i) = min over j of  P + hidden(i, j) + V(j),     15 minutes <= 5 (j - i) <= 24 hours,
+   one expiry for each five minutes of the document's hour, twelve in all, so that a poll costs no
+   work. What is said is a minute less; at most an hour on an answer that brings a new post.
+
+6. What surrounds it (`decision`, `reasons`, `skip_hours`). The document is built at g, the later of
    the last update and the top of the local hour, from updates up to g. A scheduled post is certain,
    so it caps the ttl. Everything that was weighed is kept in the `Decision`, for `explain`.
 

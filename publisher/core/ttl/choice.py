@@ -12,6 +12,7 @@ from publisher.core.ttl.forecast import (
     look_forward,
     spread_within,
 )
+from publisher.core.ttl.freshness import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.planner import CELLS, Cells, Problem, look_ahead, planned, poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
@@ -37,6 +38,7 @@ class Workspace(NamedTuple):
     pattern: Pattern
     curve: Curve
     cells: Cells
+    header: HeaderPlan
 
 
 def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
@@ -44,12 +46,13 @@ def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
     reach `hours` further than the longest ttl."""
     if rule.planner == PLANNED:
         hours = rule.horizon
-    steps = ((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS + 1
+    steps = max(((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
     quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
     return Workspace(
         Pattern([0.0] * SIZES.seen, [0.0] * SIZES.minutes),
         Curve([0.0] * steps, [0.0] * steps),
         Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters),
+        header_plan(),
     )
 
 
@@ -79,11 +82,16 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
-    """The ttl in minutes of the document built at `now`, from updates up to then."""
-    if not knows_enough(history.past, now):
+    """The ttl in minutes of the document built at `now`, from updates up to then; leaves what the
+    headers say in the work's plan."""
+    if history.past.number == 0:
+        unplanned(history, now, work.header)
         return warm_up_minutes(rule.warm_up, history.past, now)
     worth = forecast(history, now, rule, work)
     begin = begin_of(history.zone, now)
+    plan_expiries(history, now, begin, work.curve, rule.poll_minutes, work.header)
+    if not knows_enough(history.past, now):
+        return warm_up_minutes(rule.warm_up, history.past, now)
     first = (now - begin) / 60.0
     last = (hour_end(history.zone, now) - begin) / 60.0
     problem = Problem(work.curve, first, last, worth)

@@ -25,12 +25,14 @@ from publisher.core.civil import (
 )
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import begin_of, choose, forecast, workspace
-from publisher.core.ttl.forecast import number_by
+from publisher.core.ttl.forecast import STEP_SECONDS, number_by
+from publisher.core.ttl.freshness import SLOTS, Expiries
 from publisher.core.ttl.planner import Problem, hidden
-from publisher.core.ttl.rule import TtlRule, numbers, planner_for
+from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
 from publisher.core.ttl.tables import exposure, hour_rate, knows_enough
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
+AFTER_POST_SECONDS = 60  # by then a scheduled post is in the feed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Refusal:
 class Decision:
     """What the document built at `decided_at` says, and the numbers behind it.
 
-    valid_until: when the document is built again if nothing is posted. reason_code: `empty`,
+    valid_until: when the document is built again if nothing is posted. expiries: what the headers
+    say by the minute; None where they say the ttl. reason_code: `empty`,
     `warm-up`, the name of the planner, or `scheduled` where a scheduled post shortened the ttl.
     expected_updates: within ttl_minutes of decided_at. waiting_minutes: what a copy kept that
     long is expected to hide; poll_worth_minutes: how much of that one poll is worth; refused: the
@@ -56,6 +59,7 @@ class Decision:
     decided_at: datetime
     valid_until: datetime
     ttl_minutes: int
+    expiries: Expiries | None
     phase: str
     reason_code: str
     rule: TtlRule
@@ -69,6 +73,12 @@ class Decision:
     likely_at: datetime | None = None
     scheduled_at: datetime | None = None
     unscheduled_ttl_minutes: int | None = None
+
+    def max_age_seconds(self, now: datetime) -> int:
+        """For how long the headers say at `now` that a copy is good."""
+        if self.expiries is None:
+            return self.ttl_minutes * 60
+        return self.expiries.max_age_seconds(seconds(now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,14 @@ def decide(
     decision = _decide(activity, decided_at, rule)
     post = min((at for at in scheduled if at > decided_at), default=None)
     return decision if post is None else _capped(decision, activity, post)
+
+
+def max_age_by_minute(decision: Decision) -> list[int]:
+    """What the headers say, in seconds, at the beginning of each of the twelve five minutes of the
+    document's local hour; before the document was built, what they say when it is."""
+    top = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
+    starts = (instant(top + slot * STEP_SECONDS) for slot in range(SLOTS))
+    return [decision.max_age_seconds(max(at, decision.decided_at)) for at in starts]
 
 
 def next_change_at(
@@ -171,6 +189,11 @@ class Outlook:
         """The planner's word for a document built now."""
         return choose(self._history, self._now, self._rule, self._work)
 
+    def expiries(self) -> Expiries:
+        """What the headers say, after `ttl_minutes` was asked."""
+        top = hour_start(self._history.zone, self._now)
+        return Expiries(top, tuple(self._work.header.expiries))
+
     def usual(self, at: datetime) -> float:
         """Updates that an hour like the one of `at` brings, however long the silence before."""
         seen = exposure(self._history, self._now, self._rule.half_life)
@@ -206,6 +229,7 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
         decided_at=at,
         valid_until=end,
         ttl_minutes=ttl,
+        expiries=outlook.expiries() if rule.freshness == EXACT else None,
         phase=WARM_UP,
         reason_code="empty",
         rule=rule,
@@ -233,8 +257,11 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
 
 def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
     """Shorten the ttl so that a copy read at any minute expires at most the smallest menu value
-    after the next scheduled post."""
+    after the next scheduled post, and the headers so that it expires a minute after it."""
     rule, at = decision.rule, decision.decided_at
+    if decision.expiries is not None:
+        expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
+        decision = replace(decision, expiries=expiries)
     spare = int((post - decision.valid_until).total_seconds() // 60) + rule.menu.smallest
     ttl = rule.menu.at_most(spare)
     if ttl >= decision.ttl_minutes:

@@ -11,7 +11,7 @@ def explain(decision: Decision) -> list[str]:
     """Why this ttl: what was known, what was looked at, what was refused, when it is looked at
     again. Times are the author's local ones."""
     known = _warm_up(decision) if decision.phase == WARM_UP else _prediction(decision)
-    return [*known, *_scheduled(decision), _next(decision)]
+    return [*known, *_scheduled(decision), *_headers(decision), _next(decision)]
 
 
 def _warm_up(decision: Decision) -> list[str]:
@@ -62,6 +62,17 @@ def _scheduled(decision: Decision) -> list[str]:
         f" outlives it by more than {decision.rule.menu.smallest} minutes."
     )
     return [shortened]
+
+
+def _headers(decision: Decision) -> list[str]:
+    if decision.expiries is None:
+        return []
+    minutes = decision.max_age_seconds(decision.decided_at) // 60
+    told = (
+        f"The feed says {decision.ttl_minutes} minutes; the headers say it to the minute of the"
+        f" fetch: at {_clock(decision, decision.decided_at)} a copy is good for {minutes}."
+    )
+    return [told]
 
 
 def _next(decision: Decision) -> str:

@@ -14,6 +14,8 @@ PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
 LOOK_AHEAD, PLANNED = 0, 1
 AUTO = "auto"
 PLANNERS = (AUTO, "look-ahead", "planned")
+EXACT, AS_TTL = "exact", "ttl"
+FRESHNESS = (EXACT, AS_TTL)
 MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 
 # Winer's rule, "Algorithm for ttl element" (2002): under an hour since the last update 15, under
@@ -40,12 +42,14 @@ class RuleNumbers(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class TtlRule:
     """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
-    (the knob "fresher <-> quieter")."""
+    (the knob "fresher <-> quieter"). freshness: `exact`, the headers say the minute; `ttl`,
+    they say what the document says."""
 
     menu: Menu = field(default_factory=lambda: parse_menu(MENU))
     planner: str = PLANNER
     profile: str = PROFILE
     poll_minutes: float = POLL_MINUTES
+    freshness: str = EXACT
 
     @classmethod
     def parse(
@@ -54,6 +58,7 @@ class TtlRule:
         planner: str = PLANNER,
         profile: str = PROFILE,
         poll_minutes: str | float = POLL_MINUTES,
+        freshness: str = EXACT,
     ) -> "TtlRule":
         """Read settings as people type them; ValueError is one clear line."""
         return cls(
@@ -61,6 +66,7 @@ class TtlRule:
             _known("planner", planner, PLANNERS),
             _known("profile", profile, tuple(PROFILES)),
             _positive("poll_minutes", poll_minutes),
+            _known("freshness", freshness, FRESHNESS),
         )
 
 

@@ -70,6 +70,24 @@ _GROUPS = (
                 options=tuple((name, _PLANNER_WORDS.get(name, name)) for name in PLANNERS),
             ),
             Control(
+                "freshness",
+                "What the headers of each answer say",
+                kind="radios",
+                options=(
+                    ("exact", "until when this very copy is good, to the minute"),
+                    ("ttl", "the feed's waiting time"),
+                ),
+            ),
+            Control(
+                "skip_hours",
+                "Hours in which nobody need come",
+                kind="radios",
+                options=(
+                    ("off", "are not named"),
+                    ("learned", "are named where nothing was ever posted: skipHours"),
+                ),
+            ),
+            Control(
                 "profile",
                 "What your habits are told apart by",
                 kind="choice",
@@ -100,6 +118,10 @@ _GROUPS = (
                 "When only the waiting time changes",
                 kind="radios",
                 options=(
+                    (
+                        "renewed",
+                        "Readers fetch the feed again and learn it, in silence every four hours",
+                    ),
                     ("document", "Readers fetch the feed again and learn the new time"),
                     ("quiet", "They hear that nothing is new: for very large feeds"),
                 ),

@@ -132,15 +132,14 @@ def test_weekly_average_of_an_undated_feed_divides_by_what_was_observed() -> Non
         ("ttl", [Answer(200, update_period_seconds=7200)], [7200]),
         ("ttl", [Answer(200, ttl_minutes=1)], [300]),
         ("ttl", [Answer(200, ttl_minutes=100_000)], [86400]),
-        # One word for two things: the 304's max-age renews a ttl that it agreed with.
+        # Two words for two things: what the headers say does not touch what the document says.
         (
             "ttl",
             [
-                Answer(200, ttl_minutes=480, max_age_seconds=28800),
+                Answer(200, ttl_minutes=60, max_age_seconds=28800),
                 Answer(304, max_age_seconds=900),
-                Answer(304),
             ],
-            [28800, 900, 900],
+            [3600, 3600],
         ),
         # A cache's blanket max-age does not shorten what the author said.
         (

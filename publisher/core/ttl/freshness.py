@@ -1,0 +1,158 @@
+"""The header's answer: until when a copy is good, for each five minutes in which it is fetched.
+
+The feed's ttl is one number for a whole document; Cache-Control and Expires are made anew for each
+answer and can say the same forecast to the minute. The plan is worked out backwards over a grid of
+five minutes: V(i), the least cost to come for a client that polls at step i, is
+    V(i) = min over j of  P + hidden(i, j) + V(j),     i + 3 <= j <= i + 288   (15 to 1440 minutes)
+    hidden(i, j) = W(j) - W(i) - 5 (j - i) N(i)        (`forecast.hides`, on the grid).
+For fixed j this is a line in N(i) with slope -5 j, so the minimum is the lower envelope of lines
+that come in order of slope, asked at falling N(i): one pass with a queue ("convex hull trick").
+
+Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+"""
+
+from collections.abc import MutableSequence
+from math import sqrt
+from typing import NamedTuple
+
+from publisher.core.civil import HOUR_SECONDS, hour_start
+from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve
+from publisher.core.ttl.tables import Counts, History
+
+SLOTS = 12  # five minutes of an hour
+SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day
+HORIZON = 432  # steps of the plan: a day and a half
+STEPS = HORIZON + LONGEST
+UNDER_SECONDS = 60  # what is said is less by this: a reader woken by cron must not be a tick late
+LEAST_SECONDS = 60
+NEWS_SECONDS = 3600  # at most, on the answer that brings new content: more may follow soon
+RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS
+RENEWAL_SECONDS = 4 * HOUR_SECONDS
+
+
+class HeaderPlan(NamedTuple):
+    """Lists that `plan_expiries` works on: the cost to come by steps, the queue of lines (steps);
+    and what it leaves: for each five minutes of the hour the instant until which a copy fetched
+    then is good (seconds)."""
+
+    value: Counts
+    lines: MutableSequence[int]
+    expiries: MutableSequence[int]
+
+
+def header_plan() -> HeaderPlan:
+    """Empty lists of the lengths that are needed."""
+    return HeaderPlan([0.0] * (STEPS + 1), [0] * (STEPS + 2), [0] * SLOTS)
+
+
+def seconds_left(expiry: int, now: int) -> int:
+    """What max-age says at `now` of a copy that is good until `expiry`."""
+    return max(expiry - now - UNDER_SECONDS, LEAST_SECONDS)
+
+
+def with_news(max_age_seconds: int) -> int:
+    """What max-age says to a reader that is brought new content."""
+    return min(max_age_seconds, NEWS_SECONDS)
+
+
+def renewal(max_age_seconds: int, now: int) -> int:
+    """What a renewed tag has besides the document's: 0 where that is enough, in a long silence the
+    number of the four hours, so that readers that listen to a 200 only hear the long word again."""
+    return now // RENEWAL_SECONDS if max_age_seconds >= RENEWED_FROM_SECONDS else 0
+
+
+def slot_of(history: History, now: int) -> int:
+    """Which five minutes of the local hour `now` lies in, 0 to 11."""
+    return min((now - hour_start(history.zone, now)) // STEP_SECONDS, SLOTS - 1)
+
+
+def unplanned(history: History, now: int, plan: HeaderPlan) -> None:
+    """Fill the expiries of a document of which nothing is known yet."""
+    top = hour_start(history.zone, now)
+    for slot in range(SLOTS):
+        plan.expiries[slot] = top + slot * STEP_SECONDS + HOUR_SECONDS + STEP_SECONDS
+
+
+def plan_expiries(
+    history: History, now: int, begin: int, curve: Curve, worth: float, plan: HeaderPlan
+) -> None:
+    """Fill the expiries of the document built at `now`, from the `curve` that starts at `begin`.
+
+    worth: minutes of one update's delay that a poll is worth. Parts of the hour before `now` get
+    the answer of the present one.
+    """
+    number, waiting = curve.number, curve.waiting
+    value, lines = plan.value, plan.lines
+    usual = usual_cost(curve, worth)
+    for step in range(HORIZON, STEPS + 1):
+        value[step] = usual * (STEPS - step) * STEP_MINUTES
+    present, coming = slot_of(history, now), STEPS
+    front = end = 0
+    for step in range(HORIZON - 1, -1, -1):
+        while coming >= step + SHORTEST:
+            end = insert(curve, plan, front, end, coming)
+            coming -= 1
+        if step + present < SLOTS:
+            middle = (number[step] + number[step + 1]) / 2.0
+            front = advance(curve, plan, front, end, middle)
+            best = min(lines[front], step + LONGEST)
+            plan.expiries[step + present] = begin + best * STEP_SECONDS
+        front = advance(curve, plan, front, end, number[step])
+        best = min(lines[front], step + LONGEST)
+        kept = (best - step) * STEP_MINUTES
+        value[step] = worth + waiting[best] - waiting[step] - kept * number[step] + value[best]
+    for slot in range(present):
+        plan.expiries[slot] = plan.expiries[present]
+
+
+def insert(curve: Curve, plan: HeaderPlan, front: int, end: int, step: int) -> int:
+    """Put the line of `step` at the end of the queue, dropping those that it makes needless;
+    returns the new end."""
+    lines = plan.lines
+    height = curve.waiting[step] + plan.value[step]
+    while end - front >= 2:
+        older, last = lines[end - 2], lines[end - 1]
+        height_older = curve.waiting[older] + plan.value[older]
+        height_last = curve.waiting[last] + plan.value[last]
+        if (height_older - height_last) * (last - step) > (height_last - height) * (older - last):
+            break
+        end -= 1
+    lines[end] = step
+    return end + 1
+
+
+def advance(curve: Curve, plan: HeaderPlan, front: int, end: int, number: float) -> int:
+    """Skip lines at the front that are not the lowest at `number`, nor will be at any less."""
+    lines = plan.lines
+    while end - front >= 2:
+        one, other = lines[front], lines[front + 1]
+        gain = curve.waiting[one] + plan.value[one] - curve.waiting[other] - plan.value[other]
+        if gain < STEP_MINUTES * (one - other) * number:
+            break
+        front += 1
+    return front
+
+
+def usual_cost(curve: Curve, worth: float) -> float:
+    """Cost a minute of the best fixed interval at the mean rate ahead: what the plan ends with."""
+    rate = max(curve.number[STEPS] / (STEP_MINUTES * STEPS), 1e-9)
+    ideal = min(max(sqrt(2.0 * worth / rate), SHORTEST * STEP_MINUTES), LONGEST * STEP_MINUTES)
+    return worth / ideal + rate * ideal / 2.0
+
+
+class Expiries(NamedTuple):
+    """What the headers of one document say: a copy fetched in the k-th five minutes after `top`,
+    the start of its local hour, is good until ``instants[k]``. All in seconds since 1970."""
+
+    top: int
+    instants: tuple[int, ...]
+
+    def max_age_seconds(self, now: int) -> int:
+        """What max-age says at `now`."""
+        slot = min(max((now - self.top) // STEP_SECONDS, 0), SLOTS - 1)
+        return seconds_left(self.instants[slot], now)
+
+    def not_after(self, at: int) -> "Expiries":
+        """The same, but no copy is good for longer than until `at`."""
+        latest = at + UNDER_SECONDS
+        return Expiries(self.top, tuple(min(expiry, latest) for expiry in self.instants))

@@ -1,0 +1,112 @@
+"""What the headers say: the plan against trying everything, and promises that must hold."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+
+from publisher.core.civil import seconds, zone_table
+from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.decision import decide, max_age_by_minute
+from publisher.core.ttl.forecast import Curve
+from publisher.core.ttl.freshness import (
+    HORIZON,
+    LONGEST,
+    SHORTEST,
+    SLOTS,
+    STEPS,
+    header_plan,
+    plan_expiries,
+    usual_cost,
+)
+from publisher.core.ttl.rule import TtlRule
+from publisher.core.ttl.tables import SIZES, History, Past, Tables
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+EMPTY = Tables(*([0.0] * size for size in SIZES))
+
+
+def uneven(seed: int) -> Curve:
+    """Running sums of a rate that jumps about, with silences."""
+    rng, number, waiting = Random(seed), [0.0], [0.0]
+    rate = 0.0
+    for step in range(STEPS):
+        if step % 12 == 0:
+            rate = rng.choice([0.0, 0.001, 0.02, 0.3])
+        waiting.append(waiting[-1] + (number[-1] + rate / 2.0) * 5.0)
+        number.append(number[-1] + rate)
+    return Curve(number, waiting)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_plan_is_that_of_trying_everything(seed: int) -> None:
+    """The queue of lines finds the value that the full search over all expiries finds."""
+    curve, worth, plan = uneven(seed), 10.0, header_plan()
+    now = seconds(NOON)
+    plan_expiries(
+        History(EMPTY, zone_table("UTC"), (), Past(0, now, now, 1)), now, now, curve, worth, plan
+    )
+    usual = usual_cost(curve, worth)
+    value = [usual * (STEPS - step) * 5.0 for step in range(STEPS + 1)]
+    for step in range(HORIZON - 1, -1, -1):
+        value[step] = min(
+            worth
+            + curve.waiting[end]
+            - curve.waiting[step]
+            - 5.0 * (end - step) * curve.number[step]
+            + value[end]
+            for end in range(step + SHORTEST, step + LONGEST + 1)
+        )
+    assert plan.value[:HORIZON] == pytest.approx(value[:HORIZON], rel=1e-3)
+    assert plan.value[0] >= value[0] - 1e-6
+    for slot, expiry in enumerate(plan.expiries):
+        assert SHORTEST <= (expiry - now) // 300 - slot <= LONGEST
+
+
+def daily() -> list[datetime]:
+    """One post a day at 9:05, give or take two minutes, for two months."""
+    return [
+        NOON.replace(hour=9, minute=3 + day * 7 % 5) - timedelta(days=day)
+        for day in range(60, 0, -1)
+    ]
+
+
+def test_copies_fetched_at_different_minutes_end_together() -> None:
+    """All that is fetched in the night is good until just before the morning's post is due."""
+    activity = histogram(daily(), NOON, "UTC")
+    night = NOON.replace(hour=2)
+    expiries = decide(activity, night, TtlRule()).expiries
+    assert expiries is not None
+    ends = {at + expiries.max_age_seconds(at) for at in range(expiries.top, expiries.top + 3600)}
+    morning = seconds(NOON.replace(hour=9))
+    assert all(morning - 900 <= end <= morning + 1200 for end in ends), ends
+
+
+def test_a_scheduled_post_ends_every_copy_a_minute_after_it() -> None:
+    """What is certain is no guess: nobody waits for a post that the queue holds."""
+    activity = histogram(daily(), NOON, "UTC")
+    night = NOON.replace(hour=2)
+    post = night + timedelta(hours=2, minutes=10)
+    decision = decide(activity, night, TtlRule(), [post])
+    for minute in range(60):
+        at = night + timedelta(minutes=minute)
+        assert at + timedelta(seconds=decision.max_age_seconds(at)) <= post + timedelta(seconds=60)
+
+
+def test_by_minute_is_what_the_headers_say() -> None:
+    """Twelve values, for the beginning of each part; with `ttl` all are the element's."""
+    activity = histogram(daily(), NOON, "UTC")
+    at = NOON.replace(hour=3)
+    decision = decide(activity, at, TtlRule())
+    assert max_age_by_minute(decision) == [
+        decision.max_age_seconds(at + timedelta(minutes=5 * part)) for part in range(SLOTS)
+    ]
+    same = decide(activity, at, TtlRule.parse(freshness="ttl"))
+    assert max_age_by_minute(same) == [same.ttl_minutes * 60] * SLOTS
+    assert decision.ttl_minutes == same.ttl_minutes
+
+
+def test_nothing_known_is_about_an_hour() -> None:
+    """Before the first update the headers say an hour."""
+    decision = decide(histogram([], NOON, "UTC"), NOON, TtlRule())
+    assert all(50 * 60 <= told <= 65 * 60 for told in max_age_by_minute(decision))
