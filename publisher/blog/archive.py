@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from sqlalchemy import ScalarSelect, Select, and_, func, select
+from sqlalchemy import ScalarSelect, Select, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
 from publisher.base.text import first_words
-from publisher.blog.published import older_than
+from publisher.blog.published import listed, older_than, public
 from publisher.storage.tables.blog import Post
 
 PAGE = 300
 _AT_ONCE = 60  # months in one question
-_SHOWN = (Post.kind == "post", Post.status == "published")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def month_of(year: int, month: int, zone: tzinfo) -> Month:
 
 def months(session: Session, zone: tzinfo) -> list[Month]:
     """The months with posts, newest first: each is counted in the index alone."""
-    ends = select(func.min(Post.published_at), func.max(Post.published_at)).where(*_SHOWN)
+    ends = select(func.min(Post.published_at), func.max(Post.published_at)).where(listed())
     first, last = session.execute(ends).one()
     if first is None or last is None:
         return []
@@ -71,7 +70,7 @@ def months(session: Session, zone: tzinfo) -> list[Month]:
 
 def _number(month: Month) -> ScalarSelect[int]:
     inside = (Post.published_at >= month.start, Post.published_at < month.end)
-    return select(func.count()).select_from(Post).where(*_SHOWN, *inside).scalar_subquery()
+    return select(func.count()).select_from(Post).where(listed(), *inside).scalar_subquery()
 
 
 def lines(
@@ -94,7 +93,7 @@ def lines_of(session: Session, post_ids: Sequence[int]) -> dict[int, Line]:
 def _lines(pages: bool = False) -> Select[Any]:
     beginning = func.substr(Post.html, 1, 2000)
     query = select(Post.id, Post.kind, Post.slug, Post.title, beginning, Post.published_at)
-    return query.where(Post.status == "published" if pages else and_(*_SHOWN))
+    return query.where(public() if pages else listed())
 
 
 def _line(row: Any) -> Line:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
 from publisher.base.hashing import hash_token
+from publisher.base.text import clean
 from publisher.blog import permissions
 from publisher.storage.tables.blog import Author, LoginFailure, LoginSession, Role
 
@@ -45,7 +46,7 @@ def add(
         raise Conflict(f"there is an author called {name} already")
     author = Author(
         name=name,
-        display_name=" ".join(display.split()) or name,
+        display_name=" ".join(clean(display).split()) or name,
         role="admin" if first else role or "author",
         password_hash=_hasher.hash(password),
         created_at=now,

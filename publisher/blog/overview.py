@@ -15,9 +15,17 @@ from publisher.base.text import clean, first_words, shorten
 from publisher.blog import autosave, search
 from publisher.blog.content import PROSE
 from publisher.blog.slugs import slugify
-from publisher.storage.tables.blog import Author, Post, PostTag, Tag, Update
+from publisher.storage.tables.blog import (
+    STATUSES,
+    Author,
+    Post,
+    PostKind,
+    PostStatus,
+    PostTag,
+    Tag,
+    Update,
+)
 
-STATES = ("draft", "scheduled", "published", "deleted")
 LINE = 90
 PAGE = 50
 _MAX_HITS, _MAX_SORTED = 500, 2_000
@@ -43,8 +51,8 @@ class Row:
     """One line of the list; `began` are the first words, `updates` what readers were sent."""
 
     id: int
-    status: str
-    kind: str
+    status: PostStatus
+    kind: PostKind
     slug: str
     title: str
     began: str
@@ -104,7 +112,7 @@ def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
     # Nearly all posts are posts and not deleted: said as "is not", so that no index of those
     # two columns lures the planner away from the one that is already in order.
     query = query.where(
-        Post.status == wanted.state if wanted.state in STATES else Post.status != "deleted"
+        Post.status == wanted.state if wanted.state in STATUSES else Post.status != "deleted"
     )
     if wanted.kind:
         query = query.where(Post.kind == "page" if wanted.kind == "page" else Post.kind != "page")

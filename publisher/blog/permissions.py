@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
-from publisher.blog import posts
+from publisher.blog import posts, published
 from publisher.storage.tables.blog import Author, Post, PostTag, Tag
 
 
@@ -39,7 +39,7 @@ def may_edit(author: Author, post: Post) -> bool:
 
 def may_see(author: Author, post: Post) -> bool:
     """Whether `author` may read a post and know that it is there."""
-    return post.status == "published" or may_edit(author, post)
+    return published.is_public(post) or may_edit(author, post)
 
 
 def editable(session: Session, author: Author, post_id: int) -> Post:
@@ -59,7 +59,7 @@ def tags_seen(session: Session, author: Author) -> Sequence[str]:
     tagged = select(PostTag.tag_id).join(Post, Post.id == PostTag.post_id)
     visible = tagged.where(Post.status != "deleted")
     if not is_admin(author):
-        visible = visible.where(or_(Post.status == "published", Post.author_id == author.id))
+        visible = visible.where(or_(published.public(), Post.author_id == author.id))
     return session.scalars(select(Tag.name).where(Tag.id.in_(visible)).order_by(Tag.slug)).all()
 
 

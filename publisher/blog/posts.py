@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.blog import markdown, search, tags, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
+from publisher.blog.published import is_listed
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
@@ -74,7 +75,7 @@ def save(
     if same(replace(value, slug=value.slug or post.slug), content(session, post)):
         return post
     _replace(session, post, value, author_id, now, minor)
-    if _visible(post) and not minor:
+    if is_listed(post) and not minor:
         update_log.record(session, now, "edit", post.id)
     return post
 
@@ -131,7 +132,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     """Delete a post; it answers 410 if it was published, and can be brought back."""
     if post.status == "deleted":
         return
-    was_visible = _visible(post)
+    was_visible = is_listed(post)
     post.deleted_status, post.status = post.status, "deleted"
     post.deleted_at = post.changed_at = now
     post.scheduled_at = None
@@ -147,7 +148,7 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
     post.status = "published" if post.deleted_status == "published" else "draft"
     post.deleted_at, post.deleted_status, post.changed_at = None, "", now
     _show(session, post, now)
-    if _visible(post):
+    if is_listed(post):
         update_log.record(session, now, "restore", post.id)
     return post
 
@@ -172,13 +173,8 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
     post.status, post.scheduled_at, post.published_at = "published", None, at
     post.changed_at = now
     _show(session, post, now)
-    if _visible(post):
+    if is_listed(post):
         update_log.record(session, at, kind, post.id)
-
-
-def _visible(post: Post) -> bool:
-    """Whether the post is part of the feed's material: pages are not."""
-    return post.status == "published" and post.kind == "post"
 
 
 def _show(session: Session, post: Post, now: datetime) -> None:

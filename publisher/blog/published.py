@@ -2,13 +2,63 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
 from publisher.blog.slugs import slugify
-from publisher.storage.tables.blog import Author, Post, PostTag, Redirect, Tag
+from publisher.storage.tables.blog import (
+    STATUSES,
+    Author,
+    Post,
+    PostKind,
+    PostStatus,
+    PostTag,
+    Redirect,
+    Tag,
+)
+
+PUBLISHED: PostStatus = "published"
+
+
+class HasState(Protocol):
+    """A post, or what an import makes one of."""
+
+    @property
+    def kind(self) -> PostKind:
+        """Post or page."""
+
+    @property
+    def status(self) -> PostStatus:
+        """Where it is in its life."""
+
+
+def public(by_status: bool = True) -> ColumnElement[bool]:
+    """What anybody can open: published posts and pages.
+
+    `by_status` False says the same as "none of the others": a query that walks the posts in another
+    order is then not lured to an index of the status, which would have it sort all of them.
+    """
+    if by_status:
+        return Post.status == PUBLISHED
+    return Post.status.not_in([status for status in STATUSES if status != PUBLISHED])
+
+
+def listed() -> ColumnElement[bool]:
+    """What stands in the blog's lists and in its feeds: published posts, without pages."""
+    return and_(Post.kind == "post", public())
+
+
+def is_public(post: HasState) -> bool:
+    """Whether anybody can open it; see `public`."""
+    return post.status == PUBLISHED
+
+
+def is_listed(post: HasState) -> bool:
+    """Whether it stands in lists and feeds; see `listed`."""
+    return post.kind == "post" and is_public(post)
 
 
 def newest(session: Session, limit: int, before: Post | None = None) -> Sequence[Post]:
@@ -80,7 +130,7 @@ def at_path(session: Session, slug: str, kind: str) -> Post:
     )
     if post is not None and post.status == "deleted" and post.published_at is not None:
         raise Gone("this post was deleted")
-    if post is None or post.status != "published":
+    if post is None or not is_public(post):
         raise NotFound("there is no such page")
     return post
 
@@ -99,7 +149,7 @@ def moved(session: Session, *paths: str) -> Post | None:
     post = next((found[path] for path in paths if path in found), None)
     if post is not None and post.status == "deleted":
         raise Gone("this post was deleted")
-    return post if post is not None and post.status == "published" else None
+    return post if post is not None and is_public(post) else None
 
 
 def at_address(session: Session, path: str) -> Post | None:
@@ -114,7 +164,7 @@ def at_address(session: Session, path: str) -> Post | None:
 
 def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
     """The published posts just before and just after this one."""
-    plain = select(Post).where(Post.kind == "post", Post.status == "published").limit(1)
+    plain = select(Post).where(listed()).limit(1)
     older = plain.where(older_than(post)).order_by(Post.published_at.desc(), Post.id.desc())
     newer = plain.where(
         Post.published_at >= post.published_at,
@@ -125,17 +175,7 @@ def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
 
 def last_change(session: Session) -> datetime | None:
     """When a post that readers can see was last changed, in whatever way."""
-    return session.scalar(select(func.max(Post.changed_at)).where(Post.status == "published"))
-
-
-def count_published(session: Session) -> int:
-    """How many posts readers can see."""
-    return (
-        session.scalar(
-            select(func.count(Post.id)).where(Post.kind == "post", Post.status == "published")
-        )
-        or 0
-    )
+    return session.scalar(select(func.max(Post.changed_at)).where(public()))
 
 
 def older_than(post: Post) -> ColumnElement[bool]:
@@ -154,7 +194,7 @@ def _older(query: Select[Post], before: Post | None) -> Select[Post]:
 def _published() -> Select[Post]:
     return (
         select(Post)
-        .where(Post.kind == "post", Post.status == "published")
+        .where(listed())
         .order_by(Post.published_at.desc(), Post.id.desc())
         .options(joinedload(Post.author), selectinload(Post.tags))
     )

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
 from publisher.blog.content import PROSE
+from publisher.blog.published import is_public
 from publisher.storage.tables.blog import Post
 
 
@@ -27,7 +28,7 @@ class Hit:
 def index(session: Session, post: Post) -> None:
     """Bring the index up to date with one post; only published ones can be found."""
     session.execute(text("DELETE FROM post_search WHERE rowid = :id"), {"id": post.id})
-    if post.status == "published":
+    if is_public(post):
         session.execute(
             text("INSERT INTO post_search (rowid, title, body) VALUES (:id, :title, :body)"),
             {"id": post.id, "title": post.title, "body": body(post, plain_text(post.html))},

@@ -11,6 +11,10 @@ from publisher.storage.tables.blog import Post, Redirect
 
 MAX_LENGTH = 80
 _COUNTED = 20
+# [shown](target "title"), [shown][reference], pictures alike; a target may hold a bracket pair.
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])")
+# Tags and <addresses>, definitions of references, bare addresses.
+_UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S+", re.MULTILINE)
 
 # First parts of addresses that the site itself uses: a page may not be called like them.
 RESERVED = frozenset(
@@ -40,7 +44,13 @@ def slugify(text: str) -> str:
 
 def slug_from(title: str, source: str) -> str:
     """From the title, for a titleless note from its first words; empty when nothing is usable."""
-    return slugify(title or " ".join(source[:1000].split()[:8]))
+    return slugify(title or " ".join(_spoken(source[:2000]).split()[:8]))
+
+
+def _spoken(source: str) -> str:
+    """The words of Markdown or HTML that a reader sees: no addresses, no tags."""
+    shown = _LINK.sub(r"\1", source)
+    return _UNSEEN.sub(" ", shown)
 
 
 def made_slug(post: Post) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from publisher.blog.published import is_listed
 from publisher.blog.slugs import slugify
 from publisher.storage.tables.blog import Post, PostTag, Tag
 
@@ -50,11 +51,10 @@ def assign_all(
 def touch(session: Session, post: Post, now: datetime) -> None:
     """Bring the tags' lists up to date after `post` was published, changed or withdrawn."""
     _stamp(session, post, now)
-    visible = post.status == "published" and post.kind == "post"
     session.execute(
         update(PostTag)
         .where(PostTag.post_id == post.id)
-        .values(published_at=post.published_at if visible else None)
+        .values(published_at=post.published_at if is_listed(post) else None)
     )
     _stamp(session, post, now)
 

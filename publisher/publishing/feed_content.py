@@ -36,7 +36,7 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
     home_url = f"{main.home_url}tags/{quote(tag.slug)}"
     return replace(
         main,
-        title=f"{main.title}: {clean(tag.name)}",
+        title=f"{main.title}: {tag.name}",
         home_url=home_url,
         feed_url=f"{home_url}/rss.xml",
         hubs=(),
@@ -52,17 +52,19 @@ def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
 def _item(post: Post, site_url: str) -> Item:
     url = site_url + quote(posts.path(post))
     content = of_post(post, tuple(tag.name for tag in post.tags))
+    # What was typed was cleaned when it was saved; a guid may come from elsewhere, and HTML may
+    # name characters by number.
     return Item(
         guid=clean(post.guid),
         guid_is_permalink=post.guid_is_permalink and bool(_FULL_ADDRESS.fullmatch(post.guid)),
         url=url,
-        title=clean(post.title),
+        title=post.title,
         html=clean(absolute(post.html, url)),
-        summary=clean(post.summary),
+        summary=post.summary,
         published_at=_whole_second(post.published_at or post.changed_at),
         changed_at=_whole_second(post.changed_at),
-        author=clean(post.author.display_name) if post.author else "",
-        tags=tuple(clean(tag.name) for tag in post.tags),
+        author=post.author.display_name if post.author else "",
+        tags=content.tags,
         attachment=content.enclosure,
     )
 

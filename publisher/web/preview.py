@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, make_response, redirect, render_template
 
-from publisher.blog import posts, previews
+from publisher.blog import posts, previews, published
 from publisher.web.context import site
 
 blueprint = Blueprint("preview", __name__)
@@ -15,7 +15,7 @@ def page(token: str) -> Any:
     """The draft, kept by no cache and no search engine; once published, the way to the post."""
     with site().database.read() as db:
         post = previews.find(db, token)
-        if post.status == "published":
+        if published.is_public(post):
             return redirect(posts.path(post))
         response = make_response(render_template("studio/preview.html", post=post))
     response.headers["Cache-Control"] = "private, no-store"

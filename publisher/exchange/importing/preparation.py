@@ -11,10 +11,8 @@ from publisher.base.text import plain_text
 from publisher.blog import content, markdown
 from publisher.blog.content import FIELDS, Content
 from publisher.blog.posts import LATEST_SCHEDULE
-from publisher.blog.slugs import slugify
+from publisher.blog.slugs import slug_from, slugify
 from publisher.exchange.importing.imported import Batch, ImportedPost
-
-_SLUG_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Ready:
     @property
     def wanted_slug(self) -> str:
         """The slug it should have, or what one can be made of; "" when there is nothing."""
-        return self.content.slug or self.post.title or " ".join(self.words.split()[:_SLUG_WORDS])
+        return self.content.slug or slug_from(self.content.title, self.words)
 
 
 def ready(batch: Batch, now: datetime) -> list[Ready]:

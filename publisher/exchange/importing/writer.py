@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from publisher.blog import posts, search, tags, update_log
 from publisher.blog.content import to_columns, to_plain
-from publisher.blog.slugs import SlugPool, slugify
+from publisher.blog.published import is_listed, is_public
+from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.preparation import Ready
@@ -34,7 +35,7 @@ def store(session: Session, plan: Plan, now: datetime, count_updates: bool = Tru
     _insert_revisions(session, plan, together, slugs, now)
     shown = ((id_, one.content.tags, _shown_at(one)) for id_, one in together)
     tags.assign_all(session, shown, now)
-    out = ((id_, one.content, one.words) for id_, one in together if _is_out(one))
+    out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
     search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
     if redirects := _redirects(session, together):
         session.execute(insert(Redirect), redirects)
@@ -88,7 +89,7 @@ def _row(one: Ready, plan: Plan, pool: SlugPool, now: datetime) -> dict[str, Any
         "version": post.version,
         "guid": post.guid,
         "guid_is_permalink": post.guid_is_permalink,
-        "slug": pool.take(slugify(one.wanted_slug) or _note_slug(post.guid)),
+        "slug": pool.take(one.wanted_slug or _note_slug(post.guid)),
         "author_id": plan.author_id(post.by),
         "html": one.html,
         "preview_token": secrets.token_urlsafe(24),
@@ -163,10 +164,6 @@ def _paths(session: Session, ids: Sequence[int]) -> dict[int, str]:
     return {i: posts.path_of(kind, slug) for i, kind, slug in rows if i in wanted}
 
 
-def _is_out(one: Ready) -> bool:
-    return one.post.status == "published"
-
-
 def _shown_at(one: Ready) -> datetime | None:
     """When the post entered the feed, if it is in the feed's material."""
-    return one.post.published_at if _is_out(one) and one.content.kind == "post" else None
+    return one.post.published_at if is_listed(one.post) else None

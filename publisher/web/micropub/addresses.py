@@ -35,7 +35,7 @@ def given_out(session: Session, post: Post) -> None:
 
     What is published keeps its former addresses by itself.
     """
-    if post.status != "published":
+    if not published.is_public(post):
         session.merge(Redirect(path=posts.path(post), post_id=post.id))
 
 

@@ -13,6 +13,7 @@ from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
 from publisher.blog import media, permissions, posts
 from publisher.blog.content import Content
+from publisher.blog.published import is_public
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import ApiToken, Post
@@ -81,7 +82,7 @@ def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
     if status == "published":
         posts.publish(db, post, published or now(), now())
     # 202: accepted, but nobody can see it at its address yet.
-    return _at(db, post, 201 if post.status == "published" else 202)
+    return _at(db, post, 201 if is_public(post) else 202)
 
 
 def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
@@ -129,7 +130,7 @@ def _move(db: Session, post: Post, before: entry.Properties, after: entry.Proper
     """Follow a change of `published` or `post-status`; what is out keeps its date."""
     wanted, moment = _status(after), _moment(db, after)
     same_date = before.get("published") == after.get("published")
-    if post.status == "published":
+    if is_public(post):
         if wanted == "draft" or not same_date:
             raise InvalidInput("a published post keeps its date and stays published")
         return

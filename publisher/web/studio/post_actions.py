@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, url_for
 
 from publisher.base.errors import Conflict
-from publisher.blog import permissions, posts, previews
+from publisher.blog import permissions, posts, previews, published
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio import shared
 
@@ -55,7 +55,7 @@ def restore(post_id: int) -> Any:
     """Undo a deletion."""
     with site().database.write() as db:
         post = posts.restore(db, permissions.editable(db, me(), post_id), now())
-        back = "published again" if post.status == "published" else "a draft again"
+        back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
     flash(f"Brought back: it is {back}.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))

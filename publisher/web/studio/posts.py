@@ -5,8 +5,9 @@ from flask import Blueprint, render_template, request
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.text import clean
-from publisher.blog import authors, overview, permissions
+from publisher.blog import authors, overview, permissions, published
 from publisher.readers.reach import reached
+from publisher.storage.tables.blog import KINDS, STATUSES
 from publisher.web.context import login_required, me, site
 from publisher.web.studio import shared
 
@@ -22,13 +23,13 @@ def page() -> str:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
-        reach = reached(db, [row.id for row in rows if row.status == "published"])
+        reach = reached(db, [row.id for row in rows if published.is_public(row)])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
         "studio/posts.html",
         rows=rows[: overview.PAGE],
         wanted=wanted,
-        states=overview.STATES,
+        states=STATUSES,
         people=people,
         after=f"{format_rfc3339(more.when)}~{more.id}" if more else "",
         first=cursor is None,
@@ -44,8 +45,8 @@ def _filter() -> overview.Filter:
     if permissions.is_admin(me()):
         who = int(asked["author"]) if asked.get("author", "").isdecimal() else None
     return overview.Filter(
-        state=asked.get("state", "") if asked.get("state") in overview.STATES else "",
-        kind=asked.get("kind", "") if asked.get("kind") in ("post", "page") else "",
+        state=asked.get("state", "") if asked.get("state") in STATUSES else "",
+        kind=asked.get("kind", "") if asked.get("kind") in KINDS else "",
         tag=asked.get("tag", ""),
         author_id=who if who is None or who < 2**31 else 0,
         words=asked.get("q", ""),

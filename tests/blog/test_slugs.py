@@ -1,0 +1,33 @@
+"""Slugs are made of the words that readers see."""
+
+import pytest
+
+from publisher.blog import posts
+from publisher.blog.slugs import slug_from
+from publisher.installation import Site
+from tests.factories import make_post
+
+
+@pytest.mark.parametrize(
+    ("source", "slug"),
+    [
+        ("Read [this](https://example.org/a-b) today", "read-this-today"),
+        ("[this](<https://a.example/(b)> 'A title') and [that](/x(y)z)", "this-and-that"),
+        ("Again [that one][1], see [1]\n\n[1]: https://example.org", "again-that-one-see-1"),
+        ("See https://example.org/what-not?q=1 and <https://b.example> now", "see-and-now"),
+        ("![A cat](/media/cat.jpg) sleeps", "a-cat-sleeps"),
+        ('<p>Look <a href="https://example.org">here</a></p>', "look-here"),
+        ("A [bracket] and (another) stay", "a-bracket-and-another-stay"),
+        ("https://example.org", ""),
+        ("One two three four five six seven eight nine", "one-two-three-four-five-six-seven-eight"),
+    ],
+)
+def test_a_note_is_called_by_its_words(source: str, slug: str) -> None:
+    """Targets of links, addresses and tags are no words."""
+    assert slug_from("", source) == slug
+    assert slug_from("A title", source) == "a-title"
+
+
+def test_a_note_that_is_only_a_link(site: Site) -> None:
+    """There is no word in it: it gets a name of its own."""
+    assert posts.path(make_post(site, "<https://example.org/>")).startswith("/posts/note-")
