@@ -7,7 +7,7 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from publisher.river import blogroll, opml, service, subscriptions, turnover
 from publisher.river.answers import Credentials
 from publisher.river.observe import Estimator, observe
 from publisher.settings import load_settings
-from publisher.storage.tables.river import RiverFeed, RiverItem
+from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _READ_BYTES = 1 << 20
 
@@ -119,11 +119,31 @@ def run() -> None:
 
 
 @river.command()
+def retry() -> None:
+    """Poll everything that failed, now; except where a server asked for silence."""
+    here = site()
+    with here.database.write() as db:
+        retried = subscriptions.retry_failed(db, here.clock())
+    worker = service.worker(here)
+    asyncio.run(worker.drain())
+    with here.database.read() as db:
+        failing = sum(bool(feed.problem) for feed in subscriptions.everyone(db))
+    click.echo(f"{retried} tried again, {failing} still failing")
+
+
+@river.command()
 @click.argument("url")
-def why(url: str) -> None:
+@click.option("--json", "as_json", is_flag=True)
+def why(url: str, as_json: bool) -> None:
     """Say when URL is polled next, and the chain of reasons."""
-    with site().database.read() as db:
+    here = site()
+    with here.database.read() as db:
         feed = subscriptions.named(db, url)
+        gaps = turnover.gaps_of(db, feed.id)
+        default = load_settings(db).river_policy
+    if as_json:
+        click.echo(json.dumps(_why(feed, gaps, default), indent=2))
+        return
     if feed.next_poll_at is not None:
         click.echo(f"next poll {format_rfc3339(feed.next_poll_at)}")
     click.echo(" -> ".join(feed.reasons))
@@ -227,6 +247,28 @@ def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
 
 def _problem(feed: RiverFeed) -> str:
     return f"{feed.problem}: {feed.detail}" if feed.detail else feed.problem
+
+
+def _why(feed: RiverFeed, gaps: Sequence[RiverGap], default_policy: str) -> dict[str, Any]:
+    return {
+        "url": feed.url,
+        "state": feed.state,
+        "policy": feed.policy or default_policy,
+        "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
+        "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+        "reasons": feed.reasons,
+        "problem": feed.problem or None,
+        "detail": feed.detail or None,
+        "failures": feed.failures,
+        "gaps": [
+            {
+                "from": format_rfc3339(gap.begins_at),
+                "to": format_rfc3339(gap.ends_at),
+                "items": gap.items,
+            }
+            for gap in gaps
+        ],
+    }
 
 
 def _row(feed: RiverFeed, items: int, default_policy: str) -> dict[str, Any]:

@@ -236,4 +236,6 @@ async def open_fetcher(
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
         headers={"User-Agent": user_agent(contact_url)},
     ) as session:
+        # aiohttp would ask again at once where a connection is dropped: unseen and unasked for.
+        session._retry_connection = False
         yield Fetcher(session, addresses, bounds)

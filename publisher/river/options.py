@@ -28,8 +28,7 @@ class RiverOptions:
     per_address: int = 1
     starts_per_real_second: float = 20.0
     lease_real_seconds: float = 600.0
-    error_minutes: float = 30.0
-    error_ceiling_minutes: float = 1440.0
+    slow_down_minutes: float = 30.0
     unconditional_minutes: float = 1440.0
     unasked_floor_minutes: float = 60.0
     turnover_floor_minutes: float = 15.0

@@ -14,13 +14,18 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.river import frontier, item_store, redirects, turnover
+from publisher.core.durations import duration
+from publisher.river import frontier, item_store, outage, redirects, turnover
 from publisher.river.feed_document import FeedDocument, FeedItem
 from publisher.river.first_look import DocumentHints
 from publisher.river.options import RiverOptions
+from publisher.river.outage import NetworkHealth
 from publisher.river.polls import Visit, answer_of, pack
 from publisher.river.schedule import PollTrouble, Stakes, plan
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
+
+LASTING = frozenset({"status-404", "dns", "not-a-feed", "unsafe", "unreadable"})
+"""Problems that do not pass by themselves, as a rule."""
 
 _WHOLE_DAY = timedelta(days=1)
 _MOST_PAUSE_SECONDS = 7 * 86400
@@ -45,9 +50,16 @@ def settle(
     now: datetime,
     options: RiverOptions,
     rng: random.Random,
+    health: NetworkHealth | None = None,
 ) -> int:
-    """Store a batch of visits, plan the next ones, release the hosts; returns new items."""
+    """Store a batch of visits, plan the next ones, release the hosts; returns new items.
+
+    `health` remembers the polls of this process, to tell our own outage from theirs.
+    """
     visits = [_not_ahead(visit, now) for visit in visits]
+    outage_since = health.note(visits) if health else None
+    if health is not None and health.down_since is not None:
+        visits = [_blameless(visit) for visit in visits]
     ids = [visit.job.feed_id for visit in visits]
     hosts = sorted({visit.job.host for visit in visits})
     feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
@@ -62,8 +74,17 @@ def settle(
     session.add_all(new_rows.gaps.values())
     if new_rows.visits:
         session.execute(insert(RiverVisit), new_rows.visits)
+    if outage_since is not None:
+        outage.resume(session, outage_since, now)
     frontier.release(session, owner, hosts)
     return len(new_rows.items)
+
+
+def _blameless(visit: Visit) -> Visit:
+    """The visit; while we are offline, one that reached nobody is nobody's failure."""
+    if visit.problem not in outage.UNREACHED:
+        return visit
+    return replace(visit, problem=outage.OFFLINE, detail="our own network seems to be down")
 
 
 def _not_ahead(visit: Visit, now: datetime) -> Visit:
@@ -89,6 +110,9 @@ def _settle_one(
     policy = options.policy_for(feed.policy)
     memory = policy.restore(feed.memory)
     new: list[FeedItem] = []
+    if problem == outage.OFFLINE:
+        _wait_for_network(feed, visit, new_rows)
+        return
     if problem:
         _fail(feed, visit, problem)
     else:
@@ -224,9 +248,19 @@ def _note(feed: RiverFeed, visit: Visit, problem: str) -> None:
         feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
 
 
+def _wait_for_network(feed: RiverFeed, visit: Visit, new_rows: _NewRows) -> None:
+    """Nothing is counted while we are offline; the feed comes again soon, or when that is over."""
+    _note(feed, visit, outage.OFFLINE)
+    feed.asked_at = None
+    feed.next_poll_at = visit.job.at + outage.RETRY
+    feed.reasons = [f"we are offline: next try in {duration(outage.RETRY.total_seconds())}"]
+    new_rows.visits.append(_record(feed, visit, outage.OFFLINE, 0))
+
+
 def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
     """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
     feed.failures += 1
+    feed.asked_at = None  # a retrieval that failed does not use up the next one
     feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
     if problem != "status-410":
         feed.gone_at = None
@@ -247,7 +281,16 @@ def _trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
         told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
         least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,
         last_wait_seconds=waited if feed.failures > 1 else 0.0,
+        answered=status > 0 and feed.last_success_at is not None,
+        dead_for=dead_for(feed, visit.job.at),
     )
+
+
+def dead_for(feed: RiverFeed, now: datetime) -> timedelta:
+    """How long a feed has been missing from its address; zero while its problem may pass."""
+    if feed.problem not in LASTING:
+        return timedelta(0)
+    return now - (feed.last_success_at or feed.added_at)
 
 
 def _record(feed: RiverFeed, visit: Visit, problem: str, new_items: int) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from publisher.core.polling import Memory, PollPolicy
 from publisher.river.options import RiverOptions
 
 DAY_SECONDS = 86400.0
+DEAD_AFTER = timedelta(days=7)
+RETRY_SECONDS = (900.0, 3600.0, 14400.0, DAY_SECONDS)
+"""Waits after the first, second ... failure in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,9 @@ class PollTrouble:
     """What stands in the way of a normal schedule. `failures` counts in a row, this one too.
 
     `last_wait_seconds` is how long we stayed away last time: errors never shorten it.
-    `least_seconds` is what we owe to a feed that says it is gone.
+    `least_seconds` is what we owe to a feed that says it is gone. `answered`: the server of a
+    feed that was read before said something, so its usual wait holds. `dead_for`: how long
+    nothing is there any more, zero for problems that pass.
     """
 
     failures: int = 0
@@ -25,6 +30,8 @@ class PollTrouble:
     told_seconds: int | None = None
     least_seconds: float = 0.0
     last_wait_seconds: float = 0.0
+    answered: bool = False
+    dead_for: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +107,26 @@ def _floor(stakes: Stakes, options: RiverOptions) -> float:
 def _backed_off(
     wait: float, trouble: PollTrouble, options: RiverOptions, reasons: list[str]
 ) -> float:
-    """Twice as long with every failure up to the ceiling, and what the server asked for."""
-    base = max(wait, options.error_minutes * 60)
-    doublings = min(trouble.failures - (0 if trouble.slow_down else 1), 20)
-    ceiling = max(options.error_ceiling_minutes * 60, wait)
-    backed = min(base * 2.0**doublings, ceiling)
-    backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)
+    """Longer with every failure, never shorter than last time, and what the server asked for."""
     times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
     if trouble.told_seconds is not None:
-        asked = max(wait, trouble.told_seconds)
         reasons.append(f"{trouble.words}: Retry-After {duration(trouble.told_seconds)}")
-        return asked
+        return max(wait, trouble.told_seconds)
+    ceiling = max(DAY_SECONDS, wait, _dead_wait(trouble))
+    if trouble.slow_down:
+        doublings = min(trouble.failures, 20)
+        backed = min(max(wait, options.slow_down_minutes * 60) * 2.0**doublings, ceiling)
+    else:
+        step = RETRY_SECONDS[min(trouble.failures, len(RETRY_SECONDS)) - 1]
+        doubled = min(wait * 2.0 ** min(trouble.failures - 1, 20), ceiling)
+        backed = max(step, doubled if trouble.answered else 0.0, _dead_wait(trouble))
+    backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)
     reasons.append(f"{trouble.words}, {times}: back-off {duration(backed)}")
     return backed
+
+
+def _dead_wait(trouble: PollTrouble) -> float:
+    """A feed that seems dead is looked for once a week, after two months once a month."""
+    if trouble.dead_for >= timedelta(days=60):
+        return 30 * DAY_SECONDS
+    return 7 * DAY_SECONDS if trouble.dead_for >= DEAD_AFTER else 0.0

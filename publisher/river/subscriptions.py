@@ -19,6 +19,8 @@ from publisher.river.hosts import work_unit_of
 from publisher.river.options import RiverOptions
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 
+RETRY_PAUSE = timedelta(minutes=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -187,7 +189,8 @@ def resume(session: Session, feed: RiverFeed, now: datetime) -> None:
 def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
     """Retrieve a feed because a person wants it now; returns when its turn comes.
 
-    At most once in `on_demand_minutes`, and never against a Retry-After. Raises TooMany
+    At most once in `on_demand_minutes` (a retrieval that failed does not count, a minute later),
+    and never against a Retry-After. Raises TooMany
     with the time that is left, Conflict for a feed that is not polled at all.
     """
     if feed.state != "active":
@@ -197,6 +200,10 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
         if free_at > now:
             left = int((free_at - now).total_seconds())
             raise TooMany(f"retrieved on demand already; again in {duration(left)}", left)
+    if feed.problem and feed.last_polled_at is not None:
+        left = int((feed.last_polled_at + RETRY_PAUSE - now).total_seconds())
+        if 0 < left <= RETRY_PAUSE.total_seconds():
+            raise TooMany(f"it failed a moment ago; again in {duration(left)}", left)
     told = told_to_wait_until(session, feed)
     if told is not None and told > now:
         left = int((told - now).total_seconds())
@@ -205,6 +212,27 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
     session.flush()
     frontier.enqueue(session, feed.host, now)
     return now
+
+
+def retry_failed(session: Session, now: datetime) -> int:
+    """Let all feeds with a problem be polled now, a second apart; returns how many.
+
+    Those whose server asked for silence, or that were tried a minute ago, are left alone.
+    """
+    failing = (RiverFeed.state == "active", RiverFeed.problem != "")
+    turns: dict[str, datetime] = {}
+    retried = 0
+    for feed in session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id)):
+        told = told_to_wait_until(session, feed)
+        recently = feed.last_polled_at is not None and now - feed.last_polled_at < RETRY_PAUSE
+        if recently or (told is not None and told > now):
+            continue
+        feed.next_poll_at = now + timedelta(seconds=retried)
+        turns.setdefault(feed.host, feed.next_poll_at)
+        retried += 1
+    session.flush()
+    frontier.enqueue_all(session, turns)
+    return retried
 
 
 def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:

@@ -19,6 +19,7 @@ from publisher.river.fetch import Fetcher, open_fetcher
 from publisher.river.frontier import Job
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
+from publisher.river.outage import NetworkHealth
 from publisher.river.poll_results import settle
 from publisher.river.polls import Visit, visit
 from publisher.storage.database import Database
@@ -49,6 +50,7 @@ class RiverWorker:
         self._brought: list[Visit] = []
         self._arrived = asyncio.Event()
         self._latest: datetime | None = None
+        self._health = NetworkHealth()
         self.polls = 0
         self.new_items = 0
 
@@ -62,6 +64,7 @@ class RiverWorker:
 
     async def _work(self, stop: asyncio.Event, book: AddressBook | None, only_due: bool) -> None:
         options = self._options
+        self._arrived = asyncio.Event()  # of this event loop
         async with open_fetcher(
             contact_url=options.contact_url,
             allow_private=options.allow_private,
@@ -147,7 +150,9 @@ class RiverWorker:
         try:
             with self._database.write() as session:
                 now = self._clock()
-                return settle(session, self._owner, batch, now, self._options, self._rng)
+                return settle(
+                    session, self._owner, batch, now, self._options, self._rng, self._health
+                )
         except StorageUnavailable:
             raise
         except Exception:

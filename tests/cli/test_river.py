@@ -262,3 +262,22 @@ def test_observe_refuses(typed: Typed, words: list[str], complaint: str) -> None
 def test_what_there_is_not(typed: Typed, words: list[str]) -> None:
     """Unknown commands, options and further words are wrong arguments."""
     refused(typed(*words), 2, words[-1])
+
+
+def test_why_as_json(typed: Typed, followed: str) -> None:
+    told = json.loads(typed("why", "--json", followed).out)
+    assert told["url"] == followed
+    assert told["reasons"][-1].startswith("next poll in ")
+    assert (told["state"], told["problem"], told["gaps"]) == ("active", None, [])
+
+
+def test_retry(typed: Typed, followed: str) -> None:
+    """Nothing has failed, so nothing is asked."""
+    assert typed("retry").out == "0 tried again, 0 still failing\n"
+
+
+def test_show_and_hide(typed: Typed, followed: str) -> None:
+    typed("show", followed)
+    assert [row["public"] for row in json.loads(typed("list", "--json").out)] == [True]
+    typed("hide", "--folder", "friends")
+    assert [row["public"] for row in json.loads(typed("list", "--json").out)] == [False]

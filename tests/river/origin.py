@@ -28,7 +28,7 @@ Route = Callable[[Mapping[str, str]], Reply]
 class Origin:
     """A server on loopback. `routes` maps request targets to functions of the headers."""
 
-    def __init__(self, address: str = "127.0.0.1") -> None:
+    def __init__(self, address: str = "127.0.0.1", port: int = 0) -> None:
         self.routes: dict[str, Route] = {}
         self.log: list[Logged] = []
         self.clock: Callable[[], float] = time.time
@@ -55,7 +55,7 @@ class Origin:
             def handle_error(self, *_: Any) -> None:
                 """Clients that hang up are part of the tests."""
 
-        self._httpd = Server((address, 0), Handler)
+        self._httpd = Server((address, port), Handler)
         self._thread = threading.Thread(target=self._httpd.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 

@@ -41,9 +41,12 @@ class River:
 
     def poll(self) -> int:
         """Poll what is due now; returns how many requests were settled."""
-        rounds = RiverWorker(self.site.database, self.clock, self.options, self.rng)
-        asyncio.run(rounds.drain())
-        return rounds.polls
+        worker = self.worker()
+        asyncio.run(worker.drain())
+        return worker.polls
+
+    def worker(self) -> RiverWorker:
+        return RiverWorker(self.site.database, self.clock, self.options, self.rng)
 
     def later(self, **duration: float) -> int:
         self.clock.forward(**duration)

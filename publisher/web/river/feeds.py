@@ -25,6 +25,8 @@ from publisher.river import (
     turnover,
 )
 from publisher.river.on_demand import SeveralFeeds
+from publisher.river.poll_results import dead_for
+from publisher.river.schedule import DEAD_AFTER
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
 from publisher.web.day_strip import Day, draw
@@ -68,6 +70,16 @@ def show_folder() -> Any:
         result = blogroll.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {result.left_out} left out as private" if result.left_out else ""
     flash(f"{result.shown} shown{left_out}." if public else "Hidden.", "done")
+    return redirect(url_for("river.feeds.page"))
+
+
+@blueprint.post("/river/feeds/retry")
+@login_required
+def retry() -> Any:
+    """Poll everything that failed, each feed in its host's turn."""
+    with site().database.write() as db:
+        count = subscriptions.retry_failed(db, now())
+    flash(f"{count} will be tried again within a few seconds.", "done")
     return redirect(url_for("river.feeds.page"))
 
 
@@ -155,6 +167,9 @@ def subscriptions_page(
         feeds=everyone,
         folders=[(name, list(rows)) for name, rows in groupby(everyone, lambda row: row.folder)],
         made_private=made_private,
+        failing=[row for row in everyone if row.problem and row.state == "active"],
+        dead_for=dead_for,
+        dead_after=DEAD_AFTER,
         verdict=verdict,
         values=values,
         errors=errors,

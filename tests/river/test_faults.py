@@ -1,0 +1,179 @@
+"""Whose fault it is: a server's, which is waited for; or our own, which nobody pays for."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+from sqlalchemy import select
+
+from publisher.base.errors import TooMany
+from publisher.installation import Site
+from publisher.river import frontier, subscriptions
+from publisher.river.fetch import open_fetcher
+from publisher.river.outage import OFFLINE
+from publisher.storage.tables.river import RiverFeed, RiverVisit
+from tests.conftest import FakeClock
+from tests.river.origin import Origin, Reply, conditional, rss
+from tests.river.test_worker import OPTIONS, River
+
+XML = {"Content-Type": "application/rss+xml"}
+FEEDS = 8
+
+
+@pytest.fixture
+def river(site: Site, clock: FakeClock) -> River:
+    return River(site, clock)
+
+
+def next_wait(river: River, url: str) -> float:
+    """Poll a feed when it is due; minutes until the poll after that."""
+    river.clock.moment = river.feed(url).next_poll_at or river.clock()
+    river.poll()
+    return river.wait(url)
+
+
+@pytest.mark.parametrize("status", [500, 503, 404])
+def test_first_failures_come_back_soon(river: River, origin: Origin, status: int) -> None:
+    """A quarter of an hour, one hour, four, a day: not a day at once."""
+    url = origin.serve("/f", Reply(status, b""))
+    river.add(url, "histogram")
+    assert [next_wait(river, url) for _ in range(5)] == [15, 60, 240, 1440, 1440]
+
+
+def test_a_connection_that_fails_once(river: River) -> None:
+    """The feed of a day's policy is not left for a day because one connection failed."""
+    river.add("http://127.0.0.1:9/f", "fixed:1440")
+    assert next_wait(river, "http://127.0.0.1:9/f") == 15
+
+
+def test_a_dead_feed_is_looked_for_weekly_then_monthly(river: River, origin: Origin) -> None:
+    url = origin.serve("/f", conditional(rss("a"), '"1"'))
+    river.add(url)
+    river.poll()
+    origin.serve("/f", Reply(404, b"gone fishing"))
+    waits = [next_wait(river, url) / 1440 for _ in range(20)]
+    assert waits == sorted(waits)
+    assert waits.count(7) >= 6
+    assert waits[-1] == 30
+    origin.serve("/f", conditional(rss("a"), '"1"'))
+    assert next_wait(river, url) == 60
+
+
+def test_our_own_outage_costs_nobody_anything(river: River) -> None:
+    """Most hosts fail at once: nothing is counted, and the first answer brings all back."""
+    home = Origin("0.0.0.0")  # noqa: S104 - reached under many loopback addresses
+    port, urls = home.port, []
+    for number in range(FEEDS):
+        home.serve("/f", conditional(rss(str(number)), '"1"'))
+        urls.append(f"http://127.0.0.{number + 10}:{port}/f")
+        river.add(urls[-1], "fixed:1440")
+    assert river.poll() == FEEDS
+    home.close()
+    # One worker sees the outage begin and end, as the one that serves a site does.
+    worker = river.worker()
+    river.clock.forward(days=1)
+    asyncio.run(worker.drain())
+    with river.site.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+    assert {row.problem for row in rows} <= {OFFLINE, "connect"}
+    assert sum(row.failures for row in rows) <= 4
+    for _ in range(3):
+        river.clock.forward(minutes=16)
+        asyncio.run(worker.drain())
+    with river.site.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+    assert {row.problem for row in rows} == {OFFLINE}
+    assert sum(row.failures for row in rows) <= 4
+    home = Origin("0.0.0.0", port)  # noqa: S104
+    home.serve("/f", conditional(rss("x"), '"1"'))
+    river.clock.forward(minutes=1)
+    with river.site.database.write() as db:  # one of them has its turn, all others would wait
+        row = db.get_one(RiverFeed, 1)
+        row.next_poll_at = river.clock()
+        frontier.enqueue(db, row.host, river.clock())
+    asyncio.run(worker.drain())
+    asyncio.run(worker.drain())
+    home.close()
+    with river.site.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+    assert {row.problem for row in rows} == {""}
+    assert {row.failures for row in rows} == {0}
+
+
+def test_one_host_that_is_down_is_its_own_fault(river: River, origin: Origin) -> None:
+    """Ten feeds of one host, and five hosts that answer: nobody is offline."""
+    for number in range(10):
+        river.add(f"http://127.0.0.1:9/{number}")
+    river.add(origin.serve("/f", conditional(rss("a"), '"1"')))
+    river.poll()
+    with river.site.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+    assert {row.problem for row in rows} == {"connect", ""}
+    assert {row.failures for row in rows} == {1, 0}
+
+
+def test_a_failed_retrieval_does_not_use_up_the_hour(river: River, origin: Origin) -> None:
+    """A minute later it may be tried again; one that worked holds for the hour."""
+    url = origin.serve("/f", Reply(500, b""))
+    river.add(url)
+    river.poll()
+    river.clock.forward(minutes=2)
+
+    def ask() -> None:
+        with river.site.database.write() as db:
+            feed = subscriptions.named(db, url)
+            subscriptions.ask(db, feed, river.clock(), OPTIONS)
+
+    ask()
+    river.poll()
+    with pytest.raises(TooMany, match="failed a moment ago"):
+        ask()
+    river.clock.forward(minutes=2)
+    origin.serve("/f", conditional(rss("a"), '"1"'))
+    ask()
+    assert river.poll() == 1
+    river.clock.forward(minutes=2)
+    with pytest.raises(TooMany, match="retrieved on demand already"):
+        ask()
+
+
+def test_retry_polls_what_failed_and_nothing_else(river: River, origin: Origin) -> None:
+    """Where a server asked for silence it is left alone."""
+    good = origin.serve("/good", conditional(rss("a"), '"1"'))
+    bad = origin.serve("/bad", Reply(500, b""))
+    limited = "http://127.0.0.1:9/limited"
+    for url in (good, bad, limited):
+        river.add(url)
+    river.poll()
+    with river.site.database.write() as db:
+        row = subscriptions.named(db, limited)
+        row.problem, row.limited = "status-429", 1
+        newest = select(RiverVisit).where(RiverVisit.feed_id == row.id)
+        db.scalars(newest).one().told_seconds = 3600
+    river.clock.forward(minutes=2)
+    before = len(origin.log)
+    with river.site.database.write() as db:
+        assert subscriptions.retry_failed(db, river.clock()) == 1
+    river.later(seconds=5)
+    assert [entry.target for entry in origin.log[before:]] == ["/bad"]
+
+
+def test_a_dropped_connection_is_one_request(origin: Origin) -> None:
+    """The library would ask again at once; nobody would know."""
+    asked = 0
+
+    def route(_: Mapping[str, str]) -> Reply:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            raise ConnectionError("hang up without a word")
+        return Reply(200, rss("a"), XML)
+
+    url = origin.serve("/f", route)
+
+    async def twice() -> list[str]:
+        async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
+            return [(await fetcher.fetch(url)).problem for _ in range(2)]
+
+    assert asyncio.run(twice()) == ["", "connect"]
+    assert asked == 2
