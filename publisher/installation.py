@@ -16,19 +16,24 @@ from publisher.base.hashing import hash_token
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
-from publisher.storage.tables.blog import Author, Meta
+from publisher.storage.tables.blog import Author, Meta, Preference
 
 DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 
 
 @dataclass(frozen=True)
 class Site:
-    """What every entry (web, jobs, command line) needs; `site_url` has no slash at its end."""
+    """What every entry (web, jobs, command line) needs."""
 
     environment: Environment
     clock: Clock
     database: Database
-    site_url: str
+
+    @property
+    def site_url(self) -> str:
+        """The site's public address, as it is now; inside a session `public_address` says it."""
+        with self.database.read() as session:
+            return public_address(session, self.environment)
 
 
 def open_site(
@@ -46,9 +51,10 @@ def open_site(
         sqlite_file.prepare(file)
     database = Database(environment.database_url)
     upgrade(database)
-    site_url = environment.site_url or _stored_url(database, first_url)
+    if first_url is not None:
+        _keep_first_url(database, first_url)
     chosen = clock or environment.clock or _served_clock(environment, database) or utc_now
-    return Site(environment, chosen, database, site_url)
+    return Site(environment, chosen, database)
 
 
 def recall(session: Session, name: str) -> str | None:
@@ -60,6 +66,17 @@ def recall(session: Session, name: str) -> str | None:
 def remember(session: Session, name: str, value: str) -> None:
     """Keep a value about the installation."""
     session.merge(Meta(name=name, value=value))
+
+
+def public_address(session: Session, environment: Environment) -> str:
+    """The site's public address, without a slash at its end; never taken from a request.
+
+    The environment's wins, then the setting, then where the site was first served.
+    """
+    if environment.site_url:
+        return environment.site_url
+    chosen = session.get(Preference, "site_url")
+    return (chosen and chosen.value) or recall(session, "site_url") or DEFAULT_SITE_URL
 
 
 def claim_clock(site: Site) -> None:
@@ -103,7 +120,7 @@ def setup_path(site: Site) -> str | None:
     Each call makes a new one and ends the one before: only the hash of its secret is kept.
     """
     with site.database.write() as session:
-        if _any_author(session):
+        if has_author(session):
             return None
         secret = secrets.token_urlsafe(24)
         remember(session, "setup_hash", hash_token(secret))
@@ -113,8 +130,10 @@ def setup_path(site: Site) -> str | None:
 def check_setup(session: Session, secret: str) -> None:
     """Conflict unless `secret` is the one of the newest set-up link and no author exists."""
     expected = recall(session, "setup_hash") or "used"
-    if not secrets.compare_digest(expected, hash_token(secret)) or _any_author(session):
-        raise Conflict("this link has been used or replaced; log in, or start the server again")
+    if not secrets.compare_digest(expected, hash_token(secret)) or has_author(session):
+        raise Conflict(
+            "this set-up link no longer works: log in, or restart the server for a new one"
+        )
 
 
 def forget_setup(session: Session) -> None:
@@ -135,17 +154,15 @@ def _served_clock(environment: Environment, database: Database) -> Clock | None:
         return clock_from_text(text)
 
 
-def _any_author(session: Session) -> bool:
+def has_author(session: Session) -> bool:
+    """Whether the first author has been made: before, nobody can log in."""
     return session.scalar(select(Author.id).limit(1)) is not None
 
 
-def _stored_url(database: Database, first_url: str | None) -> str:
+def _keep_first_url(database: Database, first_url: str) -> None:
     with database.read() as session:
-        stored = recall(session, "site_url")
-    if stored is None and first_url is None:
-        return DEFAULT_SITE_URL
-    if stored is None and first_url is not None:
+        known = recall(session, "site_url") is not None
+    if not known:
         with database.write() as session:
-            stored = recall(session, "site_url") or first_url
-            remember(session, "site_url", stored)
-    return stored or DEFAULT_SITE_URL
+            if recall(session, "site_url") is None:
+                remember(session, "site_url", first_url)

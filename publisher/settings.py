@@ -10,10 +10,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_zone
+from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
-from publisher.storage.tables.blog import Preference
+from publisher.storage.tables.blog import Meta, Preference
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Settings:
     """All settings of the site, typed; the field names are the names people use."""
 
     title: str = "Untitled blog"
+    site_url: str = ""  # empty: where it was first served (see `installation.public_address`)
     description: str = "Notes, as they come."
     language: str = "en"
     timezone: str = "UTC"
@@ -104,6 +107,8 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
             problems[name] = str(error)
     if problems:
         raise FieldErrors(problems)
+    if "site_url" in values:
+        _keep_former_address(session, str(values["site_url"]))
     for name, value in values.items():
         session.merge(Preference(name=name, value=str(value)))
     session.flush()
@@ -111,6 +116,14 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
     settings = load_settings(session)
     _ = settings.rule  # a menu, planner and profile must fit each other
     return settings
+
+
+def _keep_former_address(session: Session, new: str) -> None:
+    """Programs that know a post by an address of before still find it."""
+    before, former = session.get(Preference, "site_url"), session.get(Meta, "former_site_urls")
+    known = former.value.split() if former else []
+    if before and before.value and before.value != new and before.value not in known:
+        session.merge(Meta(name="former_site_urls", value=" ".join([*known, before.value])))
 
 
 def _line(minimum: int, maximum: int) -> Callable[[str], str]:
@@ -179,9 +192,10 @@ def _addresses(most: int) -> Callable[[str], str]:
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": _line(1, 200),
+    "site_url": lambda text: site_address(text) if text.strip() else "",
     "description": _line(1, 500),
     "language": _language,
-    "timezone": lambda text: parse_zone(text.strip()).key,
+    "timezone": find_zone,
     "menu": lambda text: TtlRule.parse(menu=text.strip()).menu.text,
     "planner": lambda text: TtlRule.parse(planner=text.strip()).planner,
     "profile": lambda text: TtlRule.parse(profile=text.strip()).profile,

@@ -6,6 +6,7 @@ What the author decides (title, time zone, menu, ...) lives in the database: `se
 import contextlib
 import ipaddress
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -18,13 +19,15 @@ from publisher.base import whole_files
 from publisher.base.clock import ShiftedClock, clock_from_text
 from publisher.base.errors import InvalidInput, StorageUnavailable
 
+_HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name, or IPv6
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # Every name we know, with what it means: shown in the docs, and what is not here stops the start.
 KNOWN = {
     "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
     "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
-    "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: stored at first start)",
+    "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: as set in the studio)",
     "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
     "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
@@ -63,7 +66,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
     return Environment(
         instance=instance,
         database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
-        site_url=_site_url(environ.get("PUBLISHER_SITE_URL")),
+        site_url=_site_url(environ.get("PUBLISHER_SITE_URL", "")),
         secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
         trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
         allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
@@ -132,13 +135,33 @@ def _create_once(path: Path, text: str) -> None:
         file.write(text.encode("ascii"))
 
 
-def _site_url(value: str | None) -> str | None:
-    if not value:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise InvalidInput(f"PUBLISHER_SITE_URL must be a http(s) address: {value!r}")
-    return value.rstrip("/")
+def site_address(text: str) -> str:
+    """The public address of a site as it is kept: scheme, host, port and path, no slash at its end.
+
+    Raises InvalidInput for anything else: another scheme, a password in it, a query, a bad port.
+    """
+    address = text.strip()
+    try:
+        parts = urlsplit(address)
+        port = "" if parts.port is None else f":{parts.port}"
+        host = (parts.hostname or "").encode("idna").decode("ascii")
+    except ValueError as error:  # a bad port, an unclosed bracket, a label of 64 letters
+        raise InvalidInput(f"not a http(s) address: {address[:100]!r}") from error
+    odd = parts.query or parts.fragment or "@" in parts.netloc or "?" in address or "#" in address
+    odd = odd or not address.isprintable()
+    if parts.scheme not in ("http", "https") or not re.fullmatch(_HOST, host) or odd:
+        raise InvalidInput(f"a http(s) address such as https://example.com, not {address[:100]!r}")
+    if not re.fullmatch(r"[!-~]*", parts.path) or set(parts.path) & set('<>"\\^`{|}'):
+        raise InvalidInput(f"the path of an address is plain letters: {address[:100]!r}")
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
+
+
+def _site_url(value: str) -> str | None:
+    try:
+        return site_address(value) if value else None
+    except InvalidInput as error:
+        raise InvalidInput(f"PUBLISHER_SITE_URL: {error}") from error
 
 
 def _networks(value: str) -> tuple[Network, ...]:

@@ -13,6 +13,7 @@ from publisher.cli.parameters import Instant, site
 from publisher.exchange.importing import markdown_files
 from publisher.exchange.importing.imported import ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES
+from publisher.installation import public_address
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings, store_setting
 from publisher.storage.tables.blog import ROLES, Role
@@ -25,11 +26,13 @@ def settings(key: str | None, value: str | None) -> None:
     """List the site's settings, show one, or set one."""
     here = site()
     if key is not None and value is not None:
+        if key == "site_url" and here.environment.site_url:
+            raise InvalidInput("site_url is fixed by PUBLISHER_SITE_URL; change it there")
         with here.database.write() as db:
             store_setting(db, key, value)
         rebuild(here, here.clock())
     with here.database.read() as db:
-        values = asdict(load_settings(db))
+        values = asdict(load_settings(db)) | {"site_url": public_address(db, here.environment)}
     if key is None:
         for name, current in values.items():
             click.echo(f"{name} = {current}")

@@ -18,7 +18,7 @@ from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
-from publisher.installation import Site, recall, remember
+from publisher.installation import Site, public_address, recall, remember
 from publisher.publishing import feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
@@ -48,7 +48,7 @@ def rebuild(site: Site, now: datetime) -> Snapshot:
     with site.database.write() as session:
         posts.publish_due(session, now)
         update_log.settle(session)
-        return _build(session, site.site_url, now)
+        return _build(session, public_address(session, site.environment), now)
 
 
 def refresh(site: Site, now: datetime) -> bool:

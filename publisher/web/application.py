@@ -1,8 +1,10 @@
 """The WSGI application: Flask for pages, and in front of it the feeds, served from memory."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from flask import Flask, Response
+from flask import Flask, Response, request
+from flask.sessions import SecureCookieSessionInterface
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.routing import IntegerConverter, Map
 
@@ -27,6 +29,7 @@ from publisher.web import (
     rendering,
     river,
     setup,
+    site_address,
     studio,
 )
 from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
@@ -74,13 +77,13 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         MAX_FORM_MEMORY_SIZE=TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_COOKIE_SECURE=site.site_url.startswith("https:"),
         # A slow answer to a script must not bring back the cookie of before a login or a save.
         SESSION_REFRESH_EACH_REQUEST=False,
         WTF_CSRF_TIME_LIMIT=None,  # a login that lasts as long as the session, not an hour
         TRUSTED_HOSTS=None,
     )
     app.extensions["publisher"] = site
+    app.session_interface = LoginCookie()
     app.url_map.converters["int"] = RowNumber
     origin.prepare(app)
     csrf.init_app(app)
@@ -104,6 +107,22 @@ def close_app(app: Flask) -> None:
     app.extensions["polls"].stop()
     app.extensions["front"].close()
     current_site(app).database.close()
+
+
+class LoginCookie(SecureCookieSessionInterface):
+    """The cookie of a login: never sent in the clear where it was set over TLS.
+
+    A proxy may have taken the s away, and the name too: the site's own address then says that it
+    was there. Only at another address in the clear, in a house before it has TLS, is it let go.
+    """
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        """Whether this request came over TLS, here or before the proxy."""
+        if request.is_secure:
+            return True
+        own = current_site(app).site_url
+        here = urlsplit(own).netloc == request.host or site_address.loopback(request.host_url)
+        return own.startswith("https:") and here
 
 
 class RowNumber(IntegerConverter):

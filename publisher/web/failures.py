@@ -39,9 +39,10 @@ def prepare(app: Flask) -> None:
     app.after_request(_stay_here)
 
 
-def page(status: int, message: str = "") -> Response:
+def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
-    heading, usual = WORDS.get(status, WORDS[400])
+    known, usual = WORDS.get(status, WORDS[400])
+    heading = heading or known
     if wants_json():
         answer = jsonify(error=message or usual)
         answer.status_code = status

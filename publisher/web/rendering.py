@@ -15,6 +15,7 @@ from publisher.blog.permissions import is_admin
 from publisher.blog.posts import path, path_of
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post
+from publisher.web import site_address
 from publisher.web.assets import asset
 from publisher.web.context import author, site
 from publisher.web.day_strip import span
@@ -35,6 +36,8 @@ def prepare(app: Flask) -> None:
         path_of=path_of,
         current_author=LocalProxy(author),
         is_admin=lambda: is_admin(author()),
+        better_address=site_address.better,
+        address_fixed=lambda: bool(site().environment.site_url),
     )
     app.jinja_env.filters.update(
         sentence=sentence,
@@ -64,6 +67,14 @@ def settings() -> Settings:
         with site().database.read() as db:
             g.settings = load_settings(db)
     found: Settings = g.settings
+    return found
+
+
+def own_address() -> str:
+    """The site's public address, read once a request."""
+    if "own_address" not in g:
+        g.own_address = site().site_url
+    found: str = g.own_address
     return found
 
 
@@ -112,8 +123,8 @@ def updates(expected: float) -> str:
 
 def url(place: str, page: str = "/") -> str:
     """The public address of `place`, as seen from `page` of this site, in plain ASCII."""
-    here = site().site_url
-    whole = here + place if place.startswith("/") else urljoin(here + page, place)
+    here = own_address()
+    whole = here + place if not place or place.startswith("/") else urljoin(here + page, place)
     return quote(whole, safe="/:?#[]@!$&'()*+,;=%~")
 
 

@@ -1,16 +1,27 @@
-"""`/setup/<secret>`: the one-time link that makes the first author."""
+"""`/setup/<secret>`: the one-time link that makes the first author and names the blog."""
 
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
 
-from publisher.base.errors import FieldErrors
+from publisher.base.errors import Conflict, FieldErrors
+from publisher.base.zones import cities
 from publisher.blog import authors
-from publisher.installation import check_setup, forget_setup
+from publisher.installation import check_setup, forget_setup, remember
+from publisher.settings import store_settings
+from publisher.storage.tables.blog import Author
+from publisher.web import failures, site_address
 from publisher.web.context import now, site
-from publisher.web.studio.login import remember
+from publisher.web.studio import first_steps, login, shared
 
 blueprint = Blueprint("setup", __name__)
+
+# What a form without a field leaves as it is; a field that was sent empty is a mistake.
+ASKED = ("title", "timezone", "site_url")
+_MISSING = {"title": "a title is needed; it can be changed at any time",
+            "timezone": "the city or zone you live in is needed: your day is counted in it",
+            "site_url": "the address that readers will use is needed"}  # fmt: skip
 
 
 @blueprint.get("/setup/<secret>")
@@ -21,21 +32,58 @@ def form(secret: str) -> Any:
 
 @blueprint.post("/setup/<secret>")
 def create_first_author(secret: str) -> Any:
-    """Make the first author and log in."""
-    name, password = request.form.get("name", "").strip(), request.form.get("password", "")
+    """Make the first author, name the blog, and log in; all of it or nothing."""
     try:
         with site().database.write() as db:
             check_setup(db, secret)
-            first = authors.add(db, name, password, "admin", now())
+            first = _begin(db)
             forget_setup(db)
+            remember(db, first_steps.SHOWN, "yes")
             token = authors.open_session(db, first, request.user_agent.string, now())
     except FieldErrors as error:
         return _setup_page(secret, error.fields), error.http_status
-    remember(token)
+    except Conflict as error:
+        return _used(error)
+    shared.feeds_changed()
+    login.remember(token)
     return redirect(url_for("studio.home.page"))
 
 
-def _setup_page(secret: str, errors: dict[str, str]) -> str:
-    with site().database.read() as db:
-        check_setup(db, secret)
-    return render_template("studio/setup.html", errors=errors, name=request.form.get("name", ""))
+def _begin(db: Session) -> Author:
+    """The first author, and the settings that were asked for; FieldErrors with all problems."""
+    texts = {name: request.form[name].strip() for name in ASKED if name in request.form}
+    if site().environment.site_url:
+        texts.pop("site_url", None)
+    problems = {name: _MISSING[name] for name, text in texts.items() if not text}
+    try:
+        store_settings(db, {name: text for name, text in texts.items() if text})
+    except FieldErrors as error:
+        problems |= error.fields
+    try:
+        name, password = request.form.get("name", "").strip(), request.form.get("password", "")
+        first = authors.add(db, name, password, "admin", now())
+    except FieldErrors as error:
+        raise FieldErrors(error.fields | problems) from error
+    if problems:
+        raise FieldErrors(problems)
+    return first
+
+
+def _setup_page(secret: str, errors: dict[str, str]) -> Any:
+    try:
+        with site().database.read() as db:
+            check_setup(db, secret)
+    except Conflict as error:
+        return _used(error)
+    values = {"site_url": site_address.of_browser(), **request.form}
+    return render_template(
+        "studio/setup.html",
+        errors=errors,
+        values=values,
+        zones=cities(),
+        fixed=site().environment.site_url,
+    )
+
+
+def _used(error: Conflict) -> Any:
+    return failures.page(error.http_status, str(error), "This link has been used")

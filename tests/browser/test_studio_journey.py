@@ -62,6 +62,9 @@ def die_and_return(page: Page) -> Page:
 def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     """From the set-up link to a first post, held back once, then read by everybody."""
     page = browse(setup_path(live.site) or "")
+    zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    expect(page.locator("[name=timezone]")).to_have_value(zone)
+    page.fill("[name=title]", "Morning notes")
     page.fill("[name=name]", "ada")
     page.fill("[name=password]", PASSWORD)
     page.click("main button")

@@ -60,6 +60,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/setup/<secret>"): "public",
     ("POST", "/studio/login"): "public",
     ("POST", "/studio/logout"): "public",
+    ("POST", "/studio/first-steps/done"): "admin",
     ("GET", "/micropub"): "token",
     ("POST", "/micropub"): "token",
     ("POST", "/micropub/media"): "token",

@@ -31,6 +31,8 @@ def people_and_settings(session: Session, batch: Batch) -> None:
         batch.notes["site's settings and authors are left alone: this blog is in use"] += 1
         return
     for name, value in batch.site.preferences.items():
+        if name == "site_url":
+            continue  # where this site is, the other one does not know
         try:
             store_setting(session, name, value)
         except InvalidInput as error:

@@ -15,11 +15,12 @@ PREVIEW = "/preview/"
 def post_at(session: Session, site_url: str, url: str) -> Post | None:
     """The post at `url`, whatever its state; None when the address is none of this site's.
 
-    Taken are the present address and each former one; on the site's present host, on the one of
-    its first start, and without any; with http and https; percent-encoded or as it reads; with or
+    Taken are the present address and each former one; on the site's present host, on those of
+    before, and without any; with http and https; percent-encoded or as it reads; with or
     without a slash, a query and a fragment at its end; and a draft's preview link.
     """
-    path = _local(url, [site_url, recall(session, "site_url") or site_url])
+    former = (recall(session, "former_site_urls") or "").split()
+    path = _local(url, [site_url, recall(session, "site_url") or site_url, *former])
     if path is None:
         return None
     for spelling in _spellings(path):

@@ -9,6 +9,7 @@ from flask import Blueprint
 from publisher.web.studio import (
     account,
     autosave,
+    first_steps,
     home,
     media,
     people,
@@ -23,6 +24,7 @@ from publisher.web.studio import (
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 for module in (
     home,
+    first_steps,
     posts,
     post_editor,
     autosave,

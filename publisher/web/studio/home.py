@@ -10,7 +10,7 @@ from publisher.blog.editing import Intent
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import settings
-from publisher.web.studio import forms, shared
+from publisher.web.studio import first_steps, forms, shared
 
 blueprint = Blueprint("home", __name__)
 
@@ -73,4 +73,5 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
+            steps=first_steps.steps(db),
         )

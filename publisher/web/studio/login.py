@@ -18,6 +18,7 @@ from flask_wtf.csrf import CSRFError, generate_csrf
 
 from publisher.base.errors import Forbidden, TooMany
 from publisher.blog import authors
+from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
 from publisher.web.studio import unsaved_form
@@ -109,6 +110,11 @@ def remember(token: str) -> None:
     g.pop("author", None)
 
 
+def _anybody() -> bool:
+    with site().database.read() as db:
+        return has_author(db)
+
+
 def _login_page(error: str, status: int) -> tuple[str, int]:
     page = render_template(
         "studio/login.html",
@@ -116,5 +122,6 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")),
         held=unsaved_form.received() or unsaved_form.sent(),
+        nobody=not _anybody(),
     )
     return page, status

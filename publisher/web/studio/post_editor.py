@@ -22,7 +22,8 @@ blueprint = Blueprint("post_editor", __name__)
 def new() -> str:
     """An empty page."""
     kind = "page" if request.args.get("kind") == "page" else "post"
-    return show(Typed(place="draft").with_texts({"kind": kind}), 0)
+    slug = request.args.get("slug", "")[:100]
+    return show(Typed(place="draft").with_texts({"kind": kind, "slug": slug}), 0)
 
 
 @blueprint.get("/posts/<int:post_id>")

@@ -8,7 +8,8 @@ from publisher.settings import CHECKS
 
 @dataclass(frozen=True)
 class Control:
-    """One setting in the form; `kind` is line, area, number, choice, radios, zone or freshness."""
+    """One setting in the form; `kind` is line, area, number, choice, radios, zone,
+    address or freshness."""
 
     name: str
     label: str
@@ -46,9 +47,17 @@ _GROUPS = (
             Control(
                 "timezone",
                 "Time zone",
-                "Yours. Dates are shown in it, and the hours of your day are counted in it; after "
-                "a change they are counted anew.",
+                "Yours, or a large city near you. Dates are shown in it, and your day is counted "
+                "in it; after a change it is counted anew.",
                 "zone",
+            ),
+            Control(
+                "site_url",
+                "Address of the site",
+                "Feeds, links and pictures name it. When the blog moves, change it here: posts "
+                "keep their identity, so no reader shows them twice; subscribers come along only "
+                "if the old address leads to the new one.",
+                "address",
             ),
             Control("home_items", "Posts on a page", kind="number"),
         ),

@@ -7,12 +7,13 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.dates import zone_names
 from publisher.base.errors import FieldErrors
+from publisher.base.zones import cities
 from publisher.blog import update_log
 from publisher.core.ttl.decision import day_table
+from publisher.installation import public_address
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import CHECKS, Settings, load_settings, store_settings
+from publisher.settings import CHECKS, load_settings, store_settings
 from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site
 from publisher.web.day_strip import draw, polls_a_day
@@ -30,7 +31,7 @@ STEPS = ((5.0, "Freshest"), (10.0, "Fresher"), (20.0, "Balanced"), (40.0, "Quiet
 def page() -> Any:
     """All settings."""
     with site().database.read() as db:
-        return _page(db, _texts(load_settings(db)), {})
+        return _page(db, _texts(db), {})
 
 
 @blueprint.post("/settings")
@@ -39,9 +40,11 @@ def save() -> Any:
     """Take what was changed; with any mistake nothing is changed and everything typed is kept."""
     form = request.form
     typed = {name: " ".join(form[name].split()) for name in CHECKS if name in form}
+    if site().environment.site_url:
+        typed.pop("site_url", None)
     try:
         with site().database.write() as db:
-            before = _texts(load_settings(db))
+            before = _texts(db)
             changed = {name: text for name, text in typed.items() if text != before[name]}
             store_settings(db, changed)
     except FieldErrors as error:
@@ -53,11 +56,12 @@ def save() -> Any:
     return redirect(url_for("studio.settings.page"))
 
 
-def _texts(values: Settings) -> dict[str, str]:
-    """Each setting as a person would type it."""
+def _texts(db: Session) -> dict[str, str]:
+    """Each setting as a person would type it; the address is the one that is in force."""
+    values = asdict(load_settings(db)) | {"site_url": public_address(db, site().environment)}
     return {
         name: f"{value:g}" if isinstance(value, float) else str(value)
-        for name, value in asdict(values).items()
+        for name, value in values.items()
     }
 
 
@@ -67,7 +71,8 @@ def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
         groups=groups(),
         values=texts,
         errors=errors,
-        zones=sorted(name for name in zone_names() if "/" in name and not name.startswith("Etc/")),
+        zones=cities(),
+        fixed_address=site().environment.site_url,
         freshness=_freshness(db, now(), texts["poll_minutes"]),
         day=strip(db, now()),
     )

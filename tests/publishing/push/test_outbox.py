@@ -226,7 +226,10 @@ def test_a_hub_finds_the_news_when_it_comes(
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    site = replace(pushing, site_url=f"http://127.0.0.1:{server.port}")
+    site = replace(
+        pushing,
+        environment=replace(pushing.environment, site_url=f"http://127.0.0.1:{server.port}"),
+    )
     hub.fetches = True
     make_post(site, "Extra, extra.")
     rebuild(site, clock())

@@ -1,0 +1,70 @@
+"""The card of a new blog: what is worth doing first, until it is done or put away."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, redirect, url_for
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from publisher.blog import permissions
+from publisher.installation import recall, remember
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.readers import ReaderClient
+from publisher.web.context import admin_required, me, site
+
+blueprint = Blueprint("first_steps", __name__)
+
+SHOWN = "first_steps"  # kept by the installation: "yes" from the set-up on, "" when put away
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do: what, where, and whether it is done."""
+
+    words: str
+    address: str
+    done: bool
+
+
+def steps(db: Session) -> list[Step]:
+    """The first steps, done ones included; none once all are done or the card was put away."""
+    if not permissions.is_admin(me()) or recall(db, SHOWN) != "yes":
+        return []
+    found = [
+        Step("Give the blog a title and a line about it", "/studio/settings", _named(db)),
+        Step("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
+        Step("Bring what you wrote elsewhere", "/studio/posts#import", _imported(db)),
+        Step("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
+    ]
+    return found if any(not step.done for step in found) else []
+
+
+def _named(db: Session) -> bool:
+    usual, own = Settings(), load_settings(db)
+    return own.title != usual.title and own.description != usual.description
+
+
+def _introduced(db: Session) -> bool:
+    about = select(Post.id).where(
+        Post.kind == "page", Post.slug == "about", Post.status == "published"
+    )
+    return bool(me().bio) or db.scalar(about.limit(1)) is not None
+
+
+def _imported(db: Session) -> bool:
+    return db.scalar(select(Update.id).where(Update.kind == "import").limit(1)) is not None
+
+
+def _read(db: Session) -> bool:
+    return db.scalar(select(ReaderClient).limit(1)) is not None
+
+
+@blueprint.post("/first-steps/done")
+@admin_required
+def done() -> Response:
+    """Put the card away."""
+    with site().database.write() as db:
+        remember(db, SHOWN, "")
+    return redirect(url_for("studio.home.page"))
