@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from publisher.simulator.grid import ReplayOptions, Result, Source, Task
 
 
+FIRST_HOUR_SECONDS = 3600  # in which clients begin where the first days are scored
+
+
 class Simulate(click.Command):
     """`simulate`, except that a first word `compare` means the other command."""
 
@@ -71,6 +74,10 @@ class Simulate(click.Command):
 @click.option("--to", "end", type=Instant(), help="leave out what is later")
 @click.option("--last-days", type=Days(), help="only the end")
 @click.option(
+    "--score-days",
+    help="A-B: score only these days after the first update, clients beginning in the first hour",
+)
+@click.option(
     "--phases",
     type=click.IntRange(1, 10_000),
     default=16,
@@ -110,7 +117,15 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
     window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
-    options = grid.ReplayOptions(clients, asked["phases"], window, asked["seed"], asked["jitter"])
+    days = timelines.scored_days(asked["score_days"])
+    options = grid.ReplayOptions(
+        clients,
+        asked["phases"],
+        window,
+        asked["seed"],
+        asked["jitter"],
+        FIRST_HOUR_SECONDS if days else 0,
+    )
     publishers = _publishers(asked)
     sources = timelines.sources(asked)
     if trace:

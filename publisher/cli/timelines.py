@@ -27,7 +27,7 @@ FIXED = ("fixed:15", "fixed:60", "fixed:480")
 def sources(asked: dict[str, Any]) -> list[Source]:
     """The timelines that the options of `simulate` ask for, cut to the time that they ask for."""
     from publisher.simulator.synthetic import parse_synthetic, shards
-    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone
+    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone, score_days
 
     zone = None if asked["timezone"] is None else known_zone(asked["timezone"])
     # So that *.csv in a folder of timelines does what is meant.
@@ -36,7 +36,10 @@ def sources(asked: dict[str, Any]) -> list[Source]:
     if asked["mine"]:
         lines.append(_mine(zone, recent=not (asked["begin"] or asked["last_days"])))
     begin, end = _second(asked["begin"]), _second(asked["end"])
-    found: list[Source] = [cut(line, begin, end, asked["last_days"]) for line in lines]
+    parts = [cut(line, begin, end, asked["last_days"]) for line in lines]
+    if days := scored_days(asked["score_days"]):
+        parts = [score_days(line, *days) for line in parts]
+    found: list[Source] = [*parts]
     if asked["synthetic"]:
         kind = parse_synthetic(asked["synthetic"])
         made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
@@ -44,6 +47,20 @@ def sources(asked: dict[str, Any]) -> list[Source]:
     if not found:
         raise InvalidInput("nothing to replay: name TIMELINE.csv files, --mine or --synthetic")
     return found
+
+
+def scored_days(text: str | None) -> tuple[float, float] | None:
+    """The two numbers of ``A-B``; None where nothing is asked."""
+    if text is None:
+        return None
+    first, dash, last = text.partition("-")
+    try:
+        begin, end = float(first), float(last)
+    except ValueError:
+        begin = end = -1.0
+    if not (dash and 0 <= begin < end <= 36_500):
+        raise InvalidInput(f"--score-days {text[:40]}: two numbers of days are needed, such as 0-7")
+    return begin, end
 
 
 def _read(name: str, zone: str | None) -> Timeline:

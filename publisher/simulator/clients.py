@@ -8,6 +8,7 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.polling import FOREVER, PollPolicy, Rule, parse
 from publisher.core.polling import names as policy_names
 from publisher.core.specs import SpecError, known, read_options, split_spec
+from publisher.simulator import real_readers
 
 ORACLE = "oracle"
 NEXT_UPDATE = 0  # the oracle's only slot
@@ -59,7 +60,7 @@ ORACLE_RULE = Rule(
 
 def names() -> list[str]:
     """All clients that can be simulated."""
-    return [*policy_names(), ORACLE]
+    return [*policy_names(), *real_readers.READERS, ORACLE]
 
 
 def parse_client(spec: str) -> PollPolicy:
@@ -68,6 +69,8 @@ def parse_client(spec: str) -> PollPolicy:
         name = known(split_spec(spec)[0], "client", names())
         if name == ORACLE:
             return PollPolicy(spec, ORACLE_RULE, read_options(spec, ()))
+        if name in real_readers.READERS:
+            return real_readers.parse(spec)
         return parse(spec)
     except SpecError as error:
         raise InvalidInput(str(error)) from None

@@ -69,9 +69,10 @@ def first_interval(policy: PollPolicy, longest_ttl_minutes: int, now: int) -> in
     return policy.decide(policy.remember(policy.start(), answer, now), now).wait_seconds
 
 
-def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int) -> Ints:
-    """Instants of the first polls, feeds by phases: uniform over the first interval."""
-    interval = first_interval(policy, int(feeds.ttls.max()), int(feeds.starts.min()))
+def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0) -> Ints:
+    """Instants of the first polls, feeds by phases: uniform over the first interval, or over so
+    many seconds."""
+    interval = within or first_interval(policy, int(feeds.ttls.max()), int(feeds.starts.min()))
     origin = scatter(feeds.ids, seed)[:, None]
     shares = (origin + GOLDEN * np.arange(phases)) % 1.0
     return np.asarray(feeds.starts[:, None] + np.floor(shares * interval).astype(np.int64))
@@ -95,10 +96,12 @@ def replay(
     window: int = WINDOW,
     seed: int = 0,
     jitter: int = 0,
+    within: int = 0,
 ) -> Tally:
     """What `phases` clients with `policy` at each feed see, in sum.
 
     jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
+    within: seconds in which the clients begin; 0: their own first interval.
     """
     counts = np.zeros((len(feeds.starts), kernel.COUNTS), np.int64)
     delays = np.zeros(kernel.MINUTE_BINS, np.int64)
@@ -111,7 +114,7 @@ def replay(
         remember=policy.rule.remember,
         decide=policy.rule.decide,
     )
-    starts = first_polls(feeds, policy, phases, seed)
+    starts = first_polls(feeds, policy, phases, seed, within)
     arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
     if not compiled.available():  # on lists, which plain Python walks faster than arrays
         arguments = compiled.as_lists(arguments)

@@ -34,13 +34,15 @@ class Result(NamedTuple):
 
 class ReplayOptions(NamedTuple):
     """How to replay: clients per timeline, items in the document, seed of the first polls and of
-    the jitter, per cent of jitter in each wait."""
+    the jitter, per cent of jitter in each wait, seconds in which the clients begin (0: their
+    own first interval)."""
 
     clients: tuple[str, ...] = ("ttl",)
     phases: int = PHASES
     window: int = WINDOW
     seed: int = 0
     jitter: int = 0
+    within: int = 0
 
 
 class Task(NamedTuple):

@@ -29,7 +29,7 @@ def first_client(
 ) -> Iterator[Poll]:
     """Every poll of the first of the clients named `client`."""
     feed, policy = one_feed(timeline, documents), parse_client(client)
-    start = int(first_polls(feed, policy, options.phases, options.seed)[0, 0])
+    start = int(first_polls(feed, policy, options.phases, options.seed, options.within)[0, 0])
     salt = int(salts(feed, options.seed)[0])
     return walk(timeline, documents, policy, start, options.window, explain, options.jitter, salt)
 

@@ -169,6 +169,16 @@ def merged(holes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(joined, np.int64).reshape(-1, 2)
 
 
+def score_days(timeline: Timeline, first: float, last: float) -> Timeline:
+    """Only the days `first` to `last` after the first update are scored, learning included.
+
+    What is published later is left out, but for the day of the cool-down."""
+    begin = int(timeline.times[0])
+    end = min(timeline.end, begin + round((last + 1) * DAY))
+    times = timeline.times[timeline.times < end]
+    return replace(timeline, times=times, end=end, scored_from=begin + round(first * DAY))
+
+
 def cut(
     timeline: Timeline,
     begin: int | None = None,

@@ -26,6 +26,14 @@ ALL_CLIENTS = (
     "entry-frequency",
     "histogram",
     "attentive",
+    "cron:15",
+    "cron:30,hint=ttl",
+    "freshrss",
+    "netnewswire",
+    "commafeed",
+    "lemon24-reader",
+    "feed2exec",
+    "lion-reader",
     "oracle",
 )
 

@@ -1,0 +1,183 @@
+"""Real feed readers as clients: each by its name, polling as its code does with its defaults.
+
+The rules were read in the programs' sources; `SOURCES` names the commit and the place. Programs
+that are woken by cron come 0 to 20 seconds late. miniflux is a policy of `core.polling`.
+"""
+
+from collections.abc import Callable, MutableSequence, Sequence
+
+from publisher.core.durations import duration
+from publisher.core.polling import PollPolicy, Rule
+from publisher.core.polling.answer import NEW_ITEMS, NOT_MODIFIED, STATUS, TTL
+from publisher.core.polling.hints import http_freshness
+from publisher.core.specs import Option, read_options, split_spec
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+LATE_SECONDS = 20  # at most, after the tick
+
+SOURCES = {
+    "freshrss": "FreshRSS 6c58b905 feedController.php:475; simplepie 2d4c5b9 SimplePie.php:2108",
+    "commafeed": "CommaFeed 689c20d3 FeedRefreshIntervalCalculator.java:34",
+    "netnewswire": "NetNewsWire 834decfad LocalAccountRefresher.swift:542",
+    "lemon24-reader": "lemon24/reader fb77ceee _update/__init__.py:245",
+    "lion-reader": "lion-reader 1592c756 cache-headers.ts:167, scheduling.ts:302",
+    "feed2exec": "feed2exec 0.23 and cachecontrol 0.14 controller.py:230",
+}
+
+# state: when the last answer came, until when the copy counts as fresh, the age that is held
+# or the mean gap between items
+AT = 0
+UNTIL = 1
+AGE = 2
+LAST = 3  # date of the newest item
+NUMBER = 4  # of items so far
+SLOTS = 5
+
+State = MutableSequence[float]
+Numbers = Sequence[float]
+
+
+def start(state: State, options: Numbers) -> None:
+    """Nothing known yet."""
+
+
+def next_tick(due: int, now: int, period: int) -> int:
+    """When a program that is woken every `period` seconds is next awake after `now`, at `due` or
+    later: the ticks are multiples of the period, each up to 20 seconds late in its own way."""
+    wanted = max(due, now + 1)
+    tick = (wanted - LATE_SECONDS) // period
+    while tick * period + tick * 7919 % (LATE_SECONDS + 1) < wanted:
+        tick += 1
+    return tick * period + tick * 7919 % (LATE_SECONDS + 1)
+
+
+def keep_fresh(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """Take max-age, else Expires, of every answer (an HTTP cache)."""
+    state[AT] = now
+    state[UNTIL] = now + max(http_freshness(answer, now), 0)
+
+
+def keep_hint(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """Take the headers of every answer, or with hint=ttl the document's ttl, kept over 304s."""
+    if options[1] == 0:
+        state[AGE] = max(http_freshness(answer, now), 0)
+    elif answer[STATUS] != NOT_MODIFIED:
+        state[AGE] = max(answer[TTL], 0)
+    state[UNTIL] = now + state[AGE]
+
+
+def at_the_tick(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The first tick at which what was told has run out."""
+    return next_tick(int(state[UNTIL]), now, int(options[0]) * MINUTE) - now, now, 0
+
+
+def at_the_hour(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The first full hour after the copy's end."""
+    return (max(int(state[UNTIL]), now) // HOUR + 1) * HOUR - now, now, 0
+
+
+def freshrss(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """Hold max-age within 800 s and a day; a 304 may shorten what is held and never lengthen it.
+    Never sooner than an hour."""
+    told = http_freshness(answer, now)
+    age = float(min(max(told, 800), DAY)) if told >= 0 else 3600.0
+    state[AGE] = min(state[AGE], age) if answer[STATUS] == NOT_MODIFIED else age
+    state[UNTIL] = now + max(state[AGE], 3600.0)
+
+
+def netnewswire(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """Hold the max-age of the last 200 from its own time on, five hours at most; 9 minutes without
+    any."""
+    if answer[STATUS] != NOT_MODIFIED:
+        told = http_freshness(answer, now)
+        state[UNTIL] = now + (min(told, 5 * HOUR) if told >= 0 else 9 * MINUTE)
+
+
+def commafeed(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """Half the mean gap between the last 20 items, from 5 minutes to an hour; where items
+    are new, max-age if that is longer, up to four hours."""
+    for place in range(first, last):
+        if state[NUMBER] > 0:
+            share = 1.0 / min(state[NUMBER], 20.0)
+            state[AGE] += (dates[place] - state[LAST] - state[AGE]) * share
+        state[LAST] = dates[place]
+        state[NUMBER] += 1
+    wait = min(max(state[AGE] / 2.0, 5.0 * MINUTE), 1.0 * HOUR)
+    if answer[NEW_ITEMS] > 0:
+        wait = min(max(wait, http_freshness(answer, now)), 4.0 * HOUR)
+    state[UNTIL] = now + wait
+
+
+def lion_reader(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """max-age with a floor of 10 minutes; else the ttl of a 200, else an hour, with a floor of an
+    hour. (s-maxage would come first: a feed of ours sends none.)"""
+    told = http_freshness(answer, now)
+    if told >= 0:
+        state[UNTIL] = now + max(told, 10 * MINUTE)
+    else:
+        state[UNTIL] = now + max(answer[TTL], HOUR)
+
+
+def when_it_ends(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """In the second in which what was told has run out."""
+    return max(int(state[UNTIL]) - now, MINUTE), now, 0
+
+
+def _explain(
+    state: Sequence[float], options: Numbers, now: int, wait: int, reason: int
+) -> list[str]:
+    return [f"what it goes by holds for {duration(max(int(state[UNTIL]) - now, 0))} more"]
+
+
+def _reader(
+    name: str,
+    summary: str,
+    remember: Callable[..., None],
+    decide: Callable[..., tuple[int, int, int]],
+    *options: Option,
+) -> Rule:
+    return Rule(name, summary, options, lambda options: SLOTS, start, remember, decide, _explain)
+
+
+def _period(minutes: int) -> Option:
+    return Option("period", minutes, 1, 1440, "minutes between two wakings", whole=True)
+
+
+_HINT = Option("hint", 0, 0, 0, "what is obeyed", words={"max-age": 0, "ttl": 1})
+READERS: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        _reader("cron", "woken every 15 minutes, polls when what it was told is over",
+                keep_hint, at_the_tick, _period(15), _HINT),
+        _reader("freshrss", "twice an hour by cron", freshrss, at_the_tick, _period(30)),
+        _reader("netnewswire", "every two hours", netnewswire, at_the_tick, _period(120)),
+        _reader("commafeed", "5 minutes to 4 hours", commafeed, when_it_ends),
+        _reader("lemon24-reader", "at full hours", keep_fresh, at_the_hour),
+        _reader("feed2exec", "an HTTP cache, by cron", keep_fresh, at_the_tick, _period(15)),
+        _reader("lion-reader", "10 minutes or more", lion_reader, when_it_ends),
+    )
+}  # fmt: skip
+
+
+def parse(spec: str) -> PollPolicy:
+    """The reader that `spec` names; SpecError for options that it does not know."""
+    rule = READERS[split_spec(spec)[0]]
+    return PollPolicy(spec, rule, read_options(spec, rule.options))
