@@ -1,6 +1,6 @@
 """A believable blog for an empty instance: what `make demo` fills in.
 
-All texts, drawings and sounds are made here (`articles`, `notes`, `pictures`, `sound`); `build`
-puts them in through the same pipeline as every import. The same seed and moment give the same
-blog.
+The texts are the Markdown files in `posts/`, the drawings and the sound are made by `drawings` and
+`silence`; `build` puts them in through the same pipeline as every import. The same seed and moment
+give the same blog.
 """

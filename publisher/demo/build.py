@@ -1,4 +1,4 @@
-"""Fill an empty instance with the demonstration."""
+"""Fill an empty instance with the demonstration: people, settings, media, posts, history."""
 
 import random
 import uuid
@@ -15,9 +15,7 @@ from publisher.base.errors import Conflict
 from publisher.blog import authors, media, posts, update_log
 from publisher.blog.media import Accepted
 from publisher.demo import drawings, history, silence
-from publisher.demo.articles import ARTICLES
-from publisher.demo.notes import NOTES
-from publisher.demo.text import Text
+from publisher.demo.text import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
@@ -61,7 +59,7 @@ def build(
     for name, upload in uploads.items():
         media.record(session, upload, name, None, now)
     addresses = {name: upload.path for name, upload in uploads.items()}
-    texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in (*ARTICLES, *NOTES)]
+    texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in all_texts()]
     planned = dry_run.make_plan(session, ready(Batch(texts), now), None)
     writer.store(session, planned, now)
     past = history.history(rng, now, ZoneInfo(ZONE))

@@ -1,4 +1,4 @@
-"""Drawings for the demonstration, made of lines and shapes."""
+"""The pictures of the demonstration: drawings of lines and shapes, as PNG."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""The sound of an answer without a body."""
+"""The demonstration's podcast episode: half a minute of silence as MP3."""
 
 SECONDS = 30
 _FRAME_SECONDS = 0.036

@@ -1,15 +1,19 @@
-"""One post of the demonstration, as it is written down."""
+"""The posts of the demonstration, read from the Markdown files in `posts/`."""
 
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
+from publisher.exchange.importing import front_matter
 from publisher.storage.tables.blog import PostKind, PostStatus
 
 
 @dataclass(frozen=True)
 class Text:
-    """`day`: how many days ago (negative: to come); `time`: local civil time, hh:mm.
+    """A post as its file says it, all but `source` in the front matter.
 
-    In the source, `{lighthouse}` and other names of `pictures` stand for addresses.
+    `day`: how many days ago (negative: to come); `time`: local civil time, hh:mm. In the source,
+    `{lighthouse}` and other names of `drawings` stand for addresses.
     """
 
     day: int
@@ -22,3 +26,20 @@ class Text:
     status: PostStatus = "published"
     kind: PostKind = "post"
     episode: bool = False
+
+
+def all_texts() -> list[Text]:
+    """Every post, in the order of the files' names."""
+    found = sorted(files(__package__).joinpath("posts").iterdir(), key=lambda path: path.name)
+    return [_text(path.read_text("utf-8")) for path in found if path.name.endswith(".md")]
+
+
+def _text(file: str) -> Text:
+    fields, source = front_matter.split(file)
+    values: dict[str, Any] = {
+        **fields,
+        "day": int(fields["day"]),
+        "tags": tuple(fields.get("tags", ())),
+        "episode": "episode" in fields,
+    }
+    return Text(source=source, **values)
