@@ -15,7 +15,6 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BARE_UTF16 = {b"<\x00?\x00": "utf-16-le", b"\x00<\x00?": "utf-16-be"}
 _DECLARATION = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"'][^>]*\?>")
 _DECLARATION_TEXT = re.compile(r"^\s*<\?xml[^>]*\?>")
 # Python codecs that are no character sets of documents.
@@ -40,20 +39,32 @@ def _codec(label: str | None) -> str | None:
     return None if name in _REFUSED else _REALLY.get(name, name)
 
 
+def _bare_utf16(body: bytes) -> str | None:
+    """UTF-16 without a mark: the document's first `<` and what follows have a zero each."""
+    start = body[:64].lstrip(b" \t\r\n\x00")[:4]
+    if start[:2] == b"<\x00" and len(start) == 4 and start[3] == 0 != start[2]:
+        return "utf-16-be" if body[:1] == b"\x00" else "utf-16-le"
+    return None
+
+
 def _candidates(body: bytes, content_type: str) -> list[str]:
+    bare = _bare_utf16(body)
+    if bare is not None:
+        return [bare]
     declared = _DECLARATION.match(body[:1024])
-    labels = [
-        header_charset(content_type),
-        _BARE_UTF16.get(body[:4]),
-        declared.group(1).decode("ascii") if declared else None,
-    ]
-    names = [name for label in labels if (name := _codec(label))]
+    labels = [header_charset(content_type), declared.group(1).decode("ascii") if declared else None]
+    # A document that can be read byte by byte so far is no UTF-16, whatever it says.
+    found = [_codec(label) for label in labels]
+    names = [name for name in found if name and not name.startswith(("utf-16", "utf-32"))]
     # An ASCII label on UTF-8 bytes is common, so UTF-8 is tried before a one-byte guess.
     return [n for n in names if n != "cp1252"] + ["utf-8"] + [n for n in names if n == "cp1252"]
 
 
 def to_text(body: bytes, content_type: str = "") -> str:
-    """The document as text; bytes that fit nothing become U+FFFD."""
+    """The document as text; bytes that fit nothing become U+FFFD.
+
+    In a document that is UTF-8 but for a few bytes, these alone are read as Windows-1252.
+    """
     for mark, name in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace")
@@ -61,13 +72,33 @@ def to_text(body: bytes, content_type: str = "") -> str:
         try:
             return body.decode(name)
         except (UnicodeError, LookupError, ValueError):
-            continue
+            if name == "utf-8" and _mostly_utf8(body):
+                return body.decode("utf-8", _ONE_BYTE)
     return body.decode("cp1252", "replace")
+
+
+def _mostly_utf8(body: bytes) -> bool:
+    """Whether more characters of several bytes are whole than damaged."""
+    damaged = body.decode("utf-8", "replace").count("\ufffd")
+    whole = len(body.decode("utf-8", "ignore")) - sum(byte < 128 for byte in body)
+    return whole > damaged
+
+
+def _as_cp1252(problem: UnicodeError) -> tuple[str, int]:
+    """A decoding error handler: the bytes that are not UTF-8, read as Windows-1252."""
+    if not isinstance(problem, UnicodeDecodeError):
+        raise problem
+    bad = problem.object[problem.start : problem.end]
+    return bad.decode("cp1252", "replace"), problem.end
+
+
+_ONE_BYTE = "publisher-cp1252"
+codecs.register_error(_ONE_BYTE, _as_cp1252)
 
 
 def to_utf8(body: bytes, content_type: str = "") -> bytes:
     """The document as UTF-8 with a declaration that says so; unchanged if it is already."""
-    if body.isascii() and not _DECLARATION.match(body[:1024]):
+    if body.isascii() and b"\x00" not in body[:64] and not _DECLARATION.match(body[:1024]):
         return body
     text = _DECLARATION_TEXT.sub("", to_text(body, content_type), count=1)
     return b'<?xml version="1.0" encoding="utf-8"?>' + text.encode("utf-8", "replace")

@@ -27,6 +27,7 @@ ACCEPT = (
     " application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
 )
 _KEPT_ERROR_BYTES = 2_000
+_MAX_HEADER_BYTES = 65_536
 
 
 def user_agent(contact_url: str) -> str:
@@ -235,6 +236,8 @@ async def open_fetcher(
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
         headers={"User-Agent": user_agent(contact_url)},
+        max_line_size=_MAX_HEADER_BYTES,
+        max_field_size=_MAX_HEADER_BYTES,
     ) as session:
         # aiohttp would ask again at once where a connection is dropped: unseen and unasked for.
         session._retry_connection = False

@@ -19,6 +19,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.text import plain_text
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
+from publisher.river.entities import expand_entities
 from publisher.river.feed_document import (
     FeedDocument,
     FeedFile,
@@ -58,7 +59,7 @@ def parse_document(
 def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
     if looks_like_json(body):
         return parse_json_feed(body, known)
-    document = to_utf8(body, content_type)
+    document = expand_entities(to_utf8(body, content_type))
     found = scan(document)
     if not found.kind:
         raise _refusal(document, body, content_type, url)
@@ -133,7 +134,7 @@ def _item(entry: Any, url: str) -> FeedItem:
     markup, base = _content(entry, url)
     return FeedItem(
         guid=str(_raw(entry, "id") or "").strip(),
-        url=_absolute(base, _raw(entry, "link")),
+        url=_absolute(base, _content_elsewhere(entry) or _raw(entry, "link")),
         title=_plain(entry, "title"),
         markup=markup,
         author=str(_raw(entry, "author") or "").strip(),
@@ -141,7 +142,7 @@ def _item(entry: Any, url: str) -> FeedItem:
         enclosures=tuple(
             FeedFile(_absolute(base, link.get("href")), link.get("type") or "", _length(link))
             for link in _links(entry, "enclosure")
-            if link.get("href")
+            if str(link.get("href") or "").strip()
         ),
     )
 
@@ -156,6 +157,17 @@ def _content(entry: Any, url: str) -> tuple[str, str]:
     if detail.get("type") == "text/plain":
         value = html.escape(value).replace("\n", "<br>\n")
     return value, urljoin(url, str(detail.get("base") or ""))
+
+
+def _content_elsewhere(entry: Any) -> str:
+    """Where an Atom entry without a link says that its content is (`<content src=...>`).
+
+    feedparser would give its id for its link.
+    """
+    if _links(entry, "alternate"):
+        return ""
+    found = (detail.get("src") for detail in _raw(entry, "content") or [])
+    return next((str(source) for source in found if source), "")
 
 
 def _plain(values: Any, key: str) -> str:

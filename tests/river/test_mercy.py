@@ -1,0 +1,108 @@
+"""Documents that are not quite right, read as they were meant; within bounds."""
+
+import asyncio
+import time
+
+import pytest
+
+from publisher.river.answers import Fetched
+from publisher.river.charset import to_text
+from publisher.river.entities import expand_entities
+from publisher.river.feed_document import FeedDocument
+from publisher.river.fetch import open_fetcher
+from publisher.river.first_look import UnsafeDocument
+from publisher.river.parse import parse_document
+from tests.river.origin import Origin, Reply, rss
+
+URL = "http://a.example/feed"
+
+
+def read(document: bytes | str, content_type: str = "application/xml") -> FeedDocument:
+    body = document.encode() if isinstance(document, str) else document
+    return parse_document(body, content_type, URL)
+
+
+def channel(inside: str, doctype: str = "") -> str:
+    return f"{doctype}<rss version='2.0'><channel><title>x</title>{inside}</channel></rss>"
+
+
+def test_one_bad_byte_spoils_nothing_else() -> None:
+    """It alone is read as Windows-1252; every other accent stays what it is."""
+    text = "<title>naïve café, ".encode() + b"\xe9t\xe9" + " à Zürich, déjà</title>".encode()
+    assert to_text(text) == "<title>naïve café, été à Zürich, déjà</title>"
+    assert to_text(b"plain \xe9t\xe9", "text/xml; charset=utf-8") == "plain été"
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("declaration", ["", "<?xml version='1.0' encoding='utf-16'?>", "\n"])
+@pytest.mark.parametrize("word", ["ascii", "naïve"])
+def test_utf16_without_a_mark(codec: str, declaration: str, word: str) -> None:
+    document = declaration + channel(f"<item><title>{word}</title></item>")
+    assert [item.title for item in read(document.encode(codec)).items] == [word]
+
+
+@pytest.mark.parametrize("header", ["application/xml", "application/xml; charset=utf-16"])
+def test_a_document_that_calls_itself_utf16_and_is_not(header: str) -> None:
+    document = "<?xml version='1.0' encoding='utf-16'?>" + channel("<item><title>é</title></item>")
+    assert [item.title for item in read(document, header).items] == ["é"]
+
+
+def test_declared_entities_are_expanded() -> None:
+    doctype = """<?xml version="1.0"?><!DOCTYPE rss [
+    <!ENTITY nbsp "&#160;"> <!ENTITY copy '(c)'> <!ELEMENT a (b)> ]>"""
+    found = read(channel("<item><title>a&nbsp;b &copy; &amp;</title></item>", doctype))
+    assert [item.title for item in found.items] == ["a b (c) &"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        '<!ENTITY a "x"><!ENTITY b "&a;&a;">',
+        '<!ENTITY a SYSTEM "file:///etc/passwd">',
+        '<!ENTITY % a "x">',
+        '<!ENTITY a "<b/>">',
+        "".join(f'<!ENTITY a{n} "x">' for n in range(300)),
+    ],
+)
+def test_other_entities_are_refused(declared: str) -> None:
+    with pytest.raises(UnsafeDocument):
+        read(channel("<item><title>&a;</title></item>", f"<!DOCTYPE rss [{declared}]>"))
+
+
+def test_entities_cannot_blow_a_document_up() -> None:
+    """Two hundred bytes for each four: the growth is bounded, the time is linear."""
+    doctype = f'<!DOCTYPE rss [<!ENTITY a "{"x" * 200}">]>'
+    document = channel("&a;" * 300_000, doctype).encode()
+    begun = time.process_time()
+    assert expand_entities(document) is document
+    assert time.process_time() - begun < 5
+    hostile = b"<!DOCTYPE rss [" + b"<!ENTITY a " * 20_000 + b"]><rss/>"
+    assert expand_entities(hostile) == hostile
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("url", ["", " ", "\n"])
+def test_a_blank_enclosure_is_none(url: str) -> None:
+    """It is not the feed itself."""
+    found = read(channel(f"<item><title>a</title><enclosure url='{url}' length='1'/></item>"))
+    assert found.items[0].enclosures == ()
+
+
+def test_content_elsewhere_is_the_link() -> None:
+    entry = "<entry><id>a</id><title>a</title><content type='audio/mp3' src='/a.mp3'/></entry>"
+    linked = entry.replace("<id>", "<link href='/page'/><id>")
+    found = read(f"<feed xmlns='http://www.w3.org/2005/Atom'>{entry}{linked}</feed>")
+    assert found.items[1].url == "http://a.example/page"
+    assert found.items[0].url == "http://a.example/a.mp3"
+
+
+def test_a_long_header_line(origin: Origin) -> None:
+    """Some servers say a lot; 64 kB a line are listened to."""
+    headers = {"Content-Type": "application/rss+xml", "X-Policy": "a" * 40_000}
+    url = origin.serve("/f", Reply(200, rss("a"), headers))
+
+    async def fetch() -> Fetched:
+        async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
+            return await fetcher.fetch(url)
+
+    assert asyncio.run(fetch()).ok
