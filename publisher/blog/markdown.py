@@ -21,12 +21,16 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from publisher.base import confined
+from publisher.base.confined import Limits
 from publisher.blog.media import responsive
 from publisher.blog.safe_html import absolute, sanitise
 from publisher.blog.slugs import slugify
 
 __all__ = ["absolute", "html_of", "render", "sanitise"]
 
+SHORT = 8_000  # characters; what they cost grows with their square at worst: some 60 ms
+LIMITS = Limits(seconds=4.0)  # shorter than others wait for the database, which a save holds
 LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on what they do not expect
 # Names, signs and spaces keep the colour of the text: their marks would be half of the page.
 _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
@@ -39,11 +43,23 @@ def html_of(source: str, source_format: str, anchor: str = "") -> str:
 
     `anchor`, different for each post, begins every id: several posts can stand on one page.
     """
-    return sanitise(source, anchor) if source_format == "html" else render(source, anchor)
+    if source_format == "html":
+        return sanitise(source, anchor)
+    return render(source, anchor)
 
 
 def render(source: str, anchor: str = "") -> str:
-    """`source` as safe HTML: whatever it contains, no script, style or event handler survives."""
+    """`source` as safe HTML: whatever it contains, no script, style or event handler survives.
+
+    A long text is read in a process of its own: some take seconds, and the site goes on. Raises
+    Unreadable where it takes longer than `LIMITS`.
+    """
+    if len(source) <= SHORT:
+        return _rendered(source, anchor)
+    return confined.read(_rendered, LIMITS, source, anchor)
+
+
+def _rendered(source: str, anchor: str) -> str:
     return sanitise(_parser().render(source), anchor)
 
 

@@ -15,13 +15,18 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base import confined
+from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.text import clean
 from publisher.base.whole_files import whole_file
 from publisher.blog import pictures, sounds
+from publisher.blog.pictures import Encoded
+from publisher.blog.sounds import Sound
 from publisher.storage.tables.blog import Media
 
 MAX_BYTES = 32 * 1024 * 1024
+LIMITS = Limits(seconds=60.0)  # the largest picture in all its widths, on a slow machine
 PREFIX = "/media/"
 MAX_ALT = 1000
 
@@ -71,20 +76,21 @@ class Responsive:
 def accept(data: bytes) -> Accepted:
     """Look at an upload's bytes (never its name) and make of it what may be kept.
 
+    It is decoded in a process of its own: what a picture does to a decoder stays in there.
+
     Raises TooLarge (bytes, pixels) and InvalidData (not a picture or sound we know, damaged).
     """
     if len(data) > MAX_BYTES:
         raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; at most {limit_text()} are taken")
     if not data:
         raise InvalidData("this file is empty")
-    sound = sounds.recognise(data)
-    if sound is not None:
+    found = confined.read(_looked_at, LIMITS, data)
+    if isinstance(found, Sound):
+        sound = found
         digest = digest_of(data)
         files = {f"{digest[:20]}.{sound.extension}": data}
         return Accepted(digest, sound.content_type, sound.extension, 0, 0, sound.seconds, files)
-    if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
-        raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
-    return _accept_picture(data)
+    return _picture(found)
 
 
 def store(folder: Path, accepted: Accepted) -> None:
@@ -161,8 +167,16 @@ def limit_text() -> str:
     return f"{MAX_BYTES // (1024 * 1024)} MB"
 
 
-def _accept_picture(data: bytes) -> Accepted:
-    picture = pictures.encode(data)
+def _looked_at(data: bytes) -> Sound | Encoded:
+    """The sound or the picture, encoded anew, that `data` is."""
+    if (sound := sounds.recognise(data)) is not None:
+        return sound
+    if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
+        raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
+    return pictures.encode(data)
+
+
+def _picture(picture: Encoded) -> Accepted:
     digest = digest_of(picture.versions[0])
     size, several = (picture.width, picture.height), len(picture.versions) > 1
     files = {

@@ -14,7 +14,8 @@ from publisher.base.errors import InvalidData, TooLarge
 
 WIDTHS = (480, 960, 1600)
 MAX_SIDE = 2560
-MAX_PIXELS = 64_000_000
+MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
+MAX_WHOLE_PIXELS = 40_000_000  # of what is decoded whole
 MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
 MAX_PNG_BYTES = 2_000_000
 
@@ -61,10 +62,11 @@ def encode(data: bytes) -> Encoded:
 
 def _check_size(image: Image.Image) -> None:
     width, height = image.size
-    if width * height > MAX_PIXELS:
+    most = MAX_PIXELS if image.format == "JPEG" else MAX_WHOLE_PIXELS
+    if width * height > most:
         raise TooLarge(
             f"this picture has {width:,} × {height:,} pixels; at most "
-            f"{MAX_PIXELS // 1_000_000} million are taken"
+            f"{most // 1_000_000} million are taken of a {image.format}"
         )
 
 

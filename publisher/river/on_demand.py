@@ -20,9 +20,9 @@ from publisher.river.fetch import FetchLimits, open_fetcher
 from publisher.river.frontier import Job
 from publisher.river.hosts import work_unit_of
 from publisher.river.options import RiverOptions
-from publisher.river.parse import parse_document
 from publisher.river.poll_results import settle
 from publisher.river.polls import Visit, visit
+from publisher.river.reading import read_document
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed
 
@@ -148,7 +148,7 @@ def _announced(first: Visit, choose_first: bool) -> str:
     found: tuple[tuple[str, str], ...] = ()
     try:
         kind = first.fetched.headers.get("content-type", "")
-        parse_document(first.fetched.body, kind, first.fetched.url)
+        read_document(first.fetched.body, kind, first.fetched.url)
     except NotAFeed as refusal:
         found = refusal.alternates
     if not found:

@@ -18,10 +18,9 @@ from publisher.river.feed_document import (
 from publisher.river.fetch import Fetcher
 from publisher.river.frontier import Job
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
-from publisher.river.parse import parse_document
+from publisher.river.reading import read_document
 
 MARK_BYTES = 8
-_LARGE_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,9 @@ class Visit:
 
 
 async def visit(fetcher: Fetcher, job: Job) -> Visit:
-    """Ask for a feed and read the answer; large documents are read beside the event loop."""
+    """Ask for a feed and read the answer; the event loop goes on while a document is read."""
     fetched = await fetcher.fetch(job.url, job.validators, job.credentials)
-    if len(fetched.body) > _LARGE_BYTES:
+    if fetched.ok:
         return await asyncio.to_thread(read, job, fetched)
     return read(job, fetched)
 
@@ -79,7 +78,7 @@ def read(job: Job, fetched: Fetched) -> Visit:
         return Visit(job, fetched, content_hash=content_hash)
     try:
         kind = fetched.headers.get("content-type", "")
-        document = parse_document(fetched.body, kind, fetched.url, unpack(job.window))
+        document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
     except NotAFeed as refusal:
         return Visit(job, fetched, problem="not-a-feed", detail=str(refusal))
     except UnreadableFeed as refusal:

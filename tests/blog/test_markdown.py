@@ -2,9 +2,12 @@
 
 import re
 import time
+from contextlib import suppress
 
 import pytest
 
+from publisher.base.confined import Unreadable
+from publisher.blog import markdown
 from publisher.blog.markdown import LONGEST_HIGHLIGHTED, render
 
 PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
@@ -107,3 +110,19 @@ def test_a_long_text_renders_while_one_types() -> None:
     start = time.process_time()
     render(source)
     assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize("piece", ["[a]: ", "mailto:a@", "www.a.b/)))", "> " * 50 + "\n"])
+def test_a_text_made_to_be_slow_holds_nobody_up(piece: str) -> None:
+    """A hundred thousand characters that take quadratic time end in words, within seconds."""
+    begun = time.monotonic()
+    with suppress(Unreadable):
+        markdown.render(piece * (100_000 // len(piece)))
+    assert time.monotonic() - begun < markdown.LIMITS.seconds + 20  # a process may have to start
+
+
+def test_a_long_text_is_the_same_as_its_parts() -> None:
+    """Read in a process of its own or here: the same HTML."""
+    piece = "Some *words* and a [link](https://a.example/).\n\n"
+    many = markdown.SHORT // len(piece) + 2
+    assert markdown.render(piece * many) == markdown.render(piece) * many

@@ -179,7 +179,7 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def full(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("publisher.blog.media.os.fsync", full)
+    monkeypatch.setattr("publisher.base.whole_files.os.fsync", full)
     with pytest.raises(StorageUnavailable, match="disk is full"):
         media.store(tmp_path, accepted)
     assert list(tmp_path.iterdir()) == []
@@ -204,3 +204,11 @@ def test_only_our_own_names_are_served(change: Callable[[str], str]) -> None:
     (name,) = media.accept(picture()).files
     assert media.is_name(name)
     assert not media.is_name(change(name))
+
+
+def test_a_small_file_of_many_pixels_is_refused_by_its_header() -> None:
+    """A PNG of 8000 x 8000 has a few hundred kilobytes and would fill the memory."""
+    out = io.BytesIO()
+    Image.new("1", (8000, 8000)).save(out, "PNG")
+    with pytest.raises(TooLarge, match="40 million"):
+        media.accept(out.getvalue())

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, flash, redirect, request, url_for
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.river import blogroll, opml, subscriptions
+from publisher.river import blogroll, opml, reading, subscriptions
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, now, site
 from publisher.web.rendering import settings
@@ -23,7 +23,7 @@ def import_opml() -> Any:
     try:
         if file is None:
             raise InvalidInput("choose an OPML file")
-        outlines, refused = opml.read_opml(file.read())
+        outlines, refused = reading.read_list(file.read())
         with site().database.write() as db:
             added = subscriptions.subscribe_all(db, outlines, now())
     except PublisherError as error:

@@ -1,0 +1,226 @@
+"""A pool of processes in which a stranger's bytes are read: limited in time, CPU and memory.
+
+`read(task, ...)` calls a function of this program in such a process and returns what it returns.
+Whatever happens in there (a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and
+the process is replaced; the caller's process, its event loop and its lock go on. The processes are
+started when they are first needed, by exec and never by fork, and used again and again. They get
+none of our environment. What comes back is values only: see `_Values`.
+
+A reader would get wrong that arguments and results are copied: a task has no access to the
+database, to open files or to anything that its module keeps.
+"""
+
+import atexit
+import io
+import os
+import pickle
+import queue
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from publisher.base.errors import InvalidData, PublisherError, StorageUnavailable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SIZE = 2
+MEMORY_BYTES = 1536 * 1024 * 1024
+START_SECONDS, WAIT_SECONDS = 60.0, 60.0
+LONGEST_ANSWER = 256 * 1024 * 1024
+TASKS_PER_PROCESS = 2_000
+QUESTION, STARTED, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"a", b"r", b"f"
+BUFFER = 65_536
+HEADER = struct.Struct("!cQ")
+_PLAIN = {
+    ("builtins", "frozenset"), ("builtins", "set"), ("datetime", "date"), ("datetime", "datetime"),
+    ("datetime", "timedelta"), ("datetime", "timezone"),
+}  # fmt: skip
+
+
+class Unreadable(InvalidData):
+    """A stranger's bytes that could not be read within the limits, or broke what read them."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one task may take: seconds by the clock and on the processor, bytes of memory."""
+
+    seconds: float = 10.0
+    memory_bytes: int = MEMORY_BYTES
+
+
+class _Values(pickle.Unpickler):
+    """Takes plain values, and of classes only our dataclasses and errors that are loaded here.
+
+    A process that a hostile document took over may send anything: nothing of it is code.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A class that only holds values; everything else is refused."""
+        if (module, name) in _PLAIN:
+            return getattr(sys.modules[module], name)
+        found = getattr(sys.modules.get(module), name, None)
+        if (
+            module.startswith("publisher.")
+            and isinstance(found, type)
+            and (is_dataclass(found) or issubclass(found, PublisherError))
+        ):
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no value")
+
+
+class _Process:
+    """One process and the socket to it; one task at a time."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            root = str(Path(__file__).parents[2])
+            number = str(theirs.fileno())
+            self._child = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "publisher.base.confined_process",
+                    number,
+                    str(memory_bytes),
+                ],
+                env={"PATH": os.defpath, "PYTHONPATH": root},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        self._socket = ours
+        self._held = bytearray()
+        self._modules: set[str] = set()
+        self.tasks = 0
+
+    def call(self, task: Callable[..., Any], arguments: Any, seconds: float) -> Any:
+        """What the task returned; raises what it refused with, or Unreadable."""
+        self.tasks += 1
+        fresh = task.__module__ not in self._modules
+        question = (task, seconds, fresh, arguments)  # the function goes by its name
+        body = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
+        self._socket.settimeout(START_SECONDS)
+        self._socket.sendall(HEADER.pack(QUESTION, len(body)) + body)
+        if fresh:  # the clock starts when its module is imported
+            self._receive(time.monotonic() + START_SECONDS)
+            self._modules.add(task.__module__)
+        kind, answer = self._receive(time.monotonic() + seconds)
+        if kind == FAILURE:
+            raise Unreadable(f"cannot be read: {answer.decode('utf-8', 'replace')[:200]}")
+        value = _Values(io.BytesIO(answer)).load()
+        if kind == REFUSAL and isinstance(value, PublisherError):
+            raise value
+        return value
+
+    def _receive(self, until: float) -> tuple[bytes, bytes]:
+        kind, length = HEADER.unpack(self._exactly(HEADER.size, until))
+        if length > LONGEST_ANSWER:
+            raise EOFError("the answer is too long")
+        return kind, self._exactly(length, until)
+
+    def _exactly(self, length: int, until: float) -> bytes:
+        while len(self._held) < length:
+            self._socket.settimeout(max(until - time.monotonic(), 0.001))
+            part = self._socket.recv(BUFFER)
+            if not part:
+                raise EOFError("the process ended")
+            self._held += part
+        found = bytes(self._held[:length])
+        del self._held[:length]
+        return found
+
+    def end(self) -> None:
+        """Kill the process, whatever it does."""
+        self._socket.close()
+        self._child.kill()
+        self._child.wait()
+
+
+class Pool:
+    """At most `size` processes, shared by all threads of this one."""
+
+    def __init__(self, size: int = SIZE, memory_bytes: int = MEMORY_BYTES) -> None:
+        self._free: queue.LifoQueue[_Process | None] = queue.LifoQueue()
+        self._memory_bytes = memory_bytes
+        for _ in range(size):
+            self._free.put(None)  # a place in which nothing runs yet
+        self._size = size
+        atexit.register(self.close)
+
+    def call(self, task: Callable[P, R], seconds: float, *args: P.args, **kwargs: P.kwargs) -> R:
+        """`task(*args, **kwargs)` in one of the processes, within `seconds`."""
+        with self._process() as process:
+            try:
+                answer: R = process.call(task, (args, kwargs), seconds)
+            except TimeoutError as error:
+                raise Unreadable("cannot be read: it took too long") from error
+            except (OSError, EOFError) as error:
+                raise Unreadable("cannot be read: it needs too much memory or time") from error
+            except pickle.UnpicklingError as error:
+                raise Unreadable("cannot be read: it broke what reads it") from error
+            return answer
+
+    @contextmanager
+    def _process(self) -> Iterator[_Process]:
+        """A process for one task; one that failed or is worn out is replaced by an empty place."""
+        try:
+            process = self._free.get(timeout=WAIT_SECONDS)
+        except queue.Empty as error:
+            raise StorageUnavailable("too much is being read at once; try again") from error
+        kept = None
+        try:
+            process = process or _Process(self._memory_bytes)
+            yield process
+            kept = process
+        except PublisherError as error:
+            kept = None if isinstance(error, Unreadable) else process
+            raise
+        finally:
+            if process is not None and (kept is None or process.tasks >= TASKS_PER_PROCESS):
+                process.end()
+                kept = None
+            self._free.put(kept)
+
+    def close(self) -> None:
+        """End the processes that have nothing to do."""
+        for _ in range(self._size):
+            try:
+                process = self._free.get_nowait()
+            except queue.Empty:
+                return
+            if process is not None:
+                process.end()
+        for _ in range(self._size):
+            self._free.put(None)
+
+
+_lock = threading.Lock()
+_pools: dict[int, Pool] = {}
+
+
+def pool() -> Pool:
+    """The pool of this process; a forked child has one of its own."""
+    with _lock:
+        if os.getpid() not in _pools:
+            _pools[os.getpid()] = Pool()
+        return _pools[os.getpid()]
+
+
+def read(task: Callable[P, R], limits: Limits, *args: P.args, **kwargs: P.kwargs) -> R:
+    """`task(*args, **kwargs)`, a function of a module, in a confined process.
+
+    Raises the PublisherError that the task raised, and Unreadable for all that should not be.
+    """
+    return pool().call(task, limits.seconds, *args, **kwargs)

@@ -1,0 +1,26 @@
+"""A stranger's feed document and reading list, read in a process of their own (see `confined`)."""
+
+from collections.abc import Mapping
+
+from publisher.base.confined import Limits, Unreadable, read
+from publisher.river import opml, parse
+from publisher.river.feed_document import FeedDocument, UnreadableFeed
+from publisher.river.subscriptions import Outline
+
+FEED_LIMITS, LIST_LIMITS = Limits(seconds=5.0), Limits(seconds=10.0)
+_NOTHING: Mapping[bytes, bytes] = {}
+
+
+def read_document(
+    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+) -> FeedDocument:
+    """As `parse.parse_document`; UnreadableFeed also for what takes too much time or memory."""
+    try:
+        return read(parse.parse_document, FEED_LIMITS, body, content_type, url, known)
+    except Unreadable as problem:
+        raise UnreadableFeed(f"the document {problem}") from problem
+
+
+def read_list(document: bytes) -> tuple[list[Outline], list[str]]:
+    """As `opml.read_opml`."""
+    return read(opml.read_opml, LIST_LIMITS, document)

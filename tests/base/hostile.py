@@ -1,0 +1,59 @@
+"""What hostile bytes could make a reader do: tasks for the confined processes."""
+
+import os
+import time
+
+from publisher.base.errors import TooLarge
+
+
+def echo(data: bytes) -> bytes:
+    return data
+
+
+def hang() -> None:
+    time.sleep(60)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def grow() -> int:
+    return len([bytes(1 << 20) for _ in range(100_000)])
+
+
+def crash() -> None:
+    os.abort()
+
+
+def break_down() -> None:
+    raise KeyError("feedparser")
+
+
+def refuse() -> None:
+    raise TooLarge("too many pixels")
+
+
+def nest(depth: int = 0) -> None:
+    nest(depth + 1)
+
+
+class Code:
+    """What would be run where it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("true",)
+
+
+def send_code() -> object:
+    return Code()
+
+
+def environment() -> list[str]:
+    return sorted(name for name in os.environ if name.startswith("PUBLISHER"))
+
+
+def write_file(path: str) -> None:
+    with open(path, "w") as file:  # noqa: PTH123 - as hostile code would
+        file.write("x" * 100_000)

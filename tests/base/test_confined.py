@@ -1,0 +1,86 @@
+"""Confined processes: whatever a stranger's bytes do in there, out comes one clear error."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from publisher.base.confined import Pool, Unreadable
+from publisher.base.errors import TooLarge
+from tests.base import hostile
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    made = Pool(size=1, memory_bytes=512 * 1024 * 1024)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        (hostile.hang, "took too long"),
+        (hostile.spin, "took too long"),
+        (hostile.grow, "too much memory"),
+        (hostile.crash, "too much memory or time"),
+        (hostile.break_down, "damaged"),
+        (hostile.nest, "nested too deeply"),
+        (hostile.send_code, "broke what reads it"),
+    ],
+)
+def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], words: str) -> None:
+    """A hang, a loop, gigabytes, a crash, any exception, code in the answer: and the next works."""
+    begun = time.monotonic()
+    with pytest.raises(Unreadable, match=words):
+        pool.call(task, 1.0)
+    assert time.monotonic() - begun < 30
+    assert pool.call(hostile.echo, 5.0, b"next") == b"next"
+
+
+def test_a_refusal_is_the_tasks_own(pool: Pool) -> None:
+    """What the task says in our words comes out as it went in, and its process is kept."""
+    with pytest.raises(TooLarge, match="too many pixels"):
+        pool.call(hostile.refuse, 5.0)
+
+
+def test_large_values_pass(pool: Pool) -> None:
+    """Tens of megabytes go in and come out."""
+    data = os.urandom(1 << 20) * 24
+    assert pool.call(hostile.echo, 20.0, data) == data
+
+
+def test_the_environment_and_the_disk_are_out_of_reach(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No secret is handed in, and nothing can be written."""
+    monkeypatch.setenv("PUBLISHER_SECRET_KEY", "secret")
+    fresh = Pool(size=1)
+    assert fresh.call(hostile.environment, 5.0) == []
+    fresh.close()
+    with pytest.raises(Unreadable):
+        pool.call(hostile.write_file, 5.0, str(tmp_path / "x"))
+    assert not (tmp_path / "x").exists() or (tmp_path / "x").stat().st_size == 0
+
+
+def test_other_threads_go_on(pool: Pool) -> None:
+    """While a task spins, this process has its interpreter to itself."""
+    ended = threading.Event()
+
+    def read() -> None:
+        with pytest.raises(Unreadable):
+            pool.call(hostile.spin, 2.0)
+        ended.set()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    longest, last = 0.0, time.monotonic()
+    while not ended.is_set():
+        time.sleep(0.005)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    thread.join()
+    assert longest < 1.0
