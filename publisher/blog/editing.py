@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import FieldErrors
+from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog import autosave, permissions, posts
 from publisher.blog.content import Content
 from publisher.storage.tables.blog import Author, Post
@@ -17,7 +17,10 @@ PLACES: tuple[Place, ...] = get_args(Place)
 
 @dataclass(frozen=True)
 class Intent:
-    """Where the text is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`)."""
+    """Where the text is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`).
+
+    A post that is out gets the date `at`, where one is given; `later` in the past dates back.
+    """
 
     place: Place = "keep"
     at: datetime | None = None
@@ -37,14 +40,15 @@ def submit(
     """Save `value` as a new post (`post_id` 0) or over an old one, and follow `intent`.
 
     What is published "now" enters the feed after `undo_seconds`. Raises what saving and
-    publishing raise, and FieldErrors for a schedule in the past.
+    publishing raise, and FieldErrors for a date that cannot be.
     """
-    _check_schedule(intent, now)
+    _check_schedule(intent)
     if post_id == 0:
         post = posts.create(session, value, author.id, now)
     else:
         permissions.editable(session, author, post_id)
         post = posts.save(session, post_id, value, base_version, author.id, now, intent.minor)
+        _redate(session, post, intent, post.version != base_version, now)
     _place(session, post, intent, now, undo_seconds)
     autosave.forget(session, author.id, post_id)
     return post
@@ -56,15 +60,23 @@ def leaving(session: Session, author: Author, now: datetime, undo_seconds: int) 
     return [post for post in soon if post.author_id == author.id]
 
 
-def _check_schedule(intent: Intent, now: datetime) -> None:
+def _check_schedule(intent: Intent) -> None:
     if intent.place != "later":
         return
     if intent.at is None:
         raise FieldErrors({"at": "a date and a time are needed"})
-    if intent.at <= now:
-        raise FieldErrors({"at": "that moment has passed; choose a later one, or publish now"})
     if intent.at > posts.LATEST_SCHEDULE:
         raise FieldErrors({"at": f"the year must lie before {posts.LATEST_SCHEDULE.year}"})
+
+
+def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: datetime) -> None:
+    """Move a post that is out to the date that was typed; one save is one update."""
+    if post.status != "published" or intent.at is None or intent.at == post.published_at:
+        return
+    try:
+        posts.redate(session, post, intent.at, now, counted=not (saved or intent.minor))
+    except InvalidInput as error:
+        raise FieldErrors({"at": str(error)}) from error
 
 
 def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:

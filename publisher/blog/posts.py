@@ -96,6 +96,20 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     return post
 
 
+def redate(session: Session, post: Post, at: datetime, now: datetime, counted: bool = True) -> None:
+    """Give a published post another date: its place in feeds, lists and archive follows.
+
+    The update log keeps when the post really came out; the change is an update of its own where it
+    is `counted`. Raises InvalidInput for a date in the future.
+    """
+    if at > now:
+        raise InvalidInput("a published post cannot lie in the future; choose an earlier moment")
+    post.published_at, post.changed_at = at, now
+    _show(session, post, now)
+    if is_listed(post) and counted:
+        update_log.record(session, now, "edit", post.id)
+
+
 def publish_due(session: Session, now: datetime) -> list[Post]:
     """Publish what was scheduled for `now` or earlier, each at its own time."""
     due = due_until(session, now)

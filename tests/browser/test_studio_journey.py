@@ -210,14 +210,19 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
 
 
 def test_schedule_in_the_past(ada: Page, live: Live) -> None:
-    """A moment that has passed is refused beside the field, and the text stays."""
+    """A moment that has passed dates the post back; then its date can be moved, and is kept."""
     ada.goto("/studio/posts/new")
     ada.fill(SOURCE, "Too late.")
     ada.focus("[name=at]")
     ada.fill("[name=at]", "2024-03-04T09:00")
-    ada.get_by_role("button", name="Schedule").click()
-    expect(ada.locator(".error-summary")).to_contain_text("That moment has passed")
-    expect(ada.locator(SOURCE)).to_have_value("Too late.")
+    ada.get_by_role("button", name="Publish dated back").click()
+    expect(ada.get_by_text("View post").first).to_be_visible()
+    expect(ada.locator("[name=at]")).to_have_value("2024-03-04T09:00")
+    ada.fill("[name=at]", "2024-02-01T10:00")
+    ada.get_by_role("button", name="Update").click()
+    expect(ada.get_by_text("Updated.")).to_be_visible()
+    expect(ada.locator("[name=at]")).to_have_value("2024-02-01T10:00")
+    assert kinds(live) == ["backdate", "edit"]
 
 
 def paste_file(page: Page, name: str, data: bytes, kind: str, event: str = "paste") -> None:
@@ -409,7 +414,7 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     expect(page.locator(".undo-bar")).to_contain_text("reaches readers at 09:31:00")
     page.get_by_role("button", name="Undo").click()
     page.fill(SOURCE, "A better note.")
-    page.get_by_label("Publish later").check()
+    page.get_by_label("On a date").check()
     page.fill("[name=at]", "2024-03-05T08:00")
     page.get_by_role("button", name="Save").click()
     assert the_post(live).scheduled_at == clock() + timedelta(hours=22, minutes=30)

@@ -94,8 +94,9 @@ def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     value = entry.to_content(after, old)
     if value.enclosure != old.enclosure:
         value = _with_enclosure(db, value, wanted)
-    posts.save(db, post.id, value, post.version, token.author_id, now())
-    _move(db, post, before, after)
+    version = post.version
+    posts.save(db, post.id, value, version, token.author_id, now())
+    _move(db, post, before, after, post.version != version)
     if posts.path(post) != address:
         return _at(db, post, 201)
     return Response(status=204)
@@ -126,13 +127,17 @@ _DO: dict[str, Callable[[Session, ApiToken, Asked], Response]] = dict(
 )
 
 
-def _move(db: Session, post: Post, before: entry.Properties, after: entry.Properties) -> None:
-    """Follow a change of `published` or `post-status`; what is out keeps its date."""
+def _move(
+    db: Session, post: Post, before: entry.Properties, after: entry.Properties, saved: bool
+) -> None:
+    """Follow a change of `published` or `post-status`; `saved` says that the text changed too."""
     wanted, moment = _status(after), _moment(db, after)
     same_date = before.get("published") == after.get("published")
     if is_public(post):
-        if wanted == "draft" or not same_date:
-            raise InvalidInput("a published post keeps its date and stays published")
+        if wanted == "draft" or (moment is None and not same_date):
+            raise InvalidInput("a published post stays published and has a date; it can be deleted")
+        if moment is not None and not same_date:
+            posts.redate(db, post, moment, now(), counted=not saved)
         return
     if same_date and before["post-status"] == after.get("post-status"):
         return

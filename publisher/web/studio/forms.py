@@ -75,7 +75,7 @@ def from_post(session: Session, post: Post, zone: tzinfo) -> Typed:
     return Typed(
         texts=texts,
         place={"draft": "draft", "scheduled": "later"}.get(post.status, "keep"),
-        at=civil(post.scheduled_at, zone),
+        at=civil(post.scheduled_at or post.published_at, zone),
         base_version=str(post.version),
     )
 
@@ -83,15 +83,22 @@ def from_post(session: Session, post: Post, zone: tzinfo) -> Typed:
 def with_autosave(typed: Typed, values: Mapping[str, str]) -> Typed:
     """The saved form with what was typed since, and not saved, over it."""
     texts = {name: values[name] for name in content.INPUTS if name in values}
-    return replace(typed.with_texts(texts), at=values.get("at", typed.at))
+    return replace(typed.with_texts(texts), at=values.get("at") or typed.at)
 
 
-def read(typed: Typed, zone: tzinfo) -> tuple[Content, Intent]:
-    """What the form means. Raises FieldErrors with all problems at once."""
+def read(
+    typed: Typed, zone: tzinfo, published_at: datetime | None = None
+) -> tuple[Content, Intent]:
+    """What the form means. Raises FieldErrors with all problems at once.
+
+    The date of a post that is out (`published_at`) is meant only where another one was typed: the
+    field shows no seconds, nor which of two equal hours.
+    """
     problems: dict[str, str] = {}
     at: datetime | None = None
     place: Place = next((place for place in PLACES if place == typed.place), "keep")
-    if place == "later" and typed.at.strip():
+    redated = place == "keep" and published_at and typed.at != civil(published_at, zone)
+    if (place == "later" or redated) and typed.at.strip():
         try:
             at = parse_civil(typed.at, zone)
         except InvalidInput as error:

@@ -96,13 +96,15 @@ def show(
             preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
+            opened=forms.civil(now(), settings().zone),
         )
 
 
 def _submit(typed: Typed, post_id: int) -> Post:
-    value, intent = forms.read(typed, settings().zone)
     undo = settings().undo_seconds
     with site().database.write() as db:
+        before = permissions.editable(db, me(), post_id).published_at if post_id else None
+        value, intent = forms.read(typed, settings().zone, before)
         post = editing.submit(db, me(), post_id, value, typed.version, intent, now(), undo)
         if post_id == 0:
             autosave.forget(db, me().id, autosave.BOX)

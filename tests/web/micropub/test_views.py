@@ -287,6 +287,18 @@ def test_a_location_is_a_whole_address(program: Program, host: str) -> None:
     assert file.headers["Location"].startswith(f"{SITE_URL}/media/")
 
 
+def test_the_date_of_what_is_out_follows_an_update(program: Program, site: Site) -> None:
+    """A past date moves the post; one in the future, or none, is refused and changes nothing."""
+    url = program.create(content=["Out"]).location or ""
+    moved = ["2024-02-01T08:00:00Z"]
+    assert program.json(action="update", url=url, replace={"published": moved}).status_code == 204
+    assert program.source(url)["published"] == moved
+    later = {"published": ["2031-01-01T00:00:00Z"]}
+    assert program.json(action="update", url=url, replace=later).status_code == 400
+    assert program.json(action="update", url=url, delete=["published"]).status_code == 400
+    assert program.source(url)["published"] == moved
+
+
 def test_a_draft_is_published_by_an_update(program: Program, site: Site) -> None:
     """Replacing post-status publishes; a published post does not become a draft again."""
     url = program.create(content=["Soon"], **{"post-status": ["draft"]}).location

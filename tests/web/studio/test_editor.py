@@ -38,7 +38,6 @@ def test_everything_about_a_post(ada: Browser, site: Site) -> None:
         ({"tags": ",".join(f"t{n}" for n in range(51))}, "51 tags"),
         ({"kind": "poem"}, "A post or a page"),
         ({"place": "later"}, "A date and a time are needed"),
-        ({"place": "later", "at": "2024-03-04T09:29"}, "That moment has passed"),
         ({"place": "later", "at": "0000-01-01T00:00"}, "There is no year 0"),
         ({"place": "later", "at": "9999-01-01T00:00"}, "The year must lie in 1970-2199"),
         ({"place": "later", "at": "tomorrow-ish"}, "Not a date"),

@@ -48,18 +48,23 @@ if (wide.matches) {
   focused?.focus?.();
 }
 
+// Both are civil times of the author's zone, written alike; the page's own is when it was opened.
+const passed = () => form.elements.at?.value && form.elements.at.value <= form.dataset.now;
+
 // One control: the button says what it will do.
 function nameTheButton() {
   const place = form.querySelector("input[name=place]:checked")?.value;
   const names = { draft: "Save draft", now: "Publish", later: "Schedule" };
-  if (place) save.textContent = names[place];
+  if (place) save.textContent = place === "later" && passed() ? "Publish dated back" : names[place];
   form.querySelector(".at")?.classList.toggle("unused", place !== "later");
 }
 nameTheButton();
 form.elements.at?.addEventListener("focus", () => {
-  form.querySelector("input[name=place][value=later]").checked = true;
+  const later = form.querySelector("input[name=place][value=later]");
+  if (later) later.checked = true;
   nameTheButton();
 });
+form.elements.at?.addEventListener("input", nameTheButton);
 
 const words = form.querySelector("[data-words]");
 let counting = 0;

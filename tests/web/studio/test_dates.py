@@ -1,0 +1,104 @@
+"""Dates of one's own: dated back when published, moved afterwards."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from publisher.blog import published
+from publisher.installation import Site
+from publisher.storage.tables.blog import Update
+from tests.conftest import FakeClock
+from tests.factories import make_post
+from tests.web.studio.browser import Browser, number, the_post
+
+FEBRUARY = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
+
+
+def log(site: Site) -> list[tuple[str, datetime]]:
+    """The update log: kinds and moments."""
+    with site.database.read() as db:
+        return [(row.kind, row.at) for row in db.scalars(select(Update).order_by(Update.id))]
+
+
+def titles(site: Site) -> list[str]:
+    """The posts as readers see them, newest first."""
+    with site.database.read() as db:
+        return [post.title for post in published.newest(db, 10)]
+
+
+def test_a_past_date_publishes_dated_back(ada: Browser, site: Site) -> None:
+    """At once, at its place in the order, counted in the histogram at its own hour."""
+    make_post(site, "Newer.", title="Newer")
+    answer = ada.post(
+        "/studio/posts/new", title="Older", source="Older.", place="later", at="2024-02-01T08:00"
+    )
+    post = the_post(site, number(answer))
+    assert (post.status, post.published_at) == ("published", FEBRUARY)
+    assert titles(site) == ["Newer", "Older"]
+    assert log(site)[-1] == ("backdate", FEBRUARY)
+    assert "1 February 2024" in ada.get("/posts/older")
+    assert "Older" in ada.get("/archives/2024/02")
+
+
+def edit(ada: Browser, site: Site, **fields: str) -> int:
+    """Save the first post as its form stands, but for `fields`; answers the status."""
+    post = the_post(site)
+    form = {"title": post.title, "source": post.source, "base_version": str(post.version)}
+    return ada.post("/studio/posts/1", place="keep", **{**form, **fields}).status_code
+
+
+def test_the_date_of_what_is_out_can_be_moved(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """Order, archive and tags follow; the log keeps when it came out, and counts one edit."""
+    make_post(site, "First.", title="First", tags=["feeds"])
+    came_out = clock()
+    clock.forward(hours=2)
+    make_post(site, "Second.", title="Second", tags=["feeds"])
+    assert edit(ada, site, tags="feeds", at="2024-03-04T11:00") == 302
+    assert titles(site) == ["Second", "First"]
+    assert edit(ada, site, tags="feeds", at="2024-02-01T08:00") == 302
+    assert the_post(site).published_at == FEBRUARY
+    assert "First" in ada.get("/archives/2024/02")
+    assert ada.get("/tags/feeds").index("Second") < ada.get("/tags/feeds").index("First")
+    assert log(site) == [
+        ("publish", came_out), ("publish", clock()), ("edit", clock()), ("edit", clock()),
+    ]  # fmt: skip
+
+
+def test_a_save_moves_no_date_by_itself(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """The field shows no seconds; what it shows unchanged leaves the date to the second."""
+    clock.forward(seconds=17)
+    make_post(site, "Text.", title="First")
+    out = clock()
+    clock.forward(hours=1)
+    assert edit(ada, site, source="Better text.", at="2024-03-04T09:30") == 302
+    assert edit(ada, site, source="Best text.", at="") == 302
+    assert the_post(site).published_at == out
+    assert [kind for kind, _ in log(site)] == ["publish", "edit", "edit"]
+
+
+def test_text_and_date_together_are_one_update(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """And a minor edit is none."""
+    make_post(site, "Text.", title="First")
+    clock.forward(hours=1)
+    assert edit(ada, site, source="Better.", at="2024-02-01T08:00") == 302
+    assert [kind for kind, _ in log(site)] == ["publish", "edit"]
+    assert edit(ada, site, minor="1", at="2024-01-01T08:00") == 302
+    assert [kind for kind, _ in log(site)] == ["publish", "edit"]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [("2030-01-01T00:00", "cannot lie in the future"), ("tomorrow-ish", "Not a date")],
+)
+def test_a_date_that_cannot_be(ada: Browser, site: Site, at: str, words: str) -> None:
+    """Said beside the field; the text is kept and nothing is saved."""
+    make_post(site, "Text.", title="First")
+    answer = ada.post(
+        "/studio/posts/1", place="keep", title="First", source="Typed.", base_version="1", at=at
+    )
+    assert answer.status_code == 422
+    assert 'id="f-at-problem"' in answer.text
+    assert words in answer.text
+    assert "Typed.</textarea>" in answer.text
+    assert the_post(site).source == "Text."
