@@ -21,7 +21,7 @@ from publisher.cli.parameters import site
 from publisher.core.specs import SpecError
 from publisher.river import blogroll, opml, service, subscriptions, turnover
 from publisher.river.answers import Credentials
-from publisher.river.observe import Estimator, observe
+from publisher.river.observe import Estimator, history, observe
 from publisher.settings import load_settings
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
@@ -204,9 +204,17 @@ def export_opml() -> None:
 @click.option("--estimator", help="changes or nochanges (default: the setting river_estimator)")
 @click.option("--visits", type=click.IntRange(2, 1000), help="visits per estimate")
 @click.option("--metadata", help="names of further fields to keep")
-def observe_lines(estimator: str | None, visits: int | None, metadata: str | None) -> None:
+@click.option("--history", "url", help="print the stored visits to this address instead")
+def observe_lines(
+    estimator: str | None, visits: int | None, metadata: str | None, url: str | None
+) -> None:
     """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
     here = site()
+    if url is not None:
+        with here.database.read() as db:
+            for visit in history(db, url):
+                click.echo(json.dumps(visit, ensure_ascii=False))
+        return
     with here.database.read() as db:
         chosen = load_settings(db)
     names = (chosen.river_metadata if metadata is None else metadata).replace(",", " ").split()

@@ -12,15 +12,16 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 from operator import itemgetter
 from typing import Any, cast
 
-from sqlalchemy import ClauseElement, Table, bindparam, insert, select, update
+from sqlalchemy import ClauseElement, Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_rfc3339
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import InvalidInput, NotFound
 from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
@@ -101,6 +102,36 @@ def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Est
     return result
 
 
+def history(session: Session, url: str) -> list[dict[str, Any]]:
+    """The stored visits to an address, oldest first, with the fields that were kept.
+
+    Raises NotFound for an address that nobody has reported.
+    """
+    digest = _digest(url)
+    if session.get(RiverCrawl, digest) is None:
+        raise NotFound(f"no visit to {url[:200]} was reported")
+    mine = select(RiverCrawlVisit).where(RiverCrawlVisit.digest == digest)
+    return [
+        {
+            "timestamp": row.epoch,
+            "hash": row.hash,
+            "group": row.group,
+            **(json.loads(row.extra) if row.extra else {}),
+        }
+        for row in session.scalars(mine.order_by(RiverCrawlVisit.epoch))
+    ]
+
+
+def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
+    """Forget visits older than the setting says; what was learnt from them stays."""
+    oldest = now.timestamp() - keep_days * 86400
+    session.execute(delete(RiverCrawlVisit).where(RiverCrawlVisit.epoch < oldest))
+
+
+def _digest(url: str) -> bytes:
+    return blake2b(url.encode("utf-8", "replace"), digest_size=16).digest()
+
+
 def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator[Line]:
     for number, raw in lines:
         if not (text := raw.strip()):
@@ -116,8 +147,7 @@ def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator
         except (ValueError, TypeError, RecursionError) as problem:
             complaints.append(f"line {number}: {problem}")
         else:
-            digest = blake2b(url.encode("utf-8", "replace"), digest_size=16).digest()
-            yield digest, url, epoch, str(content_hash), fields
+            yield _digest(url), url, epoch, str(content_hash), fields
 
 
 def _object(line: bytes) -> Any:

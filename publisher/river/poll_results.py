@@ -27,6 +27,9 @@ from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, River
 LASTING = frozenset({"status-404", "dns", "not-a-feed", "unsafe", "unreadable"})
 """Problems that do not pass by themselves, as a rule."""
 
+_FORGETTING = 0.99
+"""Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
+
 _WHOLE_DAY = timedelta(days=1)
 _MOST_PAUSE_SECONDS = 7 * 86400
 
@@ -134,7 +137,9 @@ def _settle_one(
 def pace(
     host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
 ) -> None:
-    """Give a host its pause: longer when it asks for it, shorter again after good answers.
+    """Give a host its pause: twice as long when it asks for it, a bit shorter after good answers.
+
+    So the pause settles a little above what the host allows, and is rarely tried out anew.
 
     The scope of a limit is learnt: an address that is limited `again` while its host answers
     others well concerns that address alone.
@@ -145,7 +150,8 @@ def pace(
             _strike(host, visit, options)
     elif visit.fetched.ok or visit.fetched.not_modified:
         host.strikes = 0
-        host.delay_seconds = max(host.delay_seconds / 2, options.host_delay_seconds)
+        slower = host.delay_seconds * _FORGETTING
+        host.delay_seconds = max(slower, options.host_delay_seconds)
     pause = max(host.delay_seconds, options.host_delay_seconds)
     host.rested_at = ended_at + timedelta(seconds=pause)
 

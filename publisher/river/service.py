@@ -9,7 +9,7 @@ import structlog
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
 from publisher.installation import Site
-from publisher.river import item_store
+from publisher.river import item_store, observe
 from publisher.river.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
@@ -86,5 +86,6 @@ def tidy(site: Site) -> None:
         with site.database.write() as session:
             item_store.prune(session, now, chosen.keep_days, chosen.keep_items)
             item_store.prune_visits(session, now, chosen.keep_visit_days)
+            observe.prune_visits(session, now, chosen.keep_visit_days)
     except PublisherError as error:
         log.warning("upkeep postponed", reason=str(error))

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import InvalidInput, NotFound
 from publisher.core.polling import Answer, parse
 from publisher.installation import Site
-from publisher.river.observe import Estimator, Observed, observe
+from publisher.river.observe import Estimator, Observed, history, observe, prune_visits
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
 
 DAY = 86400
@@ -112,3 +112,17 @@ def test_unknown_estimators_are_refused() -> None:
     """The names are those that the documentation lists."""
     with pytest.raises(InvalidInput, match="known: changes, nochanges"):
         Estimator.of("magic", 5)
+
+
+def test_the_history_of_an_address_is_readable_and_pruned(site: Site) -> None:
+    """By time, with the fields that were kept; older visits than the setting says are forgotten."""
+    estimator = Estimator.of("changes", 5, ["depth"])
+    at = site.clock().timestamp()
+    feed(site, estimator, [line(at - 9 * 86400, "a"), line(at - 86400, "b", depth=3)])
+    with site.database.write() as db:
+        found = history(db, "http://a.example/")
+        assert [(row["hash"], row.get("depth")) for row in found] == [("a", None), ("b", 3)]
+        prune_visits(db, site.clock(), 7)
+        assert [row["hash"] for row in history(db, "http://a.example/")] == ["b"]
+        with pytest.raises(NotFound, match="no visit to"):
+            history(db, "http://b.example/")

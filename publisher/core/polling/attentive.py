@@ -130,8 +130,13 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     hints = ((TTL_SECONDS, "ttl"), (HTTP_SECONDS, "max-age or Expires"), (PERIOD_SECONDS, "sy"))
     reasons += [f"{name} {duration(state[slot])}" for slot, name in hints if state[slot] > 0]
     told = asked(state, options)
+    longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
+    if longest > told:
+        asks = f"the feed asks for {duration(longest)}, of which at most {duration(told)} is kept"
+    else:
+        asks = f"not sooner than the feed asks: {duration(told)}"
     ends = {
-        ASKED: f"not sooner than the feed asks: {duration(told)}",
+        ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",
         WINDOW: f"the document holds {int(state[DOCUMENT])} items: before half of them are new",
         SKIPPED: "after the hours or days that the feed asks to skip",

@@ -82,3 +82,11 @@ def test_every_decision_is_explained() -> None:
     assert any("learned day" in reason for reason in reasons)
     assert "ttl 8 h" in reasons
     assert reasons[-2:] == ["not sooner than the feed asks: 8 h", "next poll in 8 h"]
+
+
+def test_a_hint_beyond_the_ceiling_is_told_as_it_is() -> None:
+    """A ttl of a week is kept for a day, and the reason says both."""
+    policy = parse("attentive")
+    memory = policy.remember(policy.start(), Answer(status=200, ttl_minutes=7 * 1440), START)
+    reasons = policy.explain(memory, START)
+    assert "the feed asks for 7 d, of which at most 1 d is kept" in reasons
