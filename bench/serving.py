@@ -1,7 +1,10 @@
 """What one poll of the feed costs the server, against nginx, naive apps and other servers."""
 
 import http.client
+import os
 import statistics
+import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +17,15 @@ from bench.table import Table
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
 ROUNDS = 3
+# Each request from another of 5,000 readers.
+_HEADS = """
+local n = 0
+request = function()
+  n = (n * 1103 + 12345) % 5000
+  wrk.headers["User-Agent"] = "Reader-" .. n .. "/1.0"
+  return wrk.format("GET")
+end
+"""
 
 
 def run() -> list[Table]:
@@ -35,11 +47,16 @@ def run() -> list[Table]:
             "nginx without its access log": stack.enter_context(
                 servers.running(silent, silent_folder)
             ),
-            "`publisher serve` (granian)": ours,
+            "`publisher serve`": ours,
         }
         for name, command, below in _others():
             contenders[name] = stack.enter_context(servers.running(command, instance, below))
-        return [_compare(contenders, len(document)), _size(ours, instance)]
+        return [
+            _shapes(contenders, len(document), instance),
+            _compare(contenders, len(document)),
+            _beside_pages(ours),
+            _size(ours, instance),
+        ]
 
 
 def _others() -> list[tuple[str, Command, int]]:
@@ -50,6 +67,77 @@ def _others() -> list[tuple[str, Command, int]]:
         ("a Flask view with ready bytes, on granian", servers.granian("bench.apps:ready_bytes"), 1),
         ("naive: feedgen at each request, on granian", servers.granian("bench.apps:naive"), 1),
     ]
+
+
+def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> Table:
+    """Ours against stock nginx, however readers connect and however different they are."""
+    names = [next(iter(contenders)), "`publisher serve`"]
+    script = folder / "heads.lua"
+    script.write_text(_HEADS, "utf-8")
+    table = Table(
+        f"Polls of {size / 1000:.0f} kB in four shapes, counting included",
+        ["connections, heads", "200: CPU ms per 1,000", "nginx", "of nginx"]
+        + ["304: CPU ms per 1,000", "nginx", "of nginx"],
+        notes=f"Medians of {ROUNDS} rounds in which both took turns; load of the machine at the "
+        f"beginning: {os.getloadavg()[0]:.1f}.",
+    )
+    for shape, closing, heads in (
+        ("kept, one head", False, None),
+        ("kept, 5,000 heads", False, script),
+        ("one a poll, one head", True, None),
+        ("one a poll, 5,000 heads", True, script),
+    ):
+        cells = []
+        for conditional in (False, True):
+            costs: dict[str, list[float]] = {name: [] for name in names}
+            for _ in range(ROUNDS):
+                for name in names:
+                    server = contenders[name]
+                    headers = {"Connection": "close"} if closing else {}
+                    if conditional:
+                        headers["If-None-Match"] = _get(server.port)[0].get("etag", '"none"')
+                    found = load(f"{server.url}/rss.xml", server.pids, headers, script=heads)
+                    costs[name].append(found.cpu_ms_per_1000)
+            base, ours = (costs[name] for name in names)
+            shares = [theirs / mine for theirs, mine in zip(base, ours, strict=True)]
+            cells += [f"{statistics.median(found):.1f}" for found in (ours, base)]
+            cells += [f"{statistics.median(shares):.2f}"]
+        table.add(shape, *cells)
+    return table
+
+
+def _beside_pages(ours: servers.Running) -> Table:
+    """How long a poll takes while pages are made without pause."""
+    stop, waits = threading.Event(), list[float]()
+
+    def ask() -> None:
+        while not stop.is_set():
+            _page(ours.port)
+
+    askers = [threading.Thread(target=ask) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    connection = http.client.HTTPConnection("127.0.0.1", ours.port)
+    for _ in range(2_000):
+        begun = time.monotonic()
+        connection.request("GET", "/rss.xml")
+        connection.getresponse().read()
+        waits.append((time.monotonic() - begun) * 1000)
+    stop.set()
+    for asker in askers:
+        asker.join()
+    waits.sort()
+    table = Table("A poll beside four connections that ask for the home page", ["what", "measured"])
+    table.add("median", f"{waits[len(waits) // 2]:.1f} ms")
+    table.add("99 %", f"{waits[len(waits) * 99 // 100]:.1f} ms")
+    return table
+
+
+def _page(port: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/")
+    connection.getresponse().read()
+    connection.close()
 
 
 def _compare(contenders: dict[str, servers.Running], size: int) -> Table:

@@ -47,7 +47,8 @@ log = structlog.get_logger("front")
 class Poll:
     """The head of a poll that may come again, with the answer that it got last.
 
-    `second`: the answer holds as long as this is the document's present second.
+    As long as `document` is served, the answer is of this `kind`; the answer itself is of one
+    `second`.
     """
 
     environ: Environ
@@ -55,6 +56,7 @@ class Poll:
     connection: str = ""  # the Connection header of its answer
     peer: str = ""
     document: Served | None = None
+    kind: int = 0
     second: Second | None = None
     answer: FeedAnswer | None = None
     ticket: Ticket | None = None
@@ -103,30 +105,32 @@ class FeedFront:
         document = self._document(environ)
         return None if document is None else self._answer(document, environ, now)[0]
 
-    def poll(self, poll: "Poll", peer: str) -> FeedAnswer | None:
+    def poll(self, poll: Poll, peer: str) -> FeedAnswer | None:
         """As `in_memory`, for a poll whose very bytes came before: they are not looked at again."""
         now = self._moment()
         document = self._documents.get(poll.path)
         if (
-            isinstance(document, Served)
-            and document is poll.document
+            document is poll.document
             and poll.peer == peer
-            and document.second(now) is poll.second
+            and isinstance(document, Served)
             and self._fairness is None
         ):
             if poll.ticket is not None and self._polls is not None:
                 self._polls.again(poll.ticket, now)
+            second = document.second(now)
+            if poll.second is not second:  # the same kind of answer, with new dates
+                poll.second, poll.answer = second, second.kinds[poll.kind]
             return poll.answer
         environ = {**poll.environ, "REMOTE_ADDR": peer}
         believe(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)
         if found is None:
             return None
-        poll.answer, poll.ticket = self._answer(found, environ, now)
-        poll.document = found if isinstance(found, Served) else None
-        poll.second = found.second(now) if isinstance(found, Served) else None
-        poll.peer = peer
-        return poll.answer
+        answer, poll.ticket = self._answer(found, environ, now)
+        poll.document = None
+        if isinstance(found, Served) and answer in (kinds := found.second(now).kinds):
+            poll.document, poll.kind, poll.peer = found, kinds.index(answer), peer
+        return answer
 
     def _answer(
         self, document: Served | Moved, environ: Environ, now: datetime

@@ -59,6 +59,11 @@ class Second:
     known: tuple[FeedAnswer, FeedAnswer]
     news: tuple[FeedAnswer, FeedAnswer]
 
+    @property
+    def kinds(self) -> "tuple[FeedAnswer, ...]":
+        """The finished answers, always in the same order."""
+        return self.not_modified, self.plain, self.gzip
+
 
 class Served:
     """A document ready to be sent, with its validators.
