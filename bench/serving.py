@@ -76,8 +76,7 @@ def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> 
     script.write_text(_HEADS, "utf-8")
     table = Table(
         f"Polls of {size / 1000:.0f} kB in four shapes, counting included",
-        ["connections, heads", "200: CPU ms per 1,000", "nginx", "of nginx"]
-        + ["304: CPU ms per 1,000", "nginx", "of nginx"],
+        ["connections, heads", "200: CPU ms a 1,000", "nginx", "share", "304", "nginx", "share"],
         notes=f"Medians of {ROUNDS} rounds in which both took turns; load of the machine at the "
         f"beginning: {os.getloadavg()[0]:.1f}.",
     )

@@ -32,7 +32,8 @@ from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
-CHECK_SECONDS = 0.025
+CHECK_SECONDS = 1.0  # besides when a writer has rung
+UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot tell us
 _RECHECK = timedelta(seconds=1)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -79,7 +80,8 @@ class FeedFront:
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
         self._tags = TagFeeds(site)
-        self._watch = Watch(self._looking, CHECK_SECONDS)
+        pause_seconds = CHECK_SECONDS if site.database.tells else UNTOLD_CHECK_SECONDS
+        self._watch = Watch(self._looking, pause_seconds, site.database.listen)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False
         self._checked_at = self._recheck_at = _LONG_AGO

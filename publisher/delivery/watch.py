@@ -1,4 +1,4 @@
-"""A background look at something, again and again, that survives its own death."""
+"""A background look at something, whenever a bell rings, that survives its own death."""
 
 import threading
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 import structlog
 
 from publisher.base.clock import monotonic_seconds
+from publisher.storage.bell import Bell
 
 STUCK_SECONDS = 10.0
 _AFTER_AN_ERROR_SECONDS = 1.0
@@ -17,7 +18,7 @@ log = structlog.get_logger("watch")
 
 
 class Watch:
-    """Looks every `pause_seconds` in a thread of its own, from the first `ensure` on.
+    """Looks when its bell rings, and every `pause_seconds`, in a thread, from `ensure` on.
 
     `looking` is entered and left by the thread itself: what the look needs (a connection, say) is
     opened and closed by the one thread that uses it, and each thread has its own. Whoever depends
@@ -26,22 +27,25 @@ class Watch:
     """
 
     def __init__(
-        self, looking: Callable[[], AbstractContextManager[Look]], pause_seconds: float
+        self,
+        looking: Callable[[], AbstractContextManager[Look]],
+        pause_seconds: float,
+        make_bell: Callable[[], Bell] = lambda: Bell(None),
     ) -> None:
         self._looking = looking
         self._pause_seconds = pause_seconds
+        self._make_bell = make_bell
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._stop = threading.Event()
-        self._looked_at = 0.0
+        self._thread: _Thread | None = None
         self._over = False
 
     @property
     def alive(self) -> bool:
         """Whether the thread runs and has looked lately."""
-        if self._thread is None or not self._thread.is_alive():
+        thread = self._thread
+        if thread is None or not thread.is_alive():
             return False
-        return monotonic_seconds() - self._looked_at < STUCK_SECONDS
+        return monotonic_seconds() - thread.looked_at < STUCK_SECONDS
 
     def ensure(self) -> None:
         """Start the thread unless it is alive, or `stop` was called."""
@@ -50,12 +54,8 @@ class Watch:
                 return
             if self._thread is not None:
                 log.warning("the watch had stopped and is started again")
-            self._stop.set()  # one that hangs ends when it comes back
-            self._stop = threading.Event()
-            self._looked_at = monotonic_seconds()
-            self._thread = threading.Thread(
-                target=self._run, args=[self._stop], name="watch", daemon=True
-            )
+                self._thread.end()  # one that hangs ends when it comes back
+            self._thread = _Thread(self._looking, self._pause_seconds, self._make_bell())
             self._thread.start()
 
     def stop(self) -> None:
@@ -63,25 +63,52 @@ class Watch:
         with self._lock:
             self._over = True
             thread, self._thread = self._thread, None
-            self._stop.set()
         if thread is not None:
+            thread.end()
             thread.join(STUCK_SECONDS)
 
     def forked(self) -> None:
         """In the child of a fork: the thread stayed with the parent, and perhaps the lock too."""
         self._lock = threading.Lock()
-        self._stop = threading.Event()
         self._thread = None
 
-    def _run(self, stop: threading.Event) -> None:
+
+class _Thread(threading.Thread):
+    """The thread of a watch, with its bell."""
+
+    def __init__(
+        self,
+        looking: Callable[[], AbstractContextManager[Look]],
+        pause_seconds: float,
+        bell: Bell,
+    ) -> None:
+        super().__init__(name="watch", daemon=True)
+        self._looking = looking
+        self._pause_seconds = pause_seconds
+        self._bell = bell
+        self._closing = threading.Lock()
+        self._stop_asked = self._closed = False
+        self.looked_at = monotonic_seconds()
+
+    def end(self) -> None:
+        """Ask it to end after the look it is at."""
+        with self._closing:
+            self._stop_asked = True
+            if not self._closed:
+                self._bell.wake()
+
+    def run(self) -> None:
+        """Look until asked to end."""
         with self._looking() as look:
-            while not stop.is_set():
+            while not self._stop_asked:
                 pause = self._pause_seconds
                 try:
                     look()
                 except Exception as error:  # whatever it was, the next look may succeed
                     log.warning("a look failed", reason=str(error))
                     pause = _AFTER_AN_ERROR_SECONDS
-                if self._stop is stop:
-                    self._looked_at = monotonic_seconds()
-                stop.wait(pause)
+                self.looked_at = monotonic_seconds()
+                self._bell.wait(pause)
+        with self._closing:
+            self._closed = True
+            self._bell.close()

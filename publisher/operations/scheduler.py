@@ -4,20 +4,25 @@
 whether anything is due, so that sleep, a restart or a second scheduler do no harm.
 """
 
+import ctypes
+import math
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from sqlalchemy import func, select
 
 from publisher.base import logs
 from publisher.base.clock import real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
+from publisher.blog import posts
 from publisher.installation import Site, open_site
 from publisher.publishing import versions
 from publisher.publishing.push import outbox
@@ -27,40 +32,90 @@ from publisher.readers.counter import LONGEST_FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.river import service
 from publisher.settings import load_settings
+from publisher.storage.tables.publishing import Delivery
+from publisher.storage.tables.readers import PollBatch
 
-TICK_SECONDS, SHORTEST_TICK_SECONDS = 1.0, 0.05
-FOLD_SECONDS, PING_SECONDS, HOUR_SECONDS = 2.0, 1.0, 3600.0
+HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
+SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
+AGAIN_SECONDS, FOLD_SECONDS = 1.0, 2.0
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
+_PARENT_SECONDS = 5.0
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 log = structlog.get_logger("jobs")
 
 
-def refresh_feeds(site: Site) -> None:
-    """Publish what is due and rebuild the feeds when an update or a new hour asks for it."""
-    try:
-        refresh(site, site.clock())
-    except PublisherError as error:
-        log.warning("rebuild postponed", reason=str(error))
+def refresh_feeds(site: Site) -> float:
+    """Publish what is due and rebuild the feeds when an update or a new hour asks for it.
+
+    As of the other errands, the result says in how many seconds of the site's clock to look again.
+    """
+    now = site.clock()
+    refresh(site, now)
+    with site.database.read() as session:
+        due = posts.next_due(session)
+    # In whatever zone the author lives, an hour begins at a quarter of an hour of UTC.
+    rest = QUARTER_SECONDS - now.timestamp() % QUARTER_SECONDS
+    if due is not None:  # one that is due already could not be published: again soon
+        rest = min(rest, (due - now).total_seconds() if due > now else AGAIN_SECONDS)
+    return rest
 
 
-def fold_polls(site: Site) -> None:
+def fold_polls(site: Site) -> float:
     """Bring the polls that the workers have counted into the readers' tables."""
     lag = timedelta(seconds=FOLD_LAG_SECONDS / real_seconds(site.clock, 1.0))
-    try:
-        with site.database.read() as session:
-            smallest = load_settings(session).rule.menu.smallest
-        fold(site.database, smallest, site.clock() - lag)
-    except PublisherError as error:
-        log.warning("polls wait", reason=str(error))
+    with site.database.read() as session:
+        if session.scalar(select(PollBatch.id).limit(1)) is None:
+            return math.inf
+        smallest = load_settings(session).rule.menu.smallest
+    fold(site.database, smallest, site.clock() - lag)
+    return FOLD_SECONDS / real_seconds(site.clock, 1.0)
 
 
-def send_pings(site: Site) -> None:
+def send_pings(site: Site) -> float:
     """Tell hubs and cloud of new content, and try again where they did not answer."""
     send = outbox.sender(f"Publisher (+{site.site_url}/)", site.environment.allow_private)
-    try:
-        outbox.deliver(site.database, site.clock(), send)
-    except PublisherError as error:
-        log.warning("pings wait", reason=str(error))
+    outbox.deliver(site.database, site.clock(), send)
+    with site.database.read() as session:
+        due = session.scalar(select(func.min(Delivery.next_at)))
+    return math.inf if due is None else (due - site.clock()).total_seconds()
+
+
+class Errand(threading.Thread):
+    """A job that is done at once when somebody asks, and by itself when its time has come.
+
+    What is asked for while it is being done is done once more. A failure is tried again soon.
+    """
+
+    def __init__(self, job: Callable[[Site], float], site: Site) -> None:
+        super().__init__(name=job.__name__)
+        self._job = job
+        self._site = site
+        self._asked, self._over = threading.Event(), False
+
+    def ask(self) -> None:
+        """Have it done soon."""
+        self._asked.set()
+
+    def end(self) -> None:
+        """End the thread, and wait for what it is at."""
+        self._over = True
+        self._asked.set()
+        self.join()
+
+    def run(self) -> None:
+        """Do the job again and again."""
+        while not self._over:
+            self._asked.clear()
+            try:
+                rest = real_seconds(self._site.clock, 1.0) * self._job(self._site)
+            except PublisherError as error:
+                log.warning("a job is postponed", job=self.name, reason=str(error))
+                rest = AGAIN_SECONDS
+            except Exception:
+                log.exception("a job failed", job=self.name)
+                rest = AGAIN_SECONDS
+            self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, LONGEST_REST_SECONDS)))
 
 
 def prune_polls(site: Site) -> None:
@@ -76,45 +131,53 @@ def prune_polls(site: Site) -> None:
         log.warning("old counts kept for now", reason=str(error))
 
 
-def make_scheduler(site: Site) -> BackgroundScheduler:
-    """APScheduler with every job of a site; not started yet.
-
-    The tick follows the site's clock, so that a fast day has all its hours.
-    """
+def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
+    """APScheduler with what is done by the hour; not started yet."""
     scheduler = BackgroundScheduler(
         timezone="UTC",
-        executors={"default": ThreadPoolExecutor(4)},
+        executors={"default": ThreadPoolExecutor(2)},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": None},
     )
-    tick = max(SHORTEST_TICK_SECONDS, min(TICK_SECONDS, real_seconds(site.clock, 60.0)))
-    for job, seconds in (
-        (refresh_feeds, tick),
-        (fold_polls, FOLD_SECONDS),
-        (send_pings, PING_SECONDS),
-        (prune_polls, HOUR_SECONDS),
-        (service.tidy, HOUR_SECONDS),
-    ):
-        scheduler.add_job(job, "interval", [site], seconds=seconds, id=job.__name__)
+    scheduler.add_job(refreshing.ask, "cron", minute="*/15", id="hour")  # see `refresh_feeds`
+    for job in (prune_polls, service.tidy):
+        scheduler.add_job(job, "interval", [site], seconds=HOUR_SECONDS, id=job.__name__)
     return scheduler
 
 
 def run_forever(parent_pid: int) -> None:
-    """The scheduler process: works until SIGTERM, or until the process that started it is gone."""
-    os.umask(0o077)
+    """The scheduler process: works until SIGTERM, or until the process that started it is gone.
+
+    It sleeps until something is due, or until the bell says that somebody has written.
+    """
     stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which tells us
     logs.configure()
     site = open_site(read_environment())
-    scheduler = make_scheduler(site)
-    scheduler.start()
+    bell = site.database.listen()
+
+    def told(*_: object) -> None:
+        stop.set()
+        bell.wake()
+
+    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which tells us
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    errands = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings)]
+    scheduler = make_scheduler(site, errands[0])
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
-    river.start()
-    while not stop.wait(0.5) and os.getppid() == parent_pid:
-        pass
+    for work in (scheduler, river, *errands):
+        work.start()
+    pause = _PARENT_SECONDS if site.database.tells else AGAIN_SECONDS
+    while not stop.is_set() and os.getppid() == parent_pid:
+        if bell.wait(pause) or not site.database.tells:
+            for errand in errands:
+                errand.ask()
     stop.set()
+    for errand in errands:
+        errand.end()
     scheduler.shutdown(wait=True)
     river.join()
+    bell.close()
     site.database.close()
 
 

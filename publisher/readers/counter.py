@@ -113,7 +113,7 @@ class PollCounter:
     def __init__(self, store: Callable[[Polls], None]) -> None:
         self._store = store
         self._polls = Polls()
-        self._stop = threading.Event()
+        self._stop, self._first = threading.Event(), threading.Event()
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
         self._thread: threading.Thread | None = None
@@ -154,6 +154,8 @@ class PollCounter:
                 ticket.times_ms.append(at_ms)
                 return
             times = polls.add(ticket.group, ticket.document, at_ms)
+            if polls.held == 1:
+                self._first.set()
             if times is not None:
                 ticket.polls, ticket.times_ms = polls, times
 
@@ -164,7 +166,9 @@ class PollCounter:
         if self._thread is not None:  # after a fork: what was counted before is the parent's
             self._polls = Polls()
         self._counting, self._flushing = threading.Lock(), threading.Lock()
-        self._stop = threading.Event()
+        self._stop, self._first = threading.Event(), threading.Event()
+        if self._polls.held:
+            self._first.set()
         self._thread = threading.Thread(target=self._work, name="polls", daemon=True)
         self._thread.start()
         self._at_exit = Finalize(None, self.stop, exitpriority=10)
@@ -172,6 +176,7 @@ class PollCounter:
     def stop(self) -> None:
         """End the thread and flush what is left; harmless when nothing runs."""
         self._stop.set()
+        self._first.set()
         if self._thread is not None:
             self._thread.join(5.0)
         if self._at_exit is not None:
@@ -194,10 +199,18 @@ class PollCounter:
                     self._polls = polls
 
     def _work(self) -> None:
-        waited = 0.0
-        while not self._stop.wait(LOOK_SECONDS):
-            waited += LOOK_SECONDS
-            gathering = FLUSH_SECONDS + len(self._polls.times_ms) / GROUPS_A_SECOND
-            if waited >= min(gathering, LONGEST_FLUSH_SECONDS):
-                waited = 0.0
-                self.flush()
+        """Sleep until there is a poll; then gather for a while, and flush."""
+        while not self._stop.is_set():
+            self._first.wait()
+            self._first.clear()
+            waited = 0.0
+            while waited < min(self._gathering_seconds(), LONGEST_FLUSH_SECONDS):
+                if self._stop.wait(LOOK_SECONDS):
+                    return
+                waited += LOOK_SECONDS
+            self.flush()
+            if self._polls.held or self._polls.lost:  # came meanwhile, or could not be stored
+                self._first.set()
+
+    def _gathering_seconds(self) -> float:
+        return FLUSH_SECONDS + len(self._polls.times_ms) / GROUPS_A_SECOND

@@ -14,8 +14,9 @@ from publisher.river.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
 from publisher.settings import load_settings
+from publisher.storage.changes import ChangeCounter
 
-_CHECK_SECONDS = 0.5
+_CHECK_SECONDS = 1.0
 _RESTART_SECONDS = 5.0
 
 log = structlog.get_logger("river")
@@ -61,11 +62,13 @@ async def _work(site: Site, stop: threading.Event) -> None:
     """One worker, for as long as the settings stay as they are."""
     over, begun_with = asyncio.Event(), options(site)
     working = asyncio.create_task(worker(site).run(over))
+    changes = ChangeCounter(site.database)
     while not working.done():
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(working), _CHECK_SECONDS)
-        if stop.is_set() or options(site) != begun_with:
+        if stop.is_set() or (changes.changed() and options(site) != begun_with):
             over.set()
+    changes.close()
     await working
 
 

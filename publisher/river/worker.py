@@ -24,7 +24,7 @@ from publisher.river.poll_results import settle
 from publisher.river.polls import Visit, visit
 from publisher.storage.database import Database
 
-_LOOK_AGAIN_SECONDS = 1.0
+_LOOK_AGAIN_SECONDS = 2.0
 _BATCH_SECONDS = 0.1
 _BATCH_VISITS = 200
 

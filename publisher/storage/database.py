@@ -10,6 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import StorageUnavailable
+from publisher.storage import bell
 
 BUSY_TIMEOUT_SECONDS = 5.0
 
@@ -31,6 +32,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
+        self._bells = bell.folder_of(url)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -48,6 +50,16 @@ class Database:
         writer = self.engine.execution_options(immediate=True)
         with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
             yield session
+        bell.ring(self._bells)
+
+    def listen(self) -> bell.Bell:
+        """A bell that rings when any process of the site has written; the caller closes it."""
+        return bell.Bell(self._bells)
+
+    @property
+    def tells(self) -> bool:
+        """Whether writers ring the bell; else whoever wants to know has to look."""
+        return self._bells is not None
 
     def close(self) -> None:
         """Give every connection back."""

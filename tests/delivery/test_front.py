@@ -173,7 +173,7 @@ def test_a_dead_watch_is_replaced(
     watch = front._watch
     dead = watch._thread
     assert dead is not None
-    watch._stop.set()
+    dead.end()
     dead.join(MOMENT_SECONDS)
     eventually(lambda: not front.watching)
     make_post(site, "While it was dead.")

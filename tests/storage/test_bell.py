@@ -1,0 +1,56 @@
+"""The bell between the processes of a site."""
+
+import threading
+import time
+from pathlib import Path
+
+from publisher.installation import Site
+from publisher.settings import store_setting
+from publisher.storage.bell import Bell, folder_of, ring
+
+
+def test_whoever_commits_rings(site: Site) -> None:
+    """Every listener hears a commit at once; nobody hears a transaction that was undone."""
+    bells = [site.database.listen() for _ in range(2)]
+    assert not any(bell.wait(0) for bell in bells)
+    with site.database.write() as db:
+        store_setting(db, "title", "Told")
+        assert not bells[0].wait(0)
+    assert all(bell.wait(5) for bell in bells)
+    assert not bells[0].wait(0)
+    for bell in bells:
+        bell.close()
+
+
+def test_what_a_dead_process_left_is_swept_away(tmp_path: Path) -> None:
+    """A pipe that nobody reads does not stop the next ring, and goes."""
+    folder = tmp_path / "bells"
+    dead, alive = Bell(folder), Bell(folder)
+    path = dead._path
+    assert path is not None
+    dead._path = None
+    dead.close()
+    ring(folder)
+    assert not path.exists()
+    assert alive.wait(0)
+    alive.close()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_full_pipe_stops_nobody(tmp_path: Path) -> None:
+    """A listener that does not listen costs whoever writes nothing."""
+    bell = Bell(tmp_path / "bells")
+    begun = time.monotonic()
+    for _ in range(70_000):
+        bell.wake()
+    ring(tmp_path / "bells")
+    assert time.monotonic() - begun < 10
+    bell.close()
+
+
+def test_wake_ends_a_wait() -> None:
+    """Also where there is no folder to share."""
+    bell = Bell(folder_of("postgresql+psycopg://host/name"))
+    threading.Timer(0.05, bell.wake).start()
+    assert bell.wait(10)
+    bell.close()
