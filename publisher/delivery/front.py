@@ -48,8 +48,8 @@ log = structlog.get_logger("front")
 class Poll:
     """The head of a poll that may come again, with the answer that it got last.
 
-    As long as `document` is served, the answer is of this `kind`; the answer itself is of one
-    `second`.
+    As long as `document` is served under `etag`, the answer is of this `kind`; the answer itself
+    is of one `second`.
     """
 
     environ: Environ
@@ -57,6 +57,7 @@ class Poll:
     connection: str = ""  # the Connection header of its answer
     peer: str = ""
     document: Served | None = None
+    etag: str = ""
     kind: int = 0
     second: Second | None = None
     answer: FeedAnswer | None = None
@@ -111,27 +112,25 @@ class FeedFront:
         """As `in_memory`, for a poll whose very bytes came before: they are not looked at again."""
         now = self._moment()
         document = self._documents.get(poll.path)
-        if (
-            document is poll.document
-            and poll.peer == peer
-            and isinstance(document, Served)
-            and self._fairness is None
-        ):
-            if poll.ticket is not None and self._polls is not None:
-                self._polls.again(poll.ticket, now)
+        if document is poll.document and poll.peer == peer and isinstance(document, Served):
             second = document.second(now)
-            if poll.second is not second:  # the same kind of answer, with new dates
-                poll.second, poll.answer = second, second.kinds[poll.kind]
-            return poll.answer
+            if second.etag == poll.etag and self._fairness is None:
+                if poll.ticket is not None and self._polls is not None:
+                    self._polls.again(poll.ticket, now)
+                if poll.second is not second:  # the same kind of answer, with new dates
+                    poll.second, poll.answer = second, second.kinds[poll.kind]
+                return poll.answer
         environ = {**poll.environ, "REMOTE_ADDR": peer}
         believe(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)
         if found is None:
             return None
         answer, poll.ticket = self._answer(found, environ, now)
-        poll.document = None
-        if isinstance(found, Served) and answer in (kinds := found.second(now).kinds):
-            poll.document, poll.kind, poll.peer = found, kinds.index(answer), peer
+        poll.document = poll.second = None
+        if isinstance(found, Served) and answer.code in (200, 304):
+            poll.etag = found.second(now).etag
+            if environ["REQUEST_METHOD"] == "GET":
+                poll.document, poll.peer, poll.kind = found, peer, found.kind(environ, poll.etag)
         return answer
 
     def _answer(

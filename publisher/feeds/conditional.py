@@ -61,8 +61,8 @@ class Second:
 
     @property
     def kinds(self) -> "tuple[FeedAnswer, ...]":
-        """The finished answers, always in the same order."""
-        return self.not_modified, self.plain, self.gzip
+        """All answers, in the order of `Served.kind`."""
+        return self.not_modified, *self.known, *self.news
 
 
 class Served:
@@ -122,14 +122,20 @@ class Served:
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
             return _ANOTHER  # compared strongly, as RFC 9110 has it, a weak tag equals none
         second = self.second(now)
-        tags = environ.get("HTTP_IF_NONE_MATCH")
-        if self._is_current(tags, environ.get("HTTP_IF_MODIFIED_SINCE"), second.etag):
-            return second.not_modified
-        pair = second.known if tags is None or self._content in tags else second.news
-        answer = pair[accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))]
+        answer = second.kinds[self.kind(environ, second.etag)]
+        if answer is second.not_modified:
+            return answer
         if method == "HEAD":
             return FeedAnswer(200, answer.status, answer.headers, [])
         return answer
+
+    def kind(self, environ: dict[str, Any], etag: str) -> int:
+        """Which of `Second.kinds` a request gets while the tag is `etag`."""
+        tags = environ.get("HTTP_IF_NONE_MATCH")
+        if self._is_current(tags, environ.get("HTTP_IF_MODIFIED_SINCE"), etag):
+            return 0
+        compressed = accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        return (1 if tags is None or self._content in tags else 3) + compressed
 
     def second(self, now: datetime) -> Second:
         """The answers of this second; the same object for as long as they hold."""

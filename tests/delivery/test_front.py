@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from publisher.base.environment import Environment
-from publisher.delivery.front import FeedFront
+from publisher.delivery.front import FeedFront, Poll
 from publisher.delivery.watch import Watch
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, rebuild
@@ -299,3 +299,39 @@ def test_h9_garbage_is_answered(
     body = app.wsgi_app(environ, lambda status, headers, exc_info=None: seen.append(status))  # type: ignore[arg-type]
     b"".join(body)
     assert int(seen[0][:3]) < 500
+
+
+def test_a_poll_that_comes_again_is_answered_like_any(
+    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+) -> None:
+    """What is remembered of a head never outlives the second, the tag or the document."""
+    clock.forward(seconds=2)
+    tag = client.get("/rss.xml").headers["ETag"]
+    asked: list[dict[str, Any]] = [
+        {"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **headers}
+        for headers in (
+            {}, {"HTTP_IF_NONE_MATCH": tag}, {"HTTP_IF_NONE_MATCH": '"other"'},
+            {"HTTP_ACCEPT_ENCODING": "gzip"},
+        )
+    ]  # fmt: skip
+    polls = [Poll(environ, "/rss.xml") for environ in asked]
+
+    def compare() -> None:
+        for poll, environ in zip(polls, asked, strict=True):
+            for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.2"):
+                again = front.poll(poll, peer)
+                fresh = front.in_memory({**environ, "REMOTE_ADDR": peer}, clock())
+                assert again is not None
+                assert fresh is not None
+                assert (again.code, again.headers) == (fresh.code, fresh.headers)
+                assert again.body == fresh.body
+
+    for hours in (0, 0.001, 1, 5, 5, 12):
+        clock.forward(hours=hours)
+        rebuild(site, clock())
+        front.refresh()
+        compare()
+    make_post(site, "Another.", clock())
+    rebuild(site, clock())
+    front.refresh()
+    compare()
