@@ -15,6 +15,7 @@ from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
 
 
@@ -111,6 +112,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
         _keep_former_address(session, str(values["site_url"]))
     for name, value in values.items():
         session.merge(Preference(name=name, value=str(value)))
+    content_serial.grow(session)
     session.flush()
     session.info.pop("settings", None)
     settings = load_settings(session)

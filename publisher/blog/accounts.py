@@ -11,6 +11,7 @@ from publisher.base.errors import FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import authors, permissions
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
 
 MAX_NAME, MAX_BIO = 80, 5_000
@@ -28,6 +29,7 @@ def describe(session: Session, author: Author, display_name: str, bio: str) -> N
     if problems:
         raise FieldErrors(problems)
     author.display_name, author.bio = line, text
+    content_serial.grow(session)
     session.flush()
 
 

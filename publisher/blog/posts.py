@@ -18,6 +18,7 @@ from publisher.blog import markdown, search, tags, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import free_slug, made_slug, slug_from
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
@@ -193,6 +194,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
 
 def _show(session: Session, post: Post, now: datetime) -> None:
     """Bring what is derived from a post up to date: the tags' lists and the search index."""
+    content_serial.grow(session)
     session.flush()
     tags.touch(session, post, now)
     search.index(session, post)
@@ -214,6 +216,8 @@ def _replace(
     _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now
+    if is_listed(post):
+        content_serial.grow(session)
     session.flush()
     tags.assign(session, post, value.tags, now)
     search.index(session, post)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
@@ -171,11 +171,6 @@ def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
         or_(Post.published_at > post.published_at, Post.id > post.id),
     ).order_by(Post.published_at, Post.id)
     return session.scalar(older), session.scalar(newer)
-
-
-def last_change(session: Session) -> datetime | None:
-    """When a post that readers can see was last changed, in whatever way."""
-    return session.scalar(select(func.max(Post.changed_at)).where(public()))
 
 
 def older_than(post: Post) -> ColumnElement[bool]:

@@ -23,6 +23,7 @@ from publisher.publishing import feed_content, feed_problems, snapshots, version
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.settings import Settings, load_settings
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Author, Update
 from publisher.storage.tables.publishing import Snapshot
 
@@ -30,6 +31,7 @@ RSS, ATOM, JSON = "rss", "atom", "json"
 ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
 FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
 
+SERIAL = "content_serial"  # the newest change that the documents were built from
 TOLD = "told_update"  # the newest update that hubs and cloud have been told of
 
 log = structlog.get_logger("rebuild")
@@ -95,17 +97,16 @@ def document_at(session: Session, site_url: str, now: datetime) -> bytes:
 def _behind(session: Session, now: datetime) -> bool:
     """Whether what is served at `now` misses something.
 
-    Minor edits are in no log: a process that was killed between such a save and its rebuild is
-    betrayed by the post's own time.
+    What was changed is told by its serial, not by its time: see `storage.content_serial`.
     """
-    times = select(Snapshot.decided_at, Snapshot.built_at).where(Snapshot.name == RSS)
-    shown = session.execute(times).one_or_none()
+    seen = select(Snapshot.decided_at, Snapshot.decision).where(Snapshot.name == RSS)
+    shown = session.execute(seen).one_or_none()
     if shown is None or shown.decided_at != moment_of(session, now):
         return True
-    due, changed_at = posts.next_due(session), published.last_change(session)
+    due = posts.next_due(session)
     if due is not None and due <= now:
         return True
-    return changed_at is not None and shown.built_at < changed_at <= now
+    return bool(shown.decision.get(SERIAL) != content_serial.current(session))
 
 
 def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
@@ -225,6 +226,7 @@ def _frame_facts(
     known = before.decision if before else {}
     changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
     return {
+        SERIAL: content_serial.current(session),
         "skip_hours": list(channel.skip_hours),
         "frame": digest,
         "frame_changed_at": changed_at if changed_at is not None else now.timestamp(),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, func, select
 
-from publisher.blog import posts, update_log
+from publisher.blog import accounts, authors, posts, update_log
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
 from publisher.publishing.snapshots import freshness, served
@@ -14,7 +14,7 @@ from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import content, make_post
+from tests.factories import content, make_author, make_post
 from tests.feeds.samples import parse, texts
 
 
@@ -272,3 +272,27 @@ def test_a_build_does_not_read_the_log(blog: Site, clock: FakeClock) -> None:
     of_the_log = [text for text in statements if "FROM updates" in text]
     assert of_the_log
     assert all(text.startswith("SELECT max(") for text in of_the_log)
+
+
+@pytest.mark.parametrize("change", ["post", "minor edit", "setting", "name"])
+def test_what_began_earlier_and_came_later_is_noticed(
+    blog: Site, clock: FakeClock, change: str
+) -> None:
+    """A request that read the clock before a build and committed after it is not forgotten."""
+    make_author(blog)
+    post = make_post(blog, "First.")
+    began = clock()
+    clock.forward(seconds=30)
+    rebuild(blog, clock())
+    assert not refresh(blog, clock())
+    with blog.database.write() as db:
+        if change == "post":
+            posts.publish(db, posts.create(db, content("Second."), None, began), began, began)
+        elif change == "minor edit":
+            posts.save(db, post.id, content("Changed."), 1, None, began, minor=True)
+        elif change == "setting":
+            store_setting(db, "title", "Another title")
+        else:
+            accounts.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
+    assert refresh(blog, clock())
+    assert not refresh(blog, clock())

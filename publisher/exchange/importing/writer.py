@@ -17,6 +17,7 @@ from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.preparation import Ready
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 UPDATE_KIND: UpdateKind = "import"
@@ -39,6 +40,7 @@ def store(session: Session, plan: Plan, now: datetime, count_updates: bool = Tru
     search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
     if redirects := _redirects(session, together):
         session.execute(insert(Redirect), redirects)
+    content_serial.grow(session)
     if count_updates:
         update_log.record_rows(session, updates(plan, ids))
     for post_id, one in plan.changed:
