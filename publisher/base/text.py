@@ -29,6 +29,12 @@ def first_words(markup: str, limit: int = TITLE_LENGTH) -> str:
     return shorten(plain_text(markup[: 20 * limit]), limit)
 
 
+def first_picture(markup: str) -> str:
+    """The address of the first picture in some markup; empty when there is none."""
+    found = re.search(r'<img\b[^>]*?\bsrc="([^"]+)"', markup)
+    return unescape(found[1]) if found else ""
+
+
 def shorten(text: str, limit: int = TITLE_LENGTH) -> str:
     """`text` on one line of at most `limit` characters, in whole words."""
     line = " ".join(text[: 20 * limit].split())

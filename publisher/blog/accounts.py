@@ -1,4 +1,4 @@
-"""Those who write here: what they say of themselves, what they may do, where they are logged in."""
+"""Accounts of authors: profile, role, password, logins, being disabled."""
 
 import secrets
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def role_called(name: str) -> Role:
 
 
 def disable(session: Session, author: Author, now: datetime) -> None:
-    """Nobody logs in as this author any more, and no token of theirs works; the posts stay."""
+    """Shut an author out: every login and token ends, nobody can log in; the posts stay."""
     if _is_last_admin(session, author):
         raise FieldErrors({"role": LAST_ADMIN})
     author.disabled_at = now
@@ -93,7 +93,7 @@ def change_password(session: Session, author: Author, old: str, new: str) -> Non
 
 
 def sessions_of(session: Session, author: Author, now: datetime) -> Sequence[LoginSession]:
-    """Where somebody is logged in, newest first."""
+    """The logins (browsers) of an author that have not expired, newest first."""
     return session.scalars(
         select(LoginSession)
         .where(LoginSession.author_id == author.id, LoginSession.expires_at > now)

@@ -1,4 +1,4 @@
-"""The months in which something was published, and one month's posts in a line each."""
+"""The archive: the months with posts, and the titles of one month."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

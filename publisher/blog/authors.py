@@ -65,7 +65,7 @@ def named(session: Session, name: str) -> Author:
 
 
 def oldest_admin(session: Session) -> Author | None:
-    """Who posts when nobody is named."""
+    """The admin who posts where no author is named; None on a site without people."""
     return session.scalar(select(Author).where(permissions.admins()).order_by(Author.id).limit(1))
 
 
@@ -116,7 +116,7 @@ def authenticate(session: Session, name: str, password: str) -> Author:
     author = session.scalar(select(Author).where(Author.name == name))
     usable = author is not None and author.disabled_at is None
     try:
-        _hasher.verify(author.password_hash if author and usable else _nobody(), password)
+        _hasher.verify(author.password_hash if author and usable else _unknown_hash(), password)
     except (Argon2Error, InvalidHashError) as error:
         raise Forbidden("name or password is wrong") from error
     if author is None or not usable:
@@ -125,7 +125,7 @@ def authenticate(session: Session, name: str, password: str) -> Author:
 
 
 def open_session(session: Session, author: Author, agent: str, now: datetime) -> str:
-    """Log an author in; the returned token goes into the cookie, only its hash is kept."""
+    """A new login of an author; the returned token goes into the cookie, only its hash is kept."""
     session.execute(delete(LoginSession).where(LoginSession.expires_at <= now))
     token = secrets.token_urlsafe(32)
     session.add(
@@ -149,7 +149,7 @@ def author_of(session: Session, token: str, now: datetime) -> Author | None:
 
 
 def close_session(session: Session, token: str) -> None:
-    """Log out."""
+    """End the login that `token` opened."""
     session.execute(delete(LoginSession).where(LoginSession.token_hash == hash_token(token)))
 
 
@@ -160,6 +160,6 @@ def _password_problem(password: str) -> str:
 
 
 @cache
-def _nobody() -> str:
+def _unknown_hash() -> str:
     """A hash nobody knows the password of: an unknown name must cost the same time."""
     return _hasher.hash(secrets.token_urlsafe(16))

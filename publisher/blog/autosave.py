@@ -1,4 +1,4 @@
-"""What stands in an author's editor and has not been saved: kept as typed, checked by nobody.
+"""Autosave: what an author has typed and not saved yet, kept as typed and unchecked.
 
 A tab says which autosave it knows (`seen`), so that two tabs cannot wipe out each other's text.
 """
@@ -60,7 +60,7 @@ def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[i
 
 
 def forget(session: Session, author_id: int, post_id: int) -> None:
-    """It was saved, or the author does not want it."""
+    """Remove the autosave: its text was saved, or the author does not want it."""
     session.execute(
         delete(Autosave).where(Autosave.author_id == author_id, Autosave.post_id == post_id)
     )

@@ -1,4 +1,4 @@
-"""What changed between two texts: lines first, then the words within changed lines."""
+"""The difference of two texts, by lines, and by words within changed lines."""
 
 import re
 from collections.abc import Iterator, Sequence

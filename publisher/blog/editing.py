@@ -1,4 +1,4 @@
-"""What the author's form asks for, done in one step: the text saved, and put where it belongs."""
+"""One submission of the editor: the content saved, and the post moved where the form says."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ PLACES: tuple[Place, ...] = get_args(Place)
 
 @dataclass(frozen=True)
 class Intent:
-    """Where the text is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`).
+    """Where the post is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`).
 
     A post that is out gets the date `at`, where one is given; `later` in the past dates back.
     """

@@ -1,4 +1,4 @@
-"""The sound that a post carries: four columns, four inputs of a form, one value."""
+"""Enclosures: the sound that a post carries, as one value, four columns and four inputs."""
 
 import re
 from collections.abc import Mapping

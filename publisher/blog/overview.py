@@ -1,4 +1,4 @@
-"""The author's own list of posts: all states together, filtered, searched, a page at a time.
+"""The studio's list of posts: all states together, filtered, searched, a page at a time.
 
 Each page is one seek in an index of (when, id), however many posts there are.
 """

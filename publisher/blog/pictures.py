@@ -124,8 +124,8 @@ def _animation(image: Image.Image) -> Encoded:
         raise TooLarge("this animation is too long or too large; a video or a still is better")
     kind = image.format if image.format in ("GIF", "PNG", "WEBP") else "WEBP"
     out = io.BytesIO()
-    nothing = {"comment": b""} if kind == "GIF" else {"exif": b"", "icc_profile": None}
-    image.save(out, kind, save_all=True, **nothing)
+    no_metadata = {"comment": b""} if kind == "GIF" else {"exif": b"", "icc_profile": None}
+    image.save(out, kind, save_all=True, **no_metadata)
     return _encoded(kind, width, height, {0: out.getvalue()})
 
 

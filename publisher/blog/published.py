@@ -1,4 +1,4 @@
-"""Which posts, in which order: every list of posts is one query here, and each uses an index."""
+"""Published posts: which ones readers see, and the queries of every list of them."""
 
 from collections.abc import Sequence
 from datetime import datetime

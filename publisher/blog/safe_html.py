@@ -1,4 +1,4 @@
-"""What HTML a post may contain: one list of what is allowed, and everything else goes.
+"""Sanitising HTML: the list of elements and attributes that a post may have.
 
 Posts come from authors, imports and programs; none of them may run anything in a reader's browser
 or feed reader. Addresses are checked here and made absolute here.

@@ -1,4 +1,4 @@
-"""Full-text search over what readers can see: one small interface over SQLite's FTS5.
+"""Full-text search over published posts and pages, with SQLite's FTS5.
 
 Another database gets its own index behind the same three functions.
 """

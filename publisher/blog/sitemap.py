@@ -1,4 +1,4 @@
-"""Every address that search machines may know, in parts that the protocol allows."""
+"""The sitemap: the addresses of all published posts, in files of 45,000."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -9,8 +9,7 @@ from werkzeug.local import LocalProxy
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
-from publisher.base.text import first_words
-from publisher.blog.excerpts import DESCRIPTION_LENGTH, first_picture
+from publisher.base.text import first_picture, first_words
 from publisher.blog.permissions import is_admin
 from publisher.blog.posts import path, path_of
 from publisher.settings import Settings, load_settings
@@ -19,6 +18,8 @@ from publisher.web import site_address
 from publisher.web.assets import asset
 from publisher.web.context import author, site
 from publisher.web.day_strip import span
+
+_DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 
 # The first mark that is found decides: browsers name all their ancestors.
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"),
@@ -130,7 +131,7 @@ def url(place: str, page: str = "/") -> str:
 
 def description(post: Post) -> str:
     """What a post is about, in a line: the author's summary, else its first words."""
-    return post.summary or first_words(post.html, DESCRIPTION_LENGTH)
+    return post.summary or first_words(post.html, _DESCRIPTION_LENGTH)
 
 
 def kilobytes(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The export itself: one consistent look at the database, written file by file."""
+"""Writing an export: every post, revision, setting and file, from one state of the database."""
 
 import csv
 import io

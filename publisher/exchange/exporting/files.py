@@ -1,4 +1,4 @@
-"""Rows as documents: a post as a file, its revisions and the site's description as JSON."""
+"""The files of an export: a post with front matter, its revisions and the manifest as JSON."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where an export is written: a folder or a zip, whole or not at all."""
+"""The destination of an export, a folder or a zip: written whole or not at all."""
 
 import secrets
 import shutil

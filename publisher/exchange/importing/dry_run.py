@@ -1,4 +1,4 @@
-"""What an import would do here: which posts are new, which are known, which have changed."""
+"""The plan of an import: which posts are new, which are known, which have changed."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Small readings that several formats share."""
+"""Parsing of single values (dates, addresses, sizes, texts) that several formats share."""
 
 import hashlib
 import html

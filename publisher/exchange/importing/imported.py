@@ -1,4 +1,4 @@
-"""What every format is read into."""
+"""The values that every format is read into: posts, revisions, the site around them."""
 
 from collections import Counter
 from collections.abc import Callable

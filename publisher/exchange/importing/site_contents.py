@@ -24,7 +24,7 @@ from publisher.storage.tables.blog import Media, Post, Role, Update
 
 
 def people_and_settings(session: Session, batch: Batch) -> None:
-    """Before the posts: the authors they belong to, and the settings, into an empty blog."""
+    """Add the authors and settings of an export, before its posts; only to a blog without posts."""
     if batch.site is None:
         return
     if session.scalar(select(Post.id).limit(1)) is not None:
@@ -46,7 +46,7 @@ def people_and_settings(session: Session, batch: Batch) -> None:
 
 
 def log(session: Session, site: ImportedSite, now: datetime) -> None:
-    """After the posts: the rows of the update log that are not here yet."""
+    """Add the rows of the update log that are not here yet, after the posts."""
     ids = {guid: id_ for id_, guid in session.execute(select(Post.id, Post.guid))}
     here = Counter(
         (at, kind, post_id)
@@ -65,7 +65,7 @@ def log(session: Session, site: ImportedSite, now: datetime) -> None:
 
 
 def files(site: ImportedSite, folder: Path) -> None:
-    """Before everything else: the contents of the media folder, checked by their names.
+    """Store the files of the media folder, checked by their names, before everything else.
 
     Raises InvalidData for a file that is not what its name says.
     """
@@ -130,5 +130,5 @@ def _accepted(row: dict[str, Any], held: dict[str, bytes]) -> Accepted:
 
 
 def names(batch: Batch) -> Iterable[str]:
-    """What the authors are called that come along."""
+    """The names of the authors in an export."""
     return [str(row.get("name")) for row in batch.site.authors] if batch.site else []

@@ -1,4 +1,4 @@
-"""Where an import comes from: a file, a folder, a zip, standard input, an address; all bounded."""
+"""The source of an import (file, folder, zip, standard input, address), opened within limits."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What an import did, or would do, in sentences."""
+"""The report of an import in sentences, before or after it."""
 
 from collections import Counter
 from collections.abc import Iterator

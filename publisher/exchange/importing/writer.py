@@ -1,4 +1,4 @@
-"""Write an import: everything or nothing, in a few large steps instead of many small ones."""
+"""Storing an import: all of it in one transaction, in a few bulk statements."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""Addresses that posts had elsewhere or earlier: each leads to where the post is now."""
+"""Redirects: addresses that posts had elsewhere or earlier lead to where they are now."""
 
 from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session

@@ -1,4 +1,4 @@
-"""One page of a list of posts, as the home page, a tag and an author show it."""
+"""Pagination of a list of posts, as the home page, a tag and an author show it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who asks: the token of a request, its scope, its pace."""
+"""Access to Micropub: the token of a request, its scope, its rate limit."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Which post a program means by an address: every one that we ever gave out leads to its post."""
+"""Addresses in Micropub requests: every one that was ever given out leads to its post."""
 
 from urllib.parse import unquote, urlsplit
 

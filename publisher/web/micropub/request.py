@@ -1,4 +1,4 @@
-"""What is asked: one value for all the ways to send it."""
+"""A Micropub request as one value, however it was sent (form, multipart, JSON)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ ACTIONS = ("create", "update", "delete", "undelete")
 
 
 @dataclass(frozen=True)
-class Asked:
+class MicropubRequest:
     """What to do, with which post, with which properties.
 
     `update` holds the replace, add and delete of an update; `files` what was uploaded.
@@ -27,8 +27,8 @@ class Asked:
     files: uploads.Files = field(default_factory=uploads.Files)
 
 
-def asked() -> Asked:
-    """The request as a value; InvalidInput when it is none of Micropub's."""
+def read_request() -> MicropubRequest:
+    """The present request as a value; InvalidInput when it is none of Micropub's."""
     body = _json() if request.is_json else None
     action = str(body.get("action", "create") if body else request.form.get("action", "create"))
     if action not in ACTIONS:
@@ -39,7 +39,7 @@ def asked() -> Asked:
         raise InvalidInput("an update is sent as JSON")
     url = body.get("url") if body else request.form.get("url")
     update = entry.localised(body, site().site_url) if body else {}
-    return Asked(action, entry.text(url, "url"), update=update)
+    return MicropubRequest(action, entry.text(url, "url"), update=update)
 
 
 def _json() -> dict[str, Any]:
@@ -51,13 +51,15 @@ def _json() -> dict[str, Any]:
     return body
 
 
-def _create(body: dict[str, Any] | None) -> Asked:
+def _create(body: dict[str, Any] | None) -> MicropubRequest:
     kind = body.get("type") if body else [f"h-{request.form.get('h', 'entry')}"]
     if kind != ["h-entry"]:
         raise InvalidInput("only an h-entry can be created")
     if body:
         properties = entry.from_json(body.get("properties", {}))
-        return Asked("create", properties=entry.localised(properties, site().site_url))
+        return MicropubRequest("create", properties=entry.localised(properties, site().site_url))
     properties = entry.from_form(request.form.items(multi=True))
     files = uploads.accepted(request.files, properties.pop("mp-photo-alt", []))
-    return Asked("create", properties=entry.localised(properties, site().site_url), files=files)
+    return MicropubRequest(
+        "create", properties=entry.localised(properties, site().site_url), files=files
+    )

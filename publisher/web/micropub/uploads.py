@@ -1,4 +1,4 @@
-"""Files that come with a post, or before it through the media endpoint."""
+"""Uploads: files that come with a post, or before it through the media endpoint."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -62,7 +62,9 @@ def accepted(files: MultiDict[str, FileStorage], alts: Iterable[Any]) -> Files:
     return Files(tuple(photos), sounds_[0] if sounds_ else None)
 
 
-def keep(session: Session, uploads: Iterable[Upload], author_id: int | None, now: datetime) -> None:
+def record(
+    session: Session, uploads: Iterable[Upload], author_id: int | None, now: datetime
+) -> None:
     """Note the files in the database (`media.store` has written them)."""
     for upload in uploads:
         media.record(session, upload.accepted, upload.name, author_id, now, upload.alt)

@@ -20,7 +20,7 @@ from publisher.storage.tables.blog import ApiToken, Post
 from publisher.web.context import now, site
 from publisher.web.micropub import addresses, entry, uploads
 from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
-from publisher.web.micropub.request import ACTIONS, Asked, asked
+from publisher.web.micropub.request import ACTIONS, MicropubRequest, read_request
 
 blueprint = Blueprint("micropub", __name__)
 
@@ -31,7 +31,7 @@ POST_TYPES = {"note": "Note", "article": "Article", "photo": "Photo", "audio": "
 def act() -> Response:
     """Create, update, delete or bring back a post; the feed has it when this answers."""
     authorised()
-    wanted = asked()
+    wanted = read_request()
     token = may_write("delete" if wanted.action == "undelete" else wanted.action)
     for upload in wanted.files.all:
         media.store(site().environment.media, upload.accepted)
@@ -69,9 +69,9 @@ def query() -> Response:
     raise InvalidInput("q: config, source, category or syndicate-to")
 
 
-def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
+def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     properties, files = wanted.properties, wanted.files
-    uploads.keep(db, files.all, token.author_id, now())
+    uploads.record(db, files.all, token.author_id, now())
     shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
     if files.audio:
@@ -85,7 +85,7 @@ def _create(db: Session, token: ApiToken, wanted: Asked) -> Response:
     return _at(db, post, 201 if is_public(post) else 202)
 
 
-def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
+def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     post = _own(db, token, wanted.url)
     before = _entry_of(db, post)
     after = entry.changed(before, wanted.update)
@@ -102,7 +102,7 @@ def _update(db: Session, token: ApiToken, wanted: Asked) -> Response:
     return Response(status=204)
 
 
-def _with_enclosure(db: Session, value: Content, wanted: Asked) -> Content:
+def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:
     """The content with size, type and length of its sound, where the sound is ours."""
     if wanted.files.audio:
         return replace(value, enclosure=uploads.enclosure_of(wanted.files.audio))
@@ -112,17 +112,17 @@ def _with_enclosure(db: Session, value: Content, wanted: Asked) -> Content:
     return replace(value, enclosure=own or value.enclosure)
 
 
-def _delete(db: Session, token: ApiToken, wanted: Asked) -> Response:
+def _delete(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     posts.delete(db, _own(db, token, wanted.url), now())
     return Response(status=204)
 
 
-def _undelete(db: Session, token: ApiToken, wanted: Asked) -> Response:
+def _undelete(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     post = posts.restore(db, _own(db, token, wanted.url, deleted=True), now())
     return _at(db, post, 201)
 
 
-_DO: dict[str, Callable[[Session, ApiToken, Asked], Response]] = dict(
+_DO: dict[str, Callable[[Session, ApiToken, MicropubRequest], Response]] = dict(
     zip(ACTIONS, (_create, _update, _delete, _undelete), strict=True)
 )
 

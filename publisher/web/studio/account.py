@@ -1,4 +1,4 @@
-"""One's own account: name and bio, password, where one is logged in, tokens for programs."""
+"""`/studio/account`, one's own account: name and bio, password, logins, API tokens."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What stands in the editor's form, as typed; and what it means."""
+"""The editor's form: its fields as typed, and the content and intent that they mean."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

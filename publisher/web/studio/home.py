@@ -1,4 +1,4 @@
-"""The first page of the studio: a box that is ready to type in."""
+"""`/studio/`: a box to write in, the day, and the newest posts of each state."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`/studio/login` and `/studio/logout`; and what was sent after a login had ended."""
+"""`/studio/login` and `/studio/logout`; forms sent after a login has ended wait behind it."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,7 +51,7 @@ def log_in() -> Any:
         headers = {"Retry-After": str(error.retry_after_seconds)}
         return *_login_page(str(error), error.http_status), headers
     remember(token)
-    if kept := unsaved_form.received():
+    if kept := unsaved_form.carried_by_login():
         return unsaved_form.editor_page(kept, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
@@ -90,7 +90,7 @@ def forged(error: CSRFError) -> Any:
     if author() is None and request.path.startswith("/studio/"):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
-    if kept := unsaved_form.sent():
+    if kept := unsaved_form.in_request():
         return unsaved_form.editor_page(kept, f"{problem} Your text is below: save it again."), 400
     return failures.page(400, f"{problem} Go back, reload the page and send it again.")
 
@@ -121,7 +121,7 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")),
-        held=unsaved_form.received() or unsaved_form.sent(),
+        held=unsaved_form.carried_by_login() or unsaved_form.in_request(),
         nobody=not _anybody(),
     )
     return page, status

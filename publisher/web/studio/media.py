@@ -1,4 +1,4 @@
-"""Pictures and sounds on their way in: by the page's script, or by the form itself."""
+"""`/studio/media`: uploads of pictures and sounds, by script or with the form itself."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A secret is shown once: on a page that nothing keeps."""
+"""The page that shows a new password or token once, and is cached nowhere."""
 
 from flask import Response, make_response, render_template
 

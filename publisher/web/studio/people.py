@@ -1,4 +1,4 @@
-"""Who writes here: added, given a role, a new password, or shut out; for admins."""
+"""`/studio/people`: add authors, change roles, reset passwords, shut out; for admins."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One button each: hold back, publish at once, delete, bring back, end a preview link."""
+"""The buttons of a post: hold back, publish at once, delete, bring back, end a preview link."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def undo(post_id: int) -> Any:
         flash("Too late to hold it back: readers have it. You can edit or delete it.", "wrong")
     else:
         shared.feeds_changed()
-        flash("Held back: it is a draft again, and no reader has seen it.", "done")
+        flash("UnsavedForm back: it is a draft again, and no reader has seen it.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))
 
 

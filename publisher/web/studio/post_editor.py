@@ -1,4 +1,4 @@
-"""The editor: one form for everything about a post."""
+"""`/studio/posts/new` and `/studio/posts/<id>`: the editor, one form for all of a post."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ blueprint = Blueprint("post_editor", __name__)
 @blueprint.get("/posts/new")
 @login_required
 def new() -> str:
-    """An empty page."""
+    """The editor with an empty form."""
     kind = "page" if request.args.get("kind") == "page" else "post"
     slug = request.args.get("slug", "")[:100]
     return show(Typed(place="draft").with_texts({"kind": kind, "slug": slug}), 0)

@@ -1,4 +1,4 @@
-"""The list of all posts: dense, filtered, a page at a time."""
+"""`/studio/posts`: the list of all posts, filtered, a page at a time."""
 
 from flask import Blueprint, render_template, request
 

@@ -1,4 +1,4 @@
-"""Earlier versions of a post: what changed, and the way back."""
+"""`/studio/posts/<id>/revisions`: earlier versions, what changed, and bringing one back."""
 
 from typing import Any
 

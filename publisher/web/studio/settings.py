@@ -1,4 +1,4 @@
-"""The site's settings as a form: generated from their checks, saved all or none."""
+"""`/studio/settings`, the site's settings as a form: saved all or none."""
 
 from dataclasses import asdict, replace
 from datetime import datetime

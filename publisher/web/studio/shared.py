@@ -1,4 +1,4 @@
-"""What several pages of the studio need."""
+"""Helpers of several studio pages: rebuild the feeds, posts that can still be held back."""
 
 import structlog
 from sqlalchemy.orm import Session
@@ -14,7 +14,7 @@ log = structlog.get_logger("studio")
 
 
 def feeds_changed() -> None:
-    """Show the change in the feeds now. The change itself is safe: the job would do it too."""
+    """Rebuild the feeds now; where that fails, the hourly job does it later."""
     try:
         rebuild(site(), now())
     except StorageUnavailable as error:

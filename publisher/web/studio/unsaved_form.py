@@ -1,4 +1,4 @@
-"""A text that was sent when it could not be taken: carried through the login, shown again."""
+"""Unsaved form data: kept when saving failed, carried through the login, offered again."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ PREFIX = "held_"
 
 
 @dataclass(frozen=True)
-class Held:
+class UnsavedForm:
     """A form that was sent, and the post it belongs to (0: a new one)."""
 
     post_id: int
@@ -25,24 +25,24 @@ class Held:
         return {**named, f"{PREFIX}post_id": str(self.post_id)}
 
 
-def sent() -> Held | None:
+def in_request() -> UnsavedForm | None:
     """The text in the present request, if it has one."""
     if "source" not in request.form:
         return None
     post_id = (request.view_args or {}).get("post_id", 0)
-    return Held(post_id, from_mapping(request.form))
+    return UnsavedForm(post_id, from_mapping(request.form))
 
 
-def received() -> Held | None:
+def carried_by_login() -> UnsavedForm | None:
     """The text that the login form carried along, if any."""
     if f"{PREFIX}post_id" not in request.form:
         return None
     fields = {name: request.form.get(PREFIX + name, "") for name in FIELDS}
     number = request.form[f"{PREFIX}post_id"]
-    return Held(int(number) if number.isdecimal() else 0, from_mapping(fields))
+    return UnsavedForm(int(number) if number.isdecimal() else 0, from_mapping(fields))
 
 
-def editor_page(held: Held, notice: str) -> str:
+def editor_page(held: UnsavedForm, notice: str) -> str:
     """The editor with that text in it; as a new post when the old one is not to be had."""
     notice = f"{notice} Nothing has been saved yet."
     try:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.text import first_words
-from publisher.blog.excerpts import first_picture
+from publisher.base.text import first_picture, first_words
 from publisher.blog.markdown import render
 
 
