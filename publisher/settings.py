@@ -14,6 +14,7 @@ from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
+from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
@@ -84,10 +85,17 @@ def load_settings(session: Session) -> Settings:
     return settings
 
 
+def check_name(name: str) -> None:
+    """InvalidInput, with what is most like it, for a name that no setting has."""
+    try:
+        known(name[:60], "setting", CHECKS)
+    except SpecError as error:
+        raise InvalidInput(str(error)) from None
+
+
 def store_setting(session: Session, name: str, text: str) -> Settings:
     """Set one setting from its text and return them all; InvalidInput names what is wrong."""
-    if name not in CHECKS:
-        raise InvalidInput(f"no setting is called {name[:60]!r} (known: {', '.join(CHECKS)})")
+    check_name(name)
     try:
         return store_settings(session, {name: text})
     except FieldErrors as error:

@@ -43,8 +43,8 @@ KNOWS_ONLY = {
 
 # The standard library that rules without input or output need; everything else is refused in core.
 CORE_MAY_IMPORT = {
-    "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "functools", "heapq",
-    "itertools", "math", "types", "typing", "zoneinfo",
+    "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "functools",
+    "heapq", "itertools", "math", "types", "typing", "zoneinfo",
 }  # fmt: skip
 NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAMIC}
 
@@ -314,6 +314,10 @@ def test_every_owner_exists() -> None:
 
 # One name in several rooms: the same thing, as a use-case, its page, its command, its tables.
 SAME_THING = {
+    "backup": "a copy of the site, and its command",
+    "doctor": "the checks of an installation, and their command",
+    "export": "a blog written out, and its command",
+    "serve": "a running site, and its command",
     "atom": "a document that is written, and one that is imported",
     "authors": "authors, and the page of one",
     "autosave": "unsaved texts, and the address that keeps them",

@@ -12,6 +12,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -60,7 +61,9 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
     """
     unknown = sorted(n for n in environ if n.startswith("PUBLISHER_") and n not in KNOWN)
     if unknown:
-        raise InvalidInput(f"unknown setting {unknown[0]} (known: {', '.join(KNOWN)})")
+        near = get_close_matches(unknown[0], KNOWN, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise InvalidInput(f"unknown setting {unknown[0]}{meant} (known: {', '.join(KNOWN)})")
     instance = Path(environ.get("PUBLISHER_INSTANCE") or "instance").absolute()
     clock = environ.get("PUBLISHER_CLOCK")
     return Environment(

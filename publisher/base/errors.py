@@ -41,6 +41,7 @@ class FieldErrors(PublisherError):
 class NotFound(PublisherError):
     """The named thing does not exist."""
 
+    exit_code = 2
     http_status = 404
 
 

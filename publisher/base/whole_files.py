@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from publisher.base.errors import InvalidInput
+
 # A dot, a name, eight hex digits, and what SQLite or an export adds.
 _DRAFT = re.compile(r"\..+-[0-9a-f]{8}(\.part|-wal|-shm|-journal)?")
 
@@ -21,6 +23,12 @@ _DRAFT = re.compile(r"\..+-[0-9a-f]{8}(\.part|-wal|-shm|-journal)?")
 def draft_of(target: Path) -> Path:
     """A free name for a draft beside `target`."""
     return target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+
+
+def check_folder_of(target: Path) -> None:
+    """InvalidInput, which names the folder, when the one that `target` is to be in is not there."""
+    if not target.parent.is_dir():
+        raise InvalidInput(f"{target}: there is no such folder as {target.parent}")
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Each page is one seek in an index of (when, id), however many posts there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -28,6 +28,7 @@ from publisher.storage.tables.blog import (
 
 LINE = 90
 PAGE = 50
+NOBODY = 0  # a viewer without unsaved texts
 _MAX_HITS, _MAX_SORTED = 500, 2_000
 
 _WHEN: ColumnElement[datetime] = func.coalesce(
@@ -101,6 +102,18 @@ def rows(
             )
         )  # fmt: skip
     return result
+
+
+def walk(session: Session, wanted: Filter, limit: int | None = None) -> Iterator[Row]:
+    """All rows from the newest on, or the first `limit`: page after page, in bounded memory."""
+    left, after = limit, None
+    while left is None or left > 0:
+        page = rows(session, wanted, NOBODY, PAGE if left is None else min(PAGE, left), after)
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = Cursor(page[-1].when, page[-1].id)
+        left = None if left is None else left - PAGE
 
 
 def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:

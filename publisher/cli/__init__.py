@@ -7,30 +7,35 @@ Errors are one line on standard error.
 import importlib
 import os
 import sys
+from typing import NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from publisher.base.errors import PublisherError
+from publisher.core.specs import SpecError
+
+STOPPED = 130  # as shells say of Ctrl-C
 
 # Command -> where it lives and what it does, so that `--help` imports none of them.
 COMMANDS = {
-    "serve": ("publisher.cli.server:serve", "run the site: web workers and the hourly job"),
-    "settings": ("publisher.cli.authoring:settings", "list, show or set the site's settings"),
-    "author": ("publisher.cli.authoring:author", "add and list authors, reset passwords"),
+    "serve": ("publisher.cli.serve:serve", "run the site: web workers and the hourly job"),
+    "settings": ("publisher.cli.settings:settings", "list, show or set the site's settings"),
+    "author": ("publisher.cli.author:author", "add, list and remove authors; passwords and roles"),
     "token": ("publisher.cli.tokens:token", "make, list and revoke API tokens"),
-    "post": ("publisher.cli.authoring:post", "publish Markdown from a file or standard input"),
-    "import": ("publisher.cli.exchange:import_", "import a feed, an export or a folder of posts"),
-    "export": ("publisher.cli.exchange:export", "write everything to a folder or a zip"),
+    "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
+    "import": ("publisher.cli.import_:import_", "import a feed, an export or a folder of posts"),
+    "export": ("publisher.cli.export:export", "write everything to a folder or a zip"),
     "demo": ("publisher.cli.demo:demo", "fill an empty instance with a believable blog"),
-    "updates": ("publisher.cli.ttl:updates", "load and export the update log"),
+    "updates": ("publisher.cli.updates:updates", "load and export the update log"),
     "ttl": ("publisher.cli.ttl:ttl", "what the feed tells readers, now or at any moment"),
-    "simulate": ("publisher.cli.simulation:simulate", "what readers would have got, and its cost"),
+    "simulate": ("publisher.cli.simulate:simulate", "what readers would have got, and its cost"),
     "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
-    "feed": ("publisher.cli.ttl:feed", "build the feed once, or print it for a moment"),
+    "feed": ("publisher.cli.feed:feed", "build the feed once, or print it for a moment"),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
-    "backup": ("publisher.cli.upkeep:backup", "write a consistent copy of a running site"),
-    "restore": ("publisher.cli.upkeep:restore", "put a backup in the place of the site's data"),
-    "doctor": ("publisher.cli.upkeep:doctor", "check the installation, the database and the feed"),
+    "backup": ("publisher.cli.backup:backup", "write a consistent copy of a running site"),
+    "restore": ("publisher.cli.backup:restore", "put a backup in the place of the site's data"),
+    "doctor": ("publisher.cli.doctor:doctor", "check the installation, the database and the feed"),
 }
 
 
@@ -49,6 +54,14 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first; an unknown one is answered with what is like it."""
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for `--help`, from the table alone."""
         with formatter.section("Commands"):
@@ -61,17 +74,29 @@ def cli() -> None:
     """Publisher: a blog whose feed tells every reader when to come back."""
 
 
-def main() -> None:
-    """Run the command line; known errors become one line and their exit code."""
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; what people can cause becomes one line and an exit code."""
     os.umask(0o077)  # what is written here is its owner's alone: hashes, drafts, backups
     try:
-        cli.main(standalone_mode=False)
+        cli.main(arguments, standalone_mode=False)
+    except NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
-        click.echo(f"publisher: {error.format_message()}", err=True)
-        sys.exit(error.exit_code)
+        _stop(error.format_message(), error.exit_code)
+    except SpecError as error:
+        _stop(str(error), 2)
     except PublisherError as error:
-        click.echo(f"publisher: {error}", err=True)
-        sys.exit(error.exit_code)
+        _stop(str(error), error.exit_code)
     except click.Abort:
-        click.echo("publisher: stopped", err=True)
-        sys.exit(130)
+        _stop("stopped", STOPPED)
+    except BrokenPipeError:  # `publisher ... | head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _stop(f"{error.filename or 'the system'}: {error.strerror or error}", 1)
+
+
+def _stop(message: str, exit_code: int) -> NoReturn:
+    click.echo(f"publisher: {' '.join(message.split())}", err=True)
+    sys.exit(exit_code)

@@ -1,19 +1,20 @@
 """The command `demo`."""
 
-import random
-import secrets
-
 import click
 
 from publisher.cli.parameters import site
-from publisher.demo import build
-from publisher.publishing.rebuild import rebuild
 
 
 @click.command()
 @click.option("--seed", default=1, show_default=True, help="another seed, another history")
 def demo(seed: int) -> None:
     """Fill an empty instance with a believable blog; prints how to log in."""
+    import random
+    import secrets
+
+    from publisher.demo import build
+    from publisher.publishing.rebuild import rebuild
+
     here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
     now = here.clock()
     with here.database.read() as db:

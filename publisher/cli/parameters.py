@@ -1,15 +1,30 @@
-"""Click parameter types, and opening the site: what several commands share."""
+"""Click parameter types, options and helpers that several commands share.
 
+Every module of this folder imports at its top only what is light: what a command works with is
+imported when it runs, so that `--help`, a wrong option or a missing file cost nothing more.
+"""
+
+import json
+import os
+import sys
 from datetime import datetime
 from math import isnan
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from publisher.base.dates import parse_rfc3339
+from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.environment import read_environment
-from publisher.base.errors import InvalidInput
-from publisher.installation import Site, open_site
+from publisher.base.errors import InvalidData, InvalidInput
+
+if TYPE_CHECKING:
+    from publisher.installation import Site
+
+json_option = click.option("--json", "as_json", is_flag=True, help="print JSON instead of text")
+password_option = click.option(
+    "--password-stdin", is_flag=True, help="read the password from standard input, do not ask"
+)
 
 
 class Instant(click.ParamType[datetime]):
@@ -45,6 +60,77 @@ class Days(click.FloatRange):
         return days
 
 
-def site() -> Site:
+class InputFile(click.ParamType[Path]):
+    """A file to read; `-` is standard input where `dash` allows it.
+
+    A name that leads nowhere is a wrong argument (exit 2), an unreadable file bad data (exit 1).
+    """
+
+    name = "FILE"
+
+    def __init__(self, dash: bool = False) -> None:
+        self._dash = dash
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path of a file that is there and may be read."""
+        path = Path(value)
+        if self._dash and str(path) == "-":
+            return path
+        if not path.exists():
+            self.fail(f"there is no file {str(path)!r}", param, ctx)
+        if path.is_dir():
+            self.fail(f"{str(path)!r} is a folder, not a file", param, ctx)
+        check_readable(path)
+        return path
+
+
+def check_readable(path: Path) -> None:
+    """InvalidData when the file may not be read by us."""
+    if not os.access(path, os.R_OK):
+        raise InvalidData(f"{path}: Permission denied")
+
+
+def password(from_stdin: bool) -> str:
+    """A password: asked for twice on a terminal, unseen; else a line of standard input."""
+    if from_stdin or not on_terminal():
+        return sys.stdin.readline().rstrip("\r\n")
+    asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return asked
+
+
+def on_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty()
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON; moments as RFC 3339 in UTC."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_moment))
+
+
+def echo_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print rows as a JSON list, or as one line each with tabs between the values."""
+    if as_json:
+        echo_json(rows)
+        return
+    for row in rows:
+        click.echo("\t".join(_plain(value) for value in row.values()))
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "-"
+    return _moment(value) if isinstance(value, datetime) else " ".join(str(value).split())
+
+
+def _moment(value: Any) -> str:
+    if isinstance(value, datetime):
+        return format_rfc3339(value.replace(microsecond=0))
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def site() -> "Site":
     """The installation that the environment names."""
+    from publisher.installation import open_site
+
     return open_site(read_environment())

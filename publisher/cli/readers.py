@@ -1,46 +1,84 @@
 """The command `readers`: the readers report on a terminal."""
 
-import json
-from datetime import datetime
+import csv
+import sys
 from typing import Any
 
 import click
 
 from publisher.base.dates import format_rfc3339
-from publisher.cli.parameters import site
-from publisher.readers.fold import fold
-from publisher.readers.report import Report, make
-from publisher.settings import load_settings
+from publisher.base.errors import InvalidInput
+from publisher.cli.parameters import echo_json, json_option, site
 
 COLUMNS = ("agent", "a day", "every", "told", "cond.", "304", "kB", "subs", "verdict")
+CSV_COLUMNS = (
+    "agent", "version", "requests", "requests_per_day", "median_interval_minutes", "told_minutes",
+    "conditional_share", "not_modified_share", "bytes", "subscribers", "verdict", "evidence",
+)  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t")
 
 
 @click.command()
 @click.option("--days", default=7, show_default=True, type=click.IntRange(1, 400))
-@click.option("--json", "as_json", is_flag=True)
-def readers(days: int, as_json: bool) -> None:
-    """Report who fetched the feeds in the last DAYS days, and how."""
+@click.option("--limit", type=click.IntRange(1, 1_000_000), help="only the busiest")
+@click.option("--program", help="only programs whose name contains this")
+@click.option("--verdict", help="obedient, fixed, unconditional, abusive or too-few")
+@click.option("--csv", "as_csv", is_flag=True, help="print a CSV of the readers alone")
+@json_option
+def readers(as_csv: bool, as_json: bool, days: int, **wanted: Any) -> None:
+    """Report who fetched the feeds in the last DAYS days, and how.
+
+    Totals and delays are those of all readers, whichever are listed.
+    """
+    if as_csv and as_json:
+        raise InvalidInput("--csv or --json, not both")
+    values = _report(days, wanted["verdict"])
+    values["readers"] = _chosen(values["readers"], **wanted)
+    if as_json:
+        echo_json(values)
+    elif as_csv:
+        _write_csv(values["readers"])
+    else:
+        for line in _lines(values):
+            click.echo(line)
+
+
+def _report(days: int, verdict: str | None) -> dict[str, Any]:
+    from publisher.core.specs import known
+    from publisher.readers.fold import fold
+    from publisher.readers.report import make
+    from publisher.readers.verdicts import VERDICTS
+    from publisher.settings import load_settings
+
+    if verdict is not None:
+        known(verdict, "verdict", VERDICTS)
     here = site()
     with here.database.read() as session:
         smallest = load_settings(session).rule.menu.smallest
     fold(here.database, smallest)
     with here.database.read() as session:
-        report = make(session, here.clock(), days, smallest)
-    if as_json:
-        click.echo(json.dumps(report.to_dict(), indent=2, default=_text))
-        return
-    for line in _lines(report):
-        click.echo(line)
+        return make(session, here.clock(), days, smallest).to_dict()
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, datetime):
-        return format_rfc3339(value)
-    raise TypeError(f"no JSON for {type(value).__name__}")
+def _chosen(
+    rows: list[dict[str, Any]], limit: int | None, program: str | None, verdict: str | None
+) -> list[dict[str, Any]]:
+    part = (program or "").casefold()
+    return [
+        row for row in rows if part in row["agent"].casefold() and verdict in (None, row["verdict"])
+    ][:limit]
 
 
-def _lines(report: Report) -> list[str]:
-    values = report.to_dict()
+def _write_csv(rows: list[dict[str, Any]]) -> None:
+    """A row a reader; a name that a spreadsheet would take for a formula is quoted for it."""
+    writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        texts = {n: f"'{v}" for n, v in row.items() if isinstance(v, str) and v[:1] in _FORMULA}
+        writer.writerow(row | texts)
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
     rows = [COLUMNS, *(_row(reader) for reader in values["readers"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     totals, delays = values["totals"], values["delays"]
@@ -55,7 +93,7 @@ def _lines(report: Report) -> list[str]:
         "",
         (
             f"{totals['requests']} requests by {totals['readers']} readers since"
-            f" {_text(values['from'])}, {_kilobytes(totals['bytes'])} kB sent"
+            f" {format_rfc3339(values['from'])}, {_kilobytes(totals['bytes'])} kB sent"
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"

@@ -1,29 +1,28 @@
 """The commands `river ...`: follow other feeds, politely."""
 
-import asyncio
 import json
 import os
 import select
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from sqlalchemy import func
-from sqlalchemy import select as query
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.parameters import site
-from publisher.core.specs import SpecError
-from publisher.river import blogroll, opml, service, subscriptions, turnover
-from publisher.river.answers import Credentials
-from publisher.river.observe import Estimator, history, observe
-from publisher.settings import load_settings
-from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
+from publisher.cli.parameters import (
+    InputFile,
+    echo_json,
+    json_option,
+    password,
+    password_option,
+    site,
+)
+
+if TYPE_CHECKING:
+    from publisher.storage.tables.river import RiverFeed, RiverGap
 
 _READ_BYTES = 1 << 20
 
@@ -38,19 +37,18 @@ def river() -> None:
 @click.option("--policy", default="", help="how to poll it, e.g. doubling:factor=1.5")
 @click.option("--folder", default="")
 @click.option("--user", default="", help="name for feeds behind a login")
-@click.option("--password-stdin", is_flag=True, help="read its password from standard input")
+@password_option
 def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
     """Follow the feed at URL, or the one that the site at URL announces."""
+    from publisher.river import service
+    from publisher.river.answers import Credentials
+
     secret = None
     if user:
-        password = sys.stdin.readline().rstrip("\r\n") if password_stdin else ""
-        secret = Credentials(user, password)
-    try:
-        feed = service.on_demand(site()).add(
-            url, folder=folder, policy=policy, credentials=secret, choose_first=True
-        )
-    except SpecError as error:
-        raise InvalidInput(str(error)) from error
+        secret = Credentials(user, password(password_stdin))
+    feed = service.on_demand(site()).add(
+        url, folder=folder, policy=policy, credentials=secret, choose_first=True
+    )
     click.echo(feed.url)
     if feed.problem:
         click.echo(f"its server did not answer well: {_problem(feed)}", err=True)
@@ -60,15 +58,24 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
 @click.argument("url")
 def remove(url: str) -> None:
     """Stop following URL and forget its items."""
+    from publisher.river import subscriptions
+
     here = site()
     with here.database.write() as db:
         subscriptions.unsubscribe(db, subscriptions.named(db, url))
 
 
 @river.command("list")
-@click.option("--json", "as_json", is_flag=True)
+@json_option
 def list_feeds(as_json: bool) -> None:
     """List what is followed, with the state of each feed."""
+    from sqlalchemy import func
+    from sqlalchemy import select as query
+
+    from publisher.river import subscriptions, turnover
+    from publisher.settings import load_settings
+    from publisher.storage.tables.river import RiverItem
+
     here = site()
     with here.database.read() as db:
         counted = (
@@ -84,7 +91,7 @@ def list_feeds(as_json: bool) -> None:
             for feed in subscriptions.everyone(db)
         ]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        echo_json(rows)
         return
     for row in rows:
         click.echo("\t".join(str(row[name] or "-") for name in ("url", "status", "next_poll_at")))
@@ -94,6 +101,10 @@ def list_feeds(as_json: bool) -> None:
 @click.argument("url", required=False)
 def poll(url: str | None) -> None:
     """Poll what is due now, or URL on demand; never against what a server asked for."""
+    import asyncio
+
+    from publisher.river import service, subscriptions
+
     here = site()
     if url is None:
         worker = service.worker(here)
@@ -112,6 +123,11 @@ def poll(url: str | None) -> None:
 @river.command()
 def run() -> None:
     """Poll for ever; `serve` does the same beside the site."""
+    import signal
+    import threading
+
+    from publisher.river import service
+
     here, stop = site(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -121,6 +137,10 @@ def run() -> None:
 @river.command()
 def retry() -> None:
     """Poll everything that failed, now; except where a server asked for silence."""
+    import asyncio
+
+    from publisher.river import service, subscriptions
+
     here = site()
     with here.database.write() as db:
         retried = subscriptions.retry_failed(db, here.clock())
@@ -133,16 +153,19 @@ def retry() -> None:
 
 @river.command()
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True)
+@json_option
 def why(url: str, as_json: bool) -> None:
     """Say when URL is polled next, and the chain of reasons."""
+    from publisher.river import subscriptions, turnover
+    from publisher.settings import load_settings
+
     here = site()
     with here.database.read() as db:
         feed = subscriptions.named(db, url)
         gaps = turnover.gaps_of(db, feed.id)
         default = load_settings(db).river_policy
     if as_json:
-        click.echo(json.dumps(_why(feed, gaps, default), indent=2))
+        echo_json(_why(feed, gaps, default))
         return
     if feed.next_poll_at is not None:
         click.echo(f"next poll {format_rfc3339(feed.next_poll_at)}")
@@ -168,6 +191,8 @@ def hide(url: str | None, folder: str | None) -> None:
 
 
 def _show(url: str | None, folder: str | None, *, public: bool) -> None:
+    from publisher.river import blogroll, subscriptions
+
     if (url is None) == (folder is None):
         raise InvalidInput("name a feed, or a folder with --folder")
     with site().database.write() as db:
@@ -179,9 +204,11 @@ def _show(url: str | None, folder: str | None, *, public: bool) -> None:
 
 
 @river.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=InputFile())
 def import_opml(file: Path) -> None:
     """Follow every feed of an OPML file; what is followed already is left as it is."""
+    from publisher.river import opml, subscriptions
+
     here = site()
     outlines, refused = opml.read_opml(file.read_bytes())
     with here.database.write() as db:
@@ -194,6 +221,9 @@ def import_opml(file: Path) -> None:
 @river.command("export")
 def export_opml() -> None:
     """Print the subscriptions as OPML."""
+    from publisher.river import opml, subscriptions
+    from publisher.settings import load_settings
+
     here = site()
     with here.database.read() as db:
         title = load_settings(db).title
@@ -209,6 +239,9 @@ def observe_lines(
     estimator: str | None, visits: int | None, metadata: str | None, url: str | None
 ) -> None:
     """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
+    from publisher.river.observe import Estimator, history, observe
+    from publisher.settings import load_settings
+
     here = site()
     if url is not None:
         with here.database.read() as db:
@@ -253,11 +286,11 @@ def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
         number += len(lines)
 
 
-def _problem(feed: RiverFeed) -> str:
+def _problem(feed: "RiverFeed") -> str:
     return f"{feed.problem}: {feed.detail}" if feed.detail else feed.problem
 
 
-def _why(feed: RiverFeed, gaps: Sequence[RiverGap], default_policy: str) -> dict[str, Any]:
+def _why(feed: "RiverFeed", gaps: "Sequence[RiverGap]", default_policy: str) -> dict[str, Any]:
     return {
         "url": feed.url,
         "state": feed.state,
@@ -279,7 +312,7 @@ def _why(feed: RiverFeed, gaps: Sequence[RiverGap], default_policy: str) -> dict
     }
 
 
-def _row(feed: RiverFeed, items: int, default_policy: str) -> dict[str, Any]:
+def _row(feed: "RiverFeed", items: int, default_policy: str) -> dict[str, Any]:
     return {
         "url": feed.url,
         "title": feed.title,

@@ -2,21 +2,19 @@
 
 from __future__ import annotations  # types of what is imported late
 
+import re
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
-
 from publisher.base.dates import parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.parameters import site
-from publisher.settings import Settings, load_settings
-from publisher.storage.tables.blog import Update
+from publisher.cli.parameters import InputFile, site
 
 if TYPE_CHECKING:
+    from publisher.settings import Settings
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
 
@@ -63,6 +61,13 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
     return begin, end
 
 
+def check_files(names: tuple[str, ...]) -> None:
+    """Complain of a file that is not there or may not be read, before anything is computed."""
+    for name in names:
+        if not re.match(r"https?://", name, re.IGNORECASE) and not Path(name).is_dir():
+            InputFile(dash=True)(name)
+
+
 def _read(name: str, zone: str | None) -> Timeline:
     from publisher.simulator.timelines import read_timeline
 
@@ -86,7 +91,10 @@ def _exported(name: str, zone: str | None) -> Timeline:
 
 def _mine(zone: str | None, recent: bool) -> Timeline:
     """The blog's own log up to now; of a `recent` one only the last month is scored."""
+    from sqlalchemy import select
+
     from publisher.simulator.timelines import DAY, from_instants
+    from publisher.storage.tables.blog import Update
 
     here = site()
     now = int(here.clock().timestamp())
@@ -101,6 +109,8 @@ def _mine(zone: str | None, recent: bool) -> Timeline:
 
 def my_settings() -> Settings:
     """The settings of the blog."""
+    from publisher.settings import load_settings
+
     with site().database.read() as db:
         return load_settings(db)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from math import isfinite
 
 
@@ -61,10 +62,12 @@ def split_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def known(name: str, kind: str, names: Iterable[str]) -> str:
-    """`name` itself if it is among `names`; else a SpecError that lists them."""
+    """`name` itself if it is among `names`; else a SpecError with the nearest, and all of them."""
     listed = list(names)
     if name not in listed:
-        raise SpecError(f"unknown {kind} {name!r}; known: {', '.join(listed)}")
+        near = get_close_matches(name, listed, n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise SpecError(f"unknown {kind} {name!r}{meant or ';'} known: {', '.join(listed)}")
     return name
 
 

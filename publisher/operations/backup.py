@@ -33,6 +33,7 @@ def backup(environment: Environment, target: Path) -> int:
     source = database_file(environment)
     if target.exists():
         raise InvalidInput(f"{target} exists already; nothing was written")
+    whole_files.check_folder_of(target)
     if not source.exists():
         raise InvalidData(f"there is no database in {environment.instance}")
     copy = whole_files.draft_of(environment.instance / "backup")
@@ -45,7 +46,8 @@ def backup(environment: Environment, target: Path) -> int:
             finally:
                 copy.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
-        raise StorageUnavailable(f"the backup could not be written: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise StorageUnavailable(f"{target} could not be written: {reason}") from error
     return target.stat().st_size
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from publisher.base import whole_files
-from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 
@@ -47,7 +47,12 @@ def prepare(path: Path) -> None:
                 f"Nothing was changed. To have it back, {BACKUP}; for a new site, set "
                 "PUBLISHER_INSTANCE to an empty folder"
             )
-        _create(path)
+        try:
+            _create(path)
+        except OSError as error:
+            raise StorageUnavailable(
+                f"the database {path} cannot be made: {error.strerror}"
+            ) from error
         return
     with path.open("rb") as file:
         start = file.read(len(_MAGIC))

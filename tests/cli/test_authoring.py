@@ -1,5 +1,6 @@
 """`post add` and `token` as they are typed."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sqlalchemy import select
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.blog import authors, tokens
+from publisher.blog import authors, content, posts, tokens
 from publisher.cli import cli
 from publisher.installation import Site, open_site
 from publisher.storage.tables.blog import Post, Update
@@ -84,7 +85,7 @@ def test_dates_on_the_command_line(here: Site) -> None:
         ([], "  \n", 2),
         ([], b"\x89PNG\r\n\x1a\n\x00\x00", 1),
         ([], b"caf\xe9", 1),
-        (["--author", "nobody"], "Hi", 1),
+        (["--author", "nobody"], "Hi", 2),
         (["--title", "t" * 301], "Hi", 2),
         ([], "---\ntitle: [\n---\nHi", 1),
     ],
@@ -113,3 +114,71 @@ def test_tokens_from_beginning_to_end(here: Site) -> None:
     assert run(here, "token", "revoke", "1").exit_code == 0
     with here.database.read() as db:
         assert tokens.verify(db, secret) is None
+
+
+def test_a_post_is_listed_edited_and_deleted(here: Site, tmp_path: Path) -> None:
+    """By slug, path or whole address; what an edit does not name stays; deletion is an update."""
+    run(here, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
+    run(here, "post", "add", "--at", "2190-01-01T00:00:00Z", text="Later")
+    listed = json.loads(run(here, "post", "list", "--json").output)
+    assert [(row["state"], row["title"]) for row in listed] == [
+        ("scheduled", "Later"),
+        ("published", "Hello you"),
+    ]
+    assert listed[1]["address"] == f"{SITE_URL}/posts/hello-you"
+    assert run(here, "post", "list", "--state", "scheduled").output.count("\n") == 1
+    assert run(here, "post", "list", "--limit", "1").output.count("\n") == 1
+    edited = run(here, "post", "edit", "hello-you", text="---\nsummary: In short\n---\n*New*\n")
+    assert edited.output == f"{SITE_URL}/posts/hello-you\n"
+    post = stored(here)[0]
+    assert (post.title, post.source.strip(), post.summary) == ("Hello you", "*New*", "In short")
+    assert run(here, "post", "edit", "/posts/hello-you", "--minor", text="Smaller").exit_code == 0
+    with here.database.read() as db:
+        assert len(list(db.scalars(select(Update.at)))) == 2
+    assert run(here, "post", "edit", "hello-you", text="").exception is not None
+    assert stored(here)[0].source == "Smaller"
+    gone = run(here, "post", "delete", f"{SITE_URL}/posts/hello-you")
+    assert gone.output == f"deleted {SITE_URL}/posts/hello-you\n"
+    assert stored(here)[0].status == "deleted"
+
+
+def test_the_list_of_posts_goes_on_past_a_page(here: Site) -> None:
+    """All of them, each once, however many pages the database is asked for."""
+    with here.database.write() as db:
+        for number in range(120):
+            new = posts.create(db, content.Content(title=f"Post {number}"), 1, utc_now())
+            posts.publish(db, new, utc_now(), utc_now())
+    for limit, expected in (((), 120), (("--limit", "70"), 70), (("--limit", "100"), 100)):
+        lines = run(here, "post", "list", *limit).output.splitlines()
+        assert (len(lines), len(set(lines))) == (expected, expected)
+
+
+def test_authors_from_beginning_to_end(here: Site) -> None:
+    """Added with a line of standard input, promoted, removed; the list says so."""
+    assert run(here, "author", "add", "bob", text=f"{PASSWORD}\n").output == "bob (author)\n"
+    assert run(here, "author", "role", "bob", "admin").output == "bob (admin)\n"
+    secret = run(here, "token", "add", "bob").output.strip()
+    assert run(here, "author", "remove", "bob").exit_code == 0
+    rows = json.loads(run(here, "author", "list", "--json").output)
+    assert [(row["name"], row["role"], row["state"]) for row in rows] == [
+        ("ada", "admin", "active"),
+        ("bob", "admin", "removed"),
+    ]
+    with here.database.read() as db:
+        assert tokens.verify(db, secret) is None
+
+
+def test_a_password_is_asked_for_twice_on_a_terminal(
+    here: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unseen, and again when the two differ; `--password-stdin` asks nothing."""
+    monkeypatch.setattr("publisher.cli.parameters.on_terminal", lambda: True)
+    typed = f"{PASSWORD}\nanother one\n{PASSWORD}\n{PASSWORD}\n"
+    result = run(here, "author", "add", "bob", text=typed)
+    assert result.stdout == "bob (author)\n"
+    assert result.stderr.count("Password") == 2
+    assert PASSWORD not in result.output
+    with here.database.read() as db:
+        assert authors.authenticate(db, "bob", PASSWORD).name == "bob"
+    silent = run(here, "author", "add", "eve", "--password-stdin", text=f"{PASSWORD}\n")
+    assert (silent.stdout, silent.stderr) == ("eve (author)\n", "")

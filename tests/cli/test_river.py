@@ -179,7 +179,7 @@ def test_remove(typed: Typed, followed: str) -> None:
 @pytest.mark.parametrize("command", ["remove", "why", "poll"])
 def test_what_nobody_follows(typed: Typed, command: str) -> None:
     """An address that is not followed is named in the refusal."""
-    refused(typed(command, "http://nobody.example/f"), 1, "http://nobody.example/f")
+    refused(typed(command, "http://nobody.example/f"), 2, "http://nobody.example/f")
 
 
 @pytest.mark.parametrize("command", ["remove", "why", "poll", "add"])
@@ -215,7 +215,7 @@ def test_import_refuses(typed: Typed, tmp_path: Path, text: str) -> None:
 
 def test_import_of_no_file(typed: Typed, tmp_path: Path) -> None:
     """A file that is not there is a wrong argument."""
-    refused(typed("import", str(tmp_path / "none.opml")), 2, "does not exist")
+    refused(typed("import", str(tmp_path / "none.opml")), 2, "there is no file")
 
 
 def visits(*hashes: str) -> str:

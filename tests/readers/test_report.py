@@ -1,5 +1,6 @@
 """The report: the shape that is promised, and figures that a second count confirms."""
 
+import csv
 import json
 from datetime import timedelta
 
@@ -126,6 +127,27 @@ def test_command_prints_a_table(counting: Counting, clock: FakeClock, run: CliRu
     output = run.invoke(cli, ["readers"]).stdout
     assert "Good 1.2" in output
     assert "122 requests by 2 readers since 2024-02-27T00:00:00Z, 25 kB sent" in output
+
+
+def test_readers_are_chosen_and_totals_stay(
+    counting: Counting, clock: FakeClock, run: CliRunner
+) -> None:
+    """By program, by verdict, the busiest; a CSV carries what the JSON does."""
+    fill(counting, clock)
+    counting.counter.flush()
+
+    def agents(*options: str) -> list[str]:
+        values = json.loads(run.invoke(cli, ["readers", "--json", *options]).stdout)
+        assert values["totals"]["requests"] == 122
+        return [reader["agent"] for reader in values["readers"]]
+
+    everybody = agents()
+    assert len(everybody) == 2
+    assert agents("--limit", "1") == everybody[:1]
+    assert agents("--program", "GOOD") == ["Good"]
+    assert agents("--verdict", "abusive") == []
+    lines = run.invoke(cli, ["readers", "--csv"]).stdout.splitlines()
+    assert [row["agent"] for row in csv.DictReader(lines)] == everybody
 
 
 def test_an_empty_site_has_an_empty_report(run: CliRunner) -> None:

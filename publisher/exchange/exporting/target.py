@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.whole_files import check_folder_of
 
 Write = Callable[[str, bytes], None]
 
@@ -20,10 +21,10 @@ def target(destination: Path) -> Iterator[Write]:
     StorageUnavailable when the disk refuses; then nothing is left behind.
     """
     _refuse_to_overwrite(destination)
+    check_folder_of(destination)
     is_zip = destination.suffix.lower() == ".zip"
     draft = destination.with_name(f".{destination.name}-{secrets.token_hex(4)}.part")
     try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
         with _zip(draft) if is_zip else _folder(draft) as write:
             yield write
         if destination.is_dir():

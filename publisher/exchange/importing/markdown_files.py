@@ -64,7 +64,7 @@ def post(
     address = _text(fields, "permalink", "url")
     tags = _list(fields, "tags") + _list(fields, "categories", "category")
     content = {
-        **_content(fields),
+        **said(fields),
         "source": body,
         "source_format": "html" if path.suffix.lower() in (".html", ".htm") else "markdown",
         "kind": _kind(fields),
@@ -90,7 +90,7 @@ def post(
     )
 
 
-def _content(fields: dict[str, Any]) -> dict[str, Any]:
+def said(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a content that the front matter has, under our names or those of others."""
     named = {
         field.name: fields[name]

@@ -13,7 +13,7 @@ import click
 
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import timelines
-from publisher.cli.parameters import Days, Instant
+from publisher.cli.parameters import Days, InputFile, Instant
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
@@ -52,7 +52,7 @@ class Simulate(click.Command):
     help="forward (default), fixed:60, warm-up, winer-constant; repeatable",
 )
 @click.option("--client", "clients", multiple=True, help="ttl (default), fixed:60, ...; repeatable")
-@click.option("--population", type=click.Path(path_type=Path), help="file of lines: share client")
+@click.option("--population", type=InputFile(), help="file of lines: share client")
 @click.option("--mine", is_flag=True, help="the blog's own update log, the last 30 days scored")
 @click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (a day)")
 @click.option(
@@ -109,6 +109,7 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
 
     `simulate compare A.json B.json` pairs two results.
     """
+    timelines.check_files(asked["files"])
     require_numbers()
     from publisher.simulator import grid
     from publisher.simulator import results as report
@@ -154,8 +155,8 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
 
 
 @click.command()
-@click.argument("first", type=click.Path(path_type=Path), metavar="A.json")
-@click.argument("second", type=click.Path(path_type=Path), metavar="B.json")
+@click.argument("first", type=InputFile(), metavar="A.json")
+@click.argument("second", type=InputFile(), metavar="B.json")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
 @click.option("--seed", type=int, default=0, help="of the bootstrap")
 def compare(first: Path, second: Path, form: str, seed: int) -> None:

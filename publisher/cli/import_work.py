@@ -1,15 +1,10 @@
-"""The commands `import` and `export`."""
+"""What the command `import` does, apart from its options: imported only when it runs."""
 
 import sys
+from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-
-import click
 
 from publisher.blog import authors, media
-from publisher.cli.parameters import site
-from publisher.exchange.exporting.export import export as write_everything
-from publisher.exchange.exporting.target import target
 from publisher.exchange.importing import (
     dry_run as plan,
 )
@@ -29,21 +24,14 @@ from publisher.settings import load_settings
 from publisher.storage.tables.blog import Author
 
 
-@click.command("import")
-@click.argument("source")
-@click.option("--format", "format_", type=click.Choice(formats.FORMATS), help="else: as it looks")
-@click.option("--dry-run", is_flag=True, help="say what would happen, change nothing")
-@click.option("--images", "with_images", is_flag=True, help="fetch pictures and keep them here")
-@click.option("--author", "author_name", help="who gets the posts of authors we do not know")
-def import_(
-    source: str, format_: str | None, dry_run: bool, with_images: bool, author_name: str | None
-) -> None:
-    """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    here = site()
+def run(
+    here: Site, source: str, format_: str | None, dry_run: bool, with_images: bool, heir: str | None
+) -> Iterator[str]:
+    """Import `source`, or only plan to; the sentences that tell what became of it."""
     now = here.clock()
     with here.database.read() as db:
         zone = load_settings(db).zone
-        heir = authors.named(db, author_name) if author_name else None
+        author = authors.named(db, heir) if heir else None
     with sources.open_source(source, sys.stdin.buffer, here.environment.allow_private) as opened:
         batch = formats.read(opened, format_, zone)
         found = preparation.ready(batch, now)
@@ -54,16 +42,13 @@ def import_(
             site_contents.files(batch.site, here.environment.media)
     if dry_run:
         with here.database.read() as db:
-            planned = plan.make_plan(db, found, heir, site_contents.names(batch))
+            planned = plan.make_plan(db, found, author, site_contents.names(batch))
         if with_images:
             number = len({name for one in planned.new for name in images.wanted(one.post)})
             batch.notes["picture to fetch"] += number
     else:
-        planned = _store(here, batch, found, heir, now)
-    for sentence in summary.sentences(planned, batch):
-        click.echo(sentence)
-    if dry_run:
-        click.echo("a dry run: nothing was changed")
+        planned = _store(here, batch, found, author, now)
+    yield from summary.sentences(planned, batch)
 
 
 def _store(
@@ -105,13 +90,3 @@ def _with_images(
     brought = images.bring(posts, fetch, keep, batch.notes)
     again = {one.post.guid: one for one in preparation.ready(Batch(brought), now)}
     return [again.get(one.post.guid, one) for one in found]
-
-
-@click.command("export")
-@click.argument("destination", type=click.Path(path_type=Path))
-def export(destination: Path) -> None:
-    """Write everything to DESTINATION: a new folder, or a file that ends in .zip."""
-    here = site()
-    with target(destination) as write, here.database.read() as db:
-        done = write_everything(db, write, here.environment.media, here.site_url, here.clock())
-    click.echo(f"{done.posts} posts, {done.updates} updates, {done.files} files: {destination}")

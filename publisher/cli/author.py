@@ -1,0 +1,84 @@
+"""The commands `author ...`: who writes here."""
+
+import click
+
+from publisher.cli.parameters import echo_rows, json_option, password, password_option, site
+
+
+@click.group()
+def author() -> None:
+    """Add, list and remove authors; passwords and roles."""
+
+
+@author.command("add")
+@click.argument("name")
+@click.option("--role", help="admin or author (the default); the first one is admin")
+@password_option
+def add(name: str, role: str | None, password_stdin: bool) -> None:
+    """Add an author; the first one is admin."""
+    from publisher.blog import accounts, authors
+
+    wanted = accounts.role_called(role) if role is not None else None
+    here = site()
+    secret = password(password_stdin)
+    with here.database.write() as db:
+        new = authors.add(db, name, secret, wanted, here.clock())
+    click.echo(f"{new.name} ({new.role})")
+
+
+@author.command("password")
+@click.argument("name")
+@password_option
+def reset(name: str, password_stdin: bool) -> None:
+    """Set a new password; ends the author's sessions."""
+    from publisher.blog import authors
+
+    here = site()
+    with here.database.read() as db:
+        authors.named(db, name)  # before anybody is asked to think of a password
+    secret = password(password_stdin)
+    with here.database.write() as db:
+        authors.set_password(db, authors.named(db, name), secret)
+
+
+@author.command("role")
+@click.argument("name")
+@click.argument("role")
+def set_role(name: str, role: str) -> None:
+    """Make somebody admin or author; the last admin stays one."""
+    from publisher.blog import accounts, authors
+
+    with site().database.write() as db:
+        accounts.set_role(db, authors.named(db, name), role)
+    click.echo(f"{name} ({role})")
+
+
+@author.command("remove")
+@click.argument("name")
+def remove(name: str) -> None:
+    """Shut somebody out: no login, no token works any more. The posts stay, and their name."""
+    from publisher.blog import accounts, authors
+
+    here = site()
+    with here.database.write() as db:
+        accounts.disable(db, authors.named(db, name), here.clock())
+    click.echo(f"{name} cannot log in any more; the posts stay")
+
+
+@author.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the authors, one a line: name, role, name as readers see it, state."""
+    from publisher.blog import authors
+
+    with site().database.read() as db:
+        rows = [
+            {
+                "name": one.name,
+                "role": one.role,
+                "display_name": one.display_name,
+                "state": "removed" if one.disabled_at else "active",
+            }
+            for one in authors.everyone(db)
+        ]
+    echo_rows(rows, as_json)

@@ -1,0 +1,193 @@
+"""The commands `post ...`: publish, list, edit and delete from the command line."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from publisher.base.errors import InvalidData, InvalidInput, NotFound, TooLarge
+from publisher.cli.parameters import InputFile, Instant, echo_rows, json_option, on_terminal, site
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from publisher.installation import Site
+    from publisher.storage.tables.blog import Post
+
+
+@click.group()
+def post() -> None:
+    """Publish, list, edit and delete posts."""
+
+
+@post.command("add")
+@click.option("--title", default="")
+@click.option("--tag", "tags", multiple=True, help="repeatable")
+@click.option("--author", "author_name", help="default: the oldest admin, if there is one")
+@click.option("--at", type=Instant(), help="schedules, or backdates")
+@click.argument("file", type=InputFile(dash=True), default="-")
+def add(
+    title: str, tags: tuple[str, ...], author_name: str | None, at: datetime | None, file: Path
+) -> None:
+    """Publish Markdown from FILE or standard input; prints its address.
+
+    Front matter, as `import` takes it, may say title, tags, summary, slug, date, author and kind;
+    what is given as an option wins.
+    """
+    from dataclasses import replace
+
+    from publisher.blog import authors, content, posts
+    from publisher.exchange.importing import markdown_files
+    from publisher.publishing.rebuild import rebuild
+    from publisher.settings import load_settings
+
+    fields, body = _read(file)
+    here = site()
+    now = here.clock()
+    with here.database.read() as db:
+        zone = load_settings(db).zone
+    found = markdown_files.post("the text", fields, body, zone)
+    # A heading is a heading unless the front matter says more.
+    own = replace(
+        content.of(found),
+        title=title or (found.title if fields else ""),
+        slug=str(fields.get("slug") or ""),
+        source=body,
+        tags=(*tags, *found.tags),
+    )
+    value = content.checked(own)
+    names = [author_name] if author_name else found.by
+    moment = at or found.published_at or now
+    with here.database.write() as db:
+        who = authors.named(db, names[0]) if names else authors.oldest_admin(db)
+        new = posts.create(db, value, who.id if who else None, now)
+        posts.publish(db, new, moment, now)
+        path = posts.path(new)
+    rebuild(here, now)
+    click.echo(here.site_url + path)
+
+
+@post.command("list")
+@click.option("--state", help="draft, scheduled, published or deleted (else: all but deleted)")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), help="the newest only")
+@json_option
+def list_(state: str | None, limit: int | None, as_json: bool) -> None:
+    """List posts, newest first: state, moment, address, title or first words."""
+    from publisher.blog import overview, posts
+    from publisher.core.specs import known
+    from publisher.storage.tables.blog import STATUSES
+
+    wanted = overview.Filter(state=known(state, "state", STATUSES) if state else "")
+    here = site()
+    with here.database.read() as db:
+        rows = [
+            {
+                "state": row.status,
+                "at": row.when,
+                "address": here.site_url + posts.path_of(row.kind, row.slug),
+                "title": row.title or row.began,
+                **({"author": row.author, "tags": list(row.tags)} if as_json else {}),
+            }
+            for row in overview.walk(db, wanted, limit)
+        ]
+    echo_rows(rows, as_json)
+
+
+@post.command("edit")
+@click.option("--title", help="another title")
+@click.option("--tag", "tags", multiple=True, help="these tags instead; repeatable")
+@click.option("--minor", is_flag=True, help="no update for readers: nothing is announced")
+@click.argument("address")
+@click.argument("file", type=InputFile(dash=True), default="-")
+def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, file: Path) -> None:
+    """Replace the text of the post at ADDRESS by FILE or standard input; prints its address.
+
+    Front matter replaces what it names, an option wins over it, and the rest stays as it is.
+    ADDRESS is a post's whole address, its path or its slug, present or former. On a terminal,
+    without FILE, your editor opens.
+    """
+    from dataclasses import replace
+
+    from publisher.blog import content, posts
+    from publisher.exchange.importing import markdown_files
+    from publisher.publishing.rebuild import rebuild
+
+    here = site()
+    now = here.clock()
+    with here.database.read() as db:
+        before = _at(db, here, address)
+        old, number, version = posts.content(db, before), before.id, before.version
+    fields, body = _typed(old.source) if _asks(file) else _read(file)
+    if not body.strip():
+        raise InvalidInput("the new text is empty; the post is as it was")
+    given: dict[str, Any] = {"title": title, "tags": tags}
+    said = markdown_files.said(fields) | {name: value for name, value in given.items() if value}
+    value = content.checked(replace(old, **said, source=body))
+    with here.database.write() as db:
+        saved = posts.save(db, number, value, version, before.author_id, now, minor)
+        path = posts.path(saved)
+    rebuild(here, now)
+    click.echo(here.site_url + path)
+
+
+@post.command("delete")
+@click.argument("address")
+def delete(address: str) -> None:
+    """Delete the post at ADDRESS; the studio's list of deleted posts brings it back."""
+    from publisher.blog import posts
+    from publisher.publishing.rebuild import rebuild
+
+    here = site()
+    now = here.clock()
+    with here.database.write() as db:
+        found = _at(db, here, address)
+        posts.delete(db, found, now)
+        path = posts.path(found)
+    rebuild(here, now)
+    click.echo(f"deleted {here.site_url}{path}")
+
+
+def _at(db: "Session", here: "Site", address: str) -> "Post":
+    """The post that a person means by an address, a path or a slug; NotFound when there is none."""
+    from publisher.blog.posts import path_of
+    from publisher.web.micropub.addresses import post_at
+
+    spellings = [address]
+    if "/" not in address:
+        spellings = [path_of(kind, address) for kind in ("post", "page")]
+    for spelling in spellings:
+        if found := post_at(db, here.site_url, spelling):
+            return found
+    raise NotFound(f"there is no post at {address[:200]!r} (see `publisher post list`)")
+
+
+def _asks(file: Path) -> bool:
+    return str(file) == "-" and on_terminal()
+
+
+def _typed(text: str) -> tuple[dict[str, Any], str]:
+    """What a person makes of `text` in their editor."""
+    written = click.edit(text, extension=".md")
+    if written is None:
+        raise InvalidInput("the editor saved nothing; the post is as it was")
+    return {}, written
+
+
+def _read(file: Path) -> tuple[dict[str, Any], str]:
+    """Front matter and text of a file or standard input; InvalidData for what is no text."""
+    from publisher.exchange.importing.markdown_files import split
+    from publisher.exchange.importing.sources import MAX_FILE_BYTES
+
+    name = "the text" if str(file) == "-" else str(file)
+    if str(file) == "-":
+        data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    else:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise TooLarge(f"more than {MAX_FILE_BYTES:,} bytes are no post")
+    if b"\0" in data:
+        raise InvalidData("this is no text: it contains zero bytes; nothing was published")
+    return split(name, data)

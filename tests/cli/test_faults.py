@@ -1,0 +1,203 @@
+"""What a command answers to what is wrong: the one table of commands, faults and exit codes.
+
+0 success; 2 for what was asked wrongly (arguments, unknown names, invalid options); 1 for data or a
+state that does not allow it. Always one line on standard error that names the thing, nothing on
+standard output, never a traceback.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
+from publisher.blog import authors
+from publisher.cli import COMMANDS, main
+from publisher.installation import open_site
+from tests.factories import PASSWORD
+
+# Stand for files that the fixture makes: text that is no data, one that nobody may read, a folder.
+GARBAGE, SECRET, FOLDER, MISSING = "garbage.txt", "secret.txt", "folder", "missing.txt"
+
+FAULTS: list[tuple[str, int, str]] = [
+    # commands and options that do not exist
+    ("servee", 2, "Did you mean 'serve'?"),
+    ("author ad", 2, "Did you mean 'add'?"),
+    ("ttl --jsn", 2, "Did you mean '--json'?"),
+    ("ttl extra", 2, "unexpected extra argument"),
+    ("backup", 2, "Missing argument 'FILE'"),
+    # names that lead nowhere
+    ("author password nobody", 2, "no author called 'nobody'"),
+    ("author role nobody admin", 2, "no author called 'nobody'"),
+    ("author remove nobody", 2, "no author called 'nobody'"),
+    ("token add nobody", 2, "no author called 'nobody'"),
+    ("token list nobody", 2, "no author called 'nobody'"),
+    ("token revoke 99", 2, "no token 99"),
+    ("post add --author nobody", 2, "no author called 'nobody'"),
+    ("post edit nowhere", 2, "no post at 'nowhere'"),
+    ("post edit https://elsewhere.example/posts/a", 2, "no post at 'https://elsewhere"),
+    ("post delete /posts/nowhere", 2, "no post at '/posts/nowhere'"),
+    (f"import {GARBAGE} --author nobody", 2, "no author called 'nobody'"),
+    ("river remove https://nowhere.example/", 2, "not subscribed to https://nowhere"),
+    ("river poll https://nowhere.example/", 2, "not subscribed to https://nowhere"),
+    ("river why https://nowhere.example/", 2, "not subscribed to https://nowhere"),
+    ("river show https://nowhere.example/", 2, "not subscribed to https://nowhere"),
+    # settings, policies, roles, scopes, states
+    ("settings timezon", 2, "unknown setting 'timezon'; did you mean 'timezone'?"),
+    ("settings timezon UTC", 2, "unknown setting 'timezon'; did you mean 'timezone'?"),
+    ("settings timezone Mars/Olympus", 2, "timezone: no time zone is called 'Mars/Olympus'"),
+    ("settings menu 0", 2, "menu: "),
+    ("settings feed_items many", 2, "feed_items: a whole number"),
+    ("settings river_policy doublin", 2, "did you mean 'doubling'?"),
+    ("river add https://a.example/ --policy doublin", 2, "did you mean 'doubling'?"),
+    ("simulate --synthetic winner", 2, "did you mean 'winer'?"),
+    ("simulate --synthetic winer --client fixd:60", 2, "did you mean 'fixed'?"),
+    ("simulate --synthetic winer --publisher forwrd", 2, "did you mean 'forward'?"),
+    ("author add new --role king", 2, "role: one of admin, author"),
+    ("author role ada king", 2, "role: one of admin, author"),
+    ("author role ada author", 2, "make another author admin first"),
+    ("author remove ada", 2, "make another author admin first"),
+    ("author add Ada!", 2, "name: 1 to 40 of a-z"),
+    ("token add ada --scope everything", 2, "no scope is called 'everything'"),
+    ("post list --state drafft", 2, "did you mean 'draft'?"),
+    ("readers --verdict obedent", 2, "did you mean 'obedient'?"),
+    (f"import {GARBAGE} --format docx", 2, "'docx' is not one of"),
+    # dates and numbers
+    ("ttl --at yesterday", 2, "Invalid value for '--at'"),
+    ("ttl --at 2024-01-01T00:00:00", 2, "Invalid value for '--at'"),
+    ("feed build --at 2024-13-01T00:00:00Z", 2, "Invalid value for '--at'"),
+    ("post add --at soon", 2, "Invalid value for '--at'"),
+    ("readers --days 0", 2, "0 is not in the range"),
+    ("serve --port 99999", 2, "99999 is not in the range"),
+    ("serve --clock-speed 0", 2, "0.0 is not in the range"),
+    ("serve --host 203.0.113.9", 1, "cannot listen on 203.0.113.9"),
+    ("demo --seed x", 2, "'x' is not a valid integer"),
+    # files: missing, a folder, unreadable, not what they should be
+    *[
+        (command.format(name), code, message)
+        for command in (
+            "restore {}",
+            "updates load {}",
+            "river import {}",
+            "post add {}",
+            "post edit hello {}",
+            "simulate {}",
+            "import {}",
+            "simulate --synthetic winer --population {}",
+            f"simulate compare {{}} {GARBAGE}",
+        )
+        for name, code, message in (
+            (MISSING, 2, "there is no file"),
+            (SECRET, 1, "secret.txt: Permission denied"),
+        )
+    ],
+    (f"restore {FOLDER}", 2, "is a folder, not a file"),
+    (f"restore {GARBAGE}", 1, "garbage.txt cannot be read as a backup"),
+    (f"updates load {GARBAGE}", 1, "line 1: a header with the column updated_at"),
+    (f"river import {GARBAGE}", 1, "OPML"),
+    (f"import {GARBAGE}", 1, "garbage.txt: "),
+    (f"simulate {GARBAGE}", 1, "garbage.txt"),
+    (f"simulate --synthetic winer --population {GARBAGE}", 1, "garbage.txt"),
+    # places that cannot be written
+    (f"backup {GARBAGE}", 2, "garbage.txt exists already"),
+    (f"backup {FOLDER}", 2, "folder exists already"),
+    ("backup none/at/all.tar.gz", 2, "none/at/all.tar.gz"),
+    (f"backup {GARBAGE}/b.tar.gz", 2, "no such folder as garbage.txt"),
+    (f"export {GARBAGE}", 2, "garbage.txt exists; name a new folder"),
+    ("export none/at/all", 2, "no such folder as none/at"),
+    (f"export {GARBAGE}/x.zip", 2, "no such folder as garbage.txt"),
+    # a state that does not allow it
+    ("author add ada", 1, "there is an author called ada already"),
+    ("demo", 1, "empty"),
+]
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A folder with the files above, beside a blog with one admin."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PUBLISHER_INSTANCE", str(environment.instance))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{PASSWORD}\n".encode())))
+    (tmp_path / GARBAGE).write_text("neither XML nor CSV\n")
+    (tmp_path / SECRET).write_text("for others\n")
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "full").touch()
+    # Root may read what nobody may: the answer of the system is given here instead.
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: Path(path).name != SECRET and allowed(path, mode)
+    )
+    site = open_site(environment)
+    with site.database.write() as db:
+        authors.add(db, "ada", PASSWORD, None, utc_now())
+    site.database.close()
+    mask = os.umask(0o077)
+    yield tmp_path
+    os.umask(mask)
+
+
+def answer(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a command as it is typed."""
+    try:
+        main(command.split())
+    except SystemExit as end:
+        told = capsys.readouterr()
+        return int(end.code or 0), told.out, told.err
+    told = capsys.readouterr()
+    return 0, told.out, told.err
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("command", "code", "message"), FAULTS, ids=[row[0] for row in FAULTS])
+def test_each_fault_has_its_code_and_one_line(
+    command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table, row by row."""
+    got, out, err = answer(command, capsys)
+    assert message in err
+    assert (got, out) == (code, "")
+    assert err.startswith("publisher: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_the_table_has_every_command() -> None:
+    """No command may come without its faults."""
+    met = {command.split()[0] for command, _, _ in FAULTS}
+    # Neither takes a name or a file; their faults are those of the installation, below.
+    assert set(COMMANDS) - met <= {"doctor"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "message"),
+    [
+        ("PUBLISHER_INSTANCE", "garbage.txt/instance", 1, "garbage.txt/instance cannot be written"),
+        ("PUBLISHER_DATABASE_URL", "sqlite:////none/at/all.db", 1, "/none/at/all.db"),
+        ("PUBLISHER_DATABASE_URL", "oracle://x", 2, "PUBLISHER_DATABASE_URL"),
+        ("PUBLISHER_DATABASE_URL", "nonsense", 2, "PUBLISHER_DATABASE_URL"),
+        ("PUBLISHER_SITE_URL", "ftp://x", 2, "PUBLISHER_SITE_URL: a http(s) address"),
+        ("PUBLISHER_SITE", "x", 2, "did you mean PUBLISHER_SITE_URL?"),
+    ],
+)
+@pytest.mark.parametrize("command", ["settings", "author list", "post list", "ttl", "river list"])
+def test_a_wrong_environment_is_named(
+    here: Path,
+    command: str,
+    name: str,
+    value: str,
+    code: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the command: the variable or the place, in one line."""
+    monkeypatch.setenv(name, value.replace("garbage.txt", str(here / GARBAGE)))
+    got, out, err = answer(command, capsys)
+    assert message in err
+    assert (got, out, err.count("\n")) == (code, "", 1)
