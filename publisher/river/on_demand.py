@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from publisher.base.errors import Conflict, InvalidData
 from publisher.core.polling import parse
@@ -76,7 +77,7 @@ class OnDemandPoller:
                 if (known := subscriptions.known_url(session, address)) is not None:
                     raise Conflict(f"already subscribed to {known.url}")
             first = asyncio.run(self._first_visit(address, secret))
-        if first.problem in _HOPELESS:
+        if first.problem in _HOPELESS or (first.problem == "dns" and _is_one_word(address)):
             raise InvalidData(f"{address}: {first.detail}")
         return self._enrol(address, first, folder, policy, secret)
 
@@ -141,6 +142,11 @@ class OnDemandPoller:
                     return owner
             await asyncio.sleep(0.2)
         return None
+
+
+def _is_one_word(url: str) -> bool:
+    """Whether the host's name has no dot: a typing mistake, unless it can be resolved."""
+    return "." not in (urlsplit(url).hostname or "")
 
 
 def _announced(first: Visit, choose_first: bool) -> str:

@@ -68,6 +68,9 @@ def read(job: Job, fetched: Fetched) -> Visit:
     """Read an answer: unchanged, a document, or the problem with it."""
     if fetched.problem:
         return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)
+    if fetched.not_modified and not fetched.conditional:
+        why = "the server says unchanged, although it was not asked whether"
+        return Visit(job, fetched, problem="status-304", detail=why)
     if fetched.not_modified:
         return Visit(job, fetched, content_hash=job.content_hash)
     if not fetched.ok:

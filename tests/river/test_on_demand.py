@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import func, select
 
+from publisher.base.errors import InvalidData
 from publisher.installation import Site
 from publisher.river.on_demand import OnDemandPoller
-from publisher.storage.tables.river import RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, rss
 from tests.river.test_worker import OPTIONS
@@ -33,3 +35,21 @@ def test_a_lease_lasts_in_real_time_on_a_fast_site(
     fast = replace(OPTIONS, clock_speed=60.0)
     OnDemandPoller(site.database, clock, fast).add(origin.serve("/f", route))
     assert leases == [timedelta(hours=10)]
+
+
+def test_a_word_is_no_address(site: Site, clock: FakeClock) -> None:
+    """What cannot be resolved and has no dot is a typing mistake, not a server that fails."""
+    with pytest.raises(InvalidData, match="notaurl"):
+        OnDemandPoller(site.database, clock, OPTIONS).add("notaurl")
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(RiverFeed)) == 0
+
+
+def test_a_304_to_a_first_request_is_a_problem(
+    site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """Nothing was ever had from there; it would read as well for ever."""
+    url = origin.serve("/f", Reply(304))
+    feed = OnDemandPoller(site.database, clock, OPTIONS).add(url)
+    assert feed.problem == "status-304"
+    assert feed.last_success_at is None
