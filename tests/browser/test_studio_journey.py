@@ -121,14 +121,20 @@ def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
     make_post(live.site, "As saved.", author_id=1)
     ada.goto("/studio/posts/1")
     ada.context.set_offline(True)
+    ada.locator("details.more > summary").click()
+    ada.fill("[name=enclosure_url]", "https://a.example/1.mp3")
+    ada.select_option("[name=kind]", "page")
     ada.fill(SOURCE, "As typed in the train.")
     expect(ada.locator(STATE)).to_contain_text("No connection")
     again = die_and_return(ada)
     again.goto("/studio/posts/1")
     expect(again.locator(SOURCE)).to_have_value("As typed in the train.")
     expect(again.locator("[data-banner]")).to_contain_text("Recovered")
+    expect(again.locator("[name=enclosure_url]")).to_have_value("https://a.example/1.mp3")
+    expect(again.locator("[name=kind]")).to_have_value("page")
     again.get_by_role("button", name="Discard it").click()
     expect(again.locator(SOURCE)).to_have_value("As saved.")
+    expect(again.locator("[name=kind]")).to_have_value("post")
 
 
 def test_recovery_of_a_note(ada: Page) -> None:
