@@ -82,25 +82,33 @@ def set_password(session: Session, author: Author, password: str) -> None:
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
 
 
-def check_throttle(session: Session, subjects: list[str], now: datetime) -> None:
-    """TooMany when one of `subjects` (keyed hashes) has failed too often lately."""
-    since = now - THROTTLE_WINDOW
+def reserve(session: Session, subjects: list[str], now: datetime) -> list[int]:
+    """Count a try as failed before it is made; `release` takes it back when it succeeds.
+
+    In a write transaction, so that of many tries at once, over all workers, no more than the limit
+    come to have their password looked at. Raises TooMany when one of `subjects` (keyed hashes) has
+    failed too often lately.
+    """
+    session.execute(delete(LoginFailure).where(LoginFailure.failed_at <= now - THROTTLE_WINDOW))
     for subject in subjects:
         count, oldest = session.execute(
             select(func.count(), func.min(LoginFailure.failed_at)).where(
-                LoginFailure.subject == subject, LoginFailure.failed_at > since
+                LoginFailure.subject == subject
             )
         ).one()
         if count >= MAX_FAILURES:
             wait = int((oldest + THROTTLE_WINDOW - now).total_seconds()) + 1
             minutes = -(-wait // 60)
             raise TooMany(f"too many failed logins; try again in {minutes} min", wait)
+    rows = [LoginFailure(subject=subject, failed_at=now) for subject in subjects]
+    session.add_all(rows)
+    session.flush()
+    return [row.id for row in rows]
 
 
-def note_failure(session: Session, subjects: list[str], now: datetime) -> None:
-    """Remember a failed login, and forget those that do not count any more."""
-    session.execute(delete(LoginFailure).where(LoginFailure.failed_at <= now - THROTTLE_WINDOW))
-    session.add_all(LoginFailure(subject=subject, failed_at=now) for subject in subjects)
+def release(session: Session, reserved: list[int]) -> None:
+    """The try succeeded: it counts against nobody."""
+    session.execute(delete(LoginFailure).where(LoginFailure.id.in_(reserved)))
 
 
 def subject(key: str, kind: str, value: str) -> str:

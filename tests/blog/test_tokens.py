@@ -1,10 +1,13 @@
 """API tokens: what they allow, and what is kept of them."""
 
+import threading
+from contextlib import suppress
+
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import InvalidInput, NotFound
-from publisher.blog import tokens
+from publisher.base.errors import InvalidInput, NotFound, TooMany
+from publisher.blog import authors, tokens
 from publisher.installation import Site
 from publisher.storage.tables.blog import ApiToken, Author
 from tests.conftest import FakeClock
@@ -66,3 +69,35 @@ def test_unknown_scopes_are_refused(site: Site, scopes: tuple[str, ...]) -> None
     author = make_author(site)
     with pytest.raises(InvalidInput), site.database.write() as db:
         tokens.create(db, author, scopes, site.clock())
+
+
+def test_many_tries_at_once_test_no_more_than_the_limit(site: Site) -> None:
+    """A try is counted before the password is looked at: twenty at once are five."""
+    began = threading.Barrier(20)
+    admitted: list[list[int]] = []
+
+    def attempt() -> None:
+        began.wait()
+        with suppress(TooMany), site.database.write() as db:
+            admitted.append(authors.reserve(db, ["somebody"], site.clock()))
+
+    threads = [threading.Thread(target=attempt) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(admitted) == authors.MAX_FAILURES
+    with site.database.write() as db:
+        authors.release(db, admitted[0])
+        assert authors.reserve(db, ["somebody"], site.clock())
+
+
+def test_all_tokens_of_an_author_end_together(site: Site) -> None:
+    """And nobody else's."""
+    ada, bob = make_author(site, "ada"), make_author(site, "bob")
+    with site.database.write() as db:
+        mine = [tokens.create(db, ada, ["create"], site.clock()) for _ in range(2)]
+        other = tokens.create(db, bob, ["create"], site.clock())
+        assert tokens.revoke_all(db, ada) == 2
+        assert [tokens.verify(db, token) for token in mine] == [None, None]
+        assert tokens.verify(db, other) is not None

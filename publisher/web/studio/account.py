@@ -40,18 +40,21 @@ def profile() -> Any:
 def password() -> Any:
     """A new password; every other browser is logged out. Wrong tries are throttled."""
     old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
-    with site().database.read() as db:
-        subject = authors.subject(current_app.config["SECRET_KEY"], "change", _me(db).name)
-        authors.check_throttle(db, [subject], now())
+    subject = authors.subject(current_app.config["SECRET_KEY"], "change", me().name)
+    with site().database.write() as db:
+        reserved = authors.reserve(db, [subject], now())
     try:
         with site().database.write() as db:
             writer = _me(db)
             accounts.change_password(db, writer, old, new)
+            authors.release(db, reserved)
+            if request.form.get("end_tokens"):
+                tokens.revoke_all(db, writer)
             token = authors.open_session(db, writer, request.user_agent.string, now())
     except FieldErrors as error:
-        if "old_password" in error.fields:
+        if "old_password" not in error.fields:
             with site().database.write() as db:
-                authors.note_failure(db, [subject], now())
+                authors.release(db, reserved)
         raise
     session["token"] = token
     return _done("The password is changed; all other browsers are logged out.")

@@ -38,14 +38,14 @@ def log_in() -> Any:
     name, password = request.form.get("name", "")[:200], request.form.get("password", "")[:1000]
     subjects = _subjects(name)
     try:
+        with site().database.write() as db:
+            reserved = authors.reserve(db, subjects, now())
         with site().database.read() as db:
-            authors.check_throttle(db, subjects, now())
             known = authors.authenticate(db, name, password)
         with site().database.write() as db:
+            authors.release(db, reserved)
             token = authors.open_session(db, known, request.user_agent.string, now())
     except Forbidden as error:
-        with site().database.write() as db:
-            authors.note_failure(db, subjects, now())
         return _login_page(str(error), error.http_status)
     except TooMany as error:
         headers = {"Retry-After": str(error.retry_after_seconds)}
