@@ -8,12 +8,13 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import RSS, moment_of
+from publisher.storage.columns import Base
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 
@@ -76,6 +77,10 @@ def examine_database(site: Site) -> Iterator[Finding]:
     """Integrity and foreign keys, where the database can tell."""
     if site.database.engine.dialect.name != "sqlite":
         return
+    there = set(inspect(site.database.engine).get_table_names())
+    if missing := sorted(set(Base.metadata.tables) - there):
+        detail = f"missing: {', '.join(missing)}; put a backup in its place: `publisher restore`"
+        yield Finding("tables", False, detail)
     with site.database.read() as db:
         verdict = db.scalar(text("PRAGMA integrity_check"))
         broken = len(db.execute(text("PRAGMA foreign_key_check")).all())
@@ -129,7 +134,10 @@ def _conditional(ask: Ask, plain: Answer, etag: str, modified: str) -> Iterator[
         same = matched.headers.get(name) == plain.headers.get(name) is not None
         yield Finding(f"{name} on 304", same, matched.headers.get(name, "(none)"))
     glued = ask("GET", FEED, {"If-None-Match": etag.removesuffix('"') + '-gzip"'})
-    yield Finding("glued -gzip", glued.status == 304, f"{glued.status}")
+    # A cache may answer in full: bytes are lost, no reader is told anything wrong.
+    whole = glued.status == 200 and glued.body == plain.body
+    detail = "200: a cache answers in full, which costs bytes alone" if whole else f"{glued.status}"
+    yield Finding("glued -gzip", glued.status == 304 or whole, detail)
     if not modified:
         # Two builds within one second: no date tells them apart, so none is given (H5).
         yield Finding("Last-Modified", True, "left out: two versions share its second")

@@ -5,6 +5,7 @@ whether anything is due, so that sleep, a restart or a second scheduler do no ha
 """
 
 import ctypes
+import logging
 import math
 import os
 import signal
@@ -151,6 +152,8 @@ def run_forever(parent_pid: int) -> None:
     """
     stop = threading.Event()
     logs.configure()
+    # A tick that finds the one before still at work is skipped: that is meant, and no news.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
     site = open_site(read_environment())
     bell = site.database.listen()
 
