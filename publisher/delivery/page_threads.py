@@ -21,7 +21,7 @@ from publisher.base.dates import format_rfc822
 from publisher.delivery.http_head import Environ
 from publisher.feeds.conditional import accepts_gzip
 
-THREADS, MOST_AT_ONCE = 8, 48
+THREADS, MOST_AT_ONCE = 8, 128
 PART_BYTES = 256 * 1024
 STUCK_SECONDS = 60.0
 LEAST_GZIP_BYTES = 1_000
