@@ -176,7 +176,7 @@ def _frequency(updates: float) -> str:
         rounded = round(updates)
         number = NUMBERS[rounded] if rounded < len(NUMBERS) else str(rounded)
         return f"about {number} updates an hour"
-    if updates >= 0.75:
+    if updates >= 2 / 3:  # below, the hours between two updates are two or more
         return "about one update an hour"
     if updates >= 0.05:
         return f"an update every {round(1 / updates)} hours"

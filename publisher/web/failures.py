@@ -11,18 +11,24 @@ from publisher.web.context import wants_json
 
 # Status: heading, and what is said when nobody said it better.
 WORDS = {
-    400: ("That did not work", "The request could not be understood."),
-    403: ("Not yours", "You may not do this."),
+    400: ("Something was wrong with that request", "The request could not be understood."),
+    403: ("No permission", "You may not do this."),
     404: ("Nothing here", "There is no such page. Its address may have been mistyped."),
-    405: ("That did not work", "This address does not take that kind of request."),
+    405: (
+        "Something was wrong with that request",
+        "This address does not take that kind of request.",
+    ),
     409: ("Changed meanwhile", "Somebody else changed this meanwhile."),
     410: ("Gone", "This was deleted by its author."),
     413: ("Too large", f"A file may have {limit_text()}, a text a million characters."),
-    415: ("That did not work", "This kind of content is not taken."),
-    422: ("That did not work", "Some of this cannot be taken as it is."),
-    429: ("Too often", "Too many tries; wait a little."),
+    415: ("Something was wrong with that request", "This kind of content is not taken."),
+    422: ("Something was wrong with that request", "Some of this cannot be taken as it is."),
+    429: ("Slow down", "Too many tries; wait a little."),
     500: ("Something went wrong", "The mistake is ours and has been noted. Try again later."),
-    503: ("Not now", "The site cannot answer at the moment. Nothing was lost; try again soon."),
+    503: (
+        "Temporarily unavailable",
+        "The site cannot answer at the moment. Nothing was lost; try again soon.",
+    ),
 }
 LONE_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>{status}</title>'

@@ -1,16 +1,18 @@
 """The globals and filters of all templates: addresses of our files, author, settings, dates."""
 
+import re
 from datetime import datetime
+from html import unescape
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from flask import Flask, g
+from flask import Flask, current_app, g, request
 from werkzeug.local import LocalProxy
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.base.text import first_picture, first_words
-from publisher.blog.permissions import is_admin
+from publisher.blog.permissions import is_admin, may_edit
 from publisher.blog.posts import path, path_of
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post
@@ -37,6 +39,7 @@ def prepare(app: Flask) -> None:
         path_of=path_of,
         current_author=LocalProxy(author),
         is_admin=lambda: is_admin(author()),
+        may_edit_here=may_edit_here,
         better_address=site_address.better,
         address_fixed=lambda: bool(site().environment.site_url),
     )
@@ -55,6 +58,7 @@ def prepare(app: Flask) -> None:
         first_words=first_words,
         first_picture=first_picture,
         description=description,
+        reading_minutes=reading_minutes,
         kilobytes=kilobytes,
         minutes=minutes,
         agent=agent,
@@ -132,6 +136,28 @@ def url(place: str, page: str = "/") -> str:
 def description(post: Post) -> str:
     """What a post is about, in a line: the author's summary, else its first words."""
     return post.summary or first_words(post.html, _DESCRIPTION_LENGTH)
+
+
+def reading_minutes(html: str) -> int:
+    """How long a text takes to read at 230 words a minute; 0 for less than two minutes.
+
+    Scripts without spaces count two characters as a word.
+    """
+    text = unescape(re.sub(r"<[^>]*>", " ", html))
+    dense = len(re.findall("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]", text))
+    minutes = round((len(text.split()) + dense / 2) / 230)
+    return minutes if minutes > 1 else 0
+
+
+def may_edit_here(post: Post) -> bool:
+    """Whether this browser is logged in as somebody who may edit `post`.
+
+    Without a cookie nobody is looked up: readers' pages stay as cheap as they were.
+    """
+    if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
+        return False
+    person = author()
+    return person is not None and may_edit(person, post)
 
 
 def kilobytes(count: int) -> str:

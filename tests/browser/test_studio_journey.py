@@ -333,7 +333,9 @@ def test_two_tabs(ada: Page, live: Live) -> None:
     other.fill(SOURCE, "The cat sat down.")
     expect(other.locator(STATE)).to_contain_text("saved elsewhere")
     other.get_by_role("button", name="Update").click()
-    expect(other.get_by_role("heading", name="Saved elsewhere meanwhile")).to_be_visible()
+    expect(
+        other.get_by_role("heading", name="This post was changed in another tab")
+    ).to_be_visible()
     expect(other.locator(".diff del")).to_contain_text("black")
     expect(other.locator(".diff ins")).to_contain_text("down")
     expect(other.locator("#editor " + SOURCE)).to_have_value("The cat sat down.")

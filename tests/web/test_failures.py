@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
 from publisher.web import rendering
+from tests.factories import make_author
 
 
 def raising(error: Exception) -> Any:
@@ -86,8 +87,9 @@ def test_other_methods_are_refused(client: FlaskClient) -> None:
     assert "GET" in answer.headers["Allow"]
 
 
-def test_a_forged_form_is_refused(client: FlaskClient) -> None:
+def test_a_forged_form_is_refused(client: FlaskClient, site: Site) -> None:
     """A form without our token changes nothing and leads to the login form, or says what to do."""
+    make_author(site)
     answer = client.post("/studio/login", data={"name": "ada"})
     assert answer.status_code == 401
     assert 'name="password"' in answer.text

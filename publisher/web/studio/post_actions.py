@@ -3,6 +3,7 @@
 from typing import Any
 
 from flask import Blueprint, flash, redirect, url_for
+from markupsafe import Markup
 
 from publisher.base.errors import Conflict
 from publisher.blog import permissions, posts, previews, published
@@ -20,10 +21,10 @@ def undo(post_id: int) -> Any:
         with site().database.write() as db:
             posts.unschedule(db, permissions.editable(db, me(), post_id))
     except Conflict:
-        flash("Too late to hold it back: readers have it. You can edit or delete it.", "wrong")
+        flash("Too late to cancel: readers have it. You can edit or delete it.", "wrong")
     else:
         shared.feeds_changed()
-        flash("UnsavedForm back: it is a draft again, and no reader has seen it.", "done")
+        flash("Publishing cancelled. It is a draft again; nobody has seen it.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))
 
 
@@ -35,7 +36,9 @@ def publish_now(post_id: int) -> Any:
         post = permissions.editable(db, me(), post_id)
         if post.status == "scheduled":
             posts.publish(db, post, now(), now())
+        view = Markup('Published. <a href="{}">View {}</a>').format(posts.path(post), post.kind)
     shared.feeds_changed()
+    flash(view, "done")
     return redirect(url_for("studio.home.page"))
 
 

@@ -10,7 +10,7 @@ from publisher.blog import autosave, editing, permissions, previews, revisions
 from publisher.blog.difference import Piece, difference
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
-from publisher.web.rendering import clock, sentence, settings
+from publisher.web.rendering import clock, moment, sentence, settings
 from publisher.web.studio import forms, media, shared
 from publisher.web.studio.forms import Typed
 
@@ -60,8 +60,8 @@ def save(post_id: int) -> Any:
         notice = f"This was not saved: {error}. Your text is still here."
         return show(typed, post_id, notice=notice), error.http_status
     shared.feeds_changed()
-    if post.status != "scheduled":
-        flash(f"Saved {clock(now())}." if post.status == "draft" else "Updated.", "done")
+    if words := _done(post, typed):
+        flash(words, "done")
     return redirect(url_for(".edit", post_id=post.id, done=post_id or "new"))
 
 
@@ -98,6 +98,16 @@ def show(
             seconds_left=shared.seconds_left,
             opened=forms.civil(now(), settings().zone),
         )
+
+
+def _done(post: Post, typed: Typed) -> str:
+    """What became of the post; nothing in the undo window, whose bar says it."""
+    if post.status == "draft":
+        return f"Saved {clock(now())}."
+    if post.status == "published":
+        return "Updated." if typed.place == "keep" else "Published."
+    waits = post.scheduled_at and typed.place == "later"
+    return f"Scheduled for {moment(post.scheduled_at)}." if waits and post.scheduled_at else ""
 
 
 def _submit(typed: Typed, post_id: int) -> Post:

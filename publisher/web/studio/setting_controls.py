@@ -63,7 +63,7 @@ _GROUPS = (
         ),
     ),
     Group(
-        "How soon readers come back",
+        "How often readers should check",
         (
             Control("poll_minutes", "Fresher or quieter", kind="freshness"),
             Control(
@@ -98,7 +98,7 @@ _GROUPS = (
             ),
             Control(
                 "profile",
-                "What your habits are told apart by",
+                "What to learn from",
                 kind="choice",
                 options=tuple((name, _PROFILE_WORDS.get(name, name)) for name in PROFILES),
             ),
@@ -150,11 +150,11 @@ _GROUPS = (
             Control("readers_days", "Days to keep the counts of polls", kind="number"),
             Control(
                 "fairness",
-                "Readers that ask far too often",
+                "Abusive feed readers",
                 kind="radios",
                 options=(
-                    ("off", "are answered"),
-                    ("on", "are told to wait, where they also ignore what they fetched before"),
+                    ("off", "serve them"),
+                    ("on", "ask them to slow down (429)"),
                 ),
             ),
         ),

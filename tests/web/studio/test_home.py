@@ -19,7 +19,7 @@ def test_note_in_two_keystrokes(ada: Browser, site: Site, clock: FakeClock) -> N
     assert "reaches readers at 09:31:00" in page
     assert the_post(site).scheduled_at == clock() + timedelta(seconds=60)
     answer = ada.post("/studio/posts/1/undo")
-    assert "UnsavedForm back" in ada.get(answer.location or "")
+    assert "Publishing cancelled" in ada.get(answer.location or "")
     assert the_post(site).status == "draft"
     with site.database.read() as db:
         assert db.query(Update).count() == 0

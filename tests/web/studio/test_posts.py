@@ -23,7 +23,7 @@ def test_list(ada: Browser, site: Site, clock: FakeClock) -> None:
     older = ada.get(link[1].replace("&amp;", "&"))
     assert "Post number 0." in older
     assert "Post number 1." not in older
-    assert "No post is like that" in ada.get("/studio/posts?q=nothing+of+it")
+    assert "No posts match" in ada.get("/studio/posts?q=nothing+of+it")
 
 
 def test_list_says_how_many_readers_have_each_post(

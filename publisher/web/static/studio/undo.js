@@ -7,10 +7,13 @@ export function bindUndo() {
     const tick = () => {
       const left = Math.ceil((end - performance.now()) / 1000);
       if (left > 0) {
-        words.textContent = `reaches readers in ${left}\u00a0s`;
+        words.textContent = `${bar.dataset.kind === "page" ? "goes live" : "reaches readers"} in ${left}\u00a0s`;
         setTimeout(tick, 250);
       } else {
-        words.textContent = "is out.";
+        const view = document.createElement("a");
+        view.href = bar.dataset.view;
+        view.textContent = `View ${bar.dataset.kind === "page" ? "page" : "post"}`;
+        words.replaceChildren("is published. ", view);
         bar.querySelector(".row").hidden = true;
         bar.classList.add("over");
       }

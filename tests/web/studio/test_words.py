@@ -1,0 +1,80 @@
+"""What the studio says is true: during the undo minute, after it, and for pages."""
+
+import pytest
+from flask import Flask
+
+from publisher.installation import Site
+from publisher.publishing.rebuild import refresh
+from publisher.web.day_strip import _frequency, span
+from publisher.web.rendering import reading_minutes
+from tests.conftest import FakeClock
+from tests.factories import make_post
+from tests.web.studio.browser import Browser, number
+
+
+def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """While the first post waits, nothing says that there is none, nor that it is scheduled."""
+    assert "Nothing has been published yet" in ada.get("/studio/")
+    ada.post("/studio/", source="Hello.", action="publish")
+    page = ada.get("/studio/")
+    assert "The first post is on its way." in page
+    assert "Nothing has been published yet" not in page
+    editor = ada.get("/studio/posts/1")
+    assert 'value="now" checked' in editor
+    assert 'value="later" checked' not in editor
+    clock.forward(seconds=61)
+    refresh(site, clock())
+    assert "The first post is on its way." not in ada.get("/studio/")
+    assert "View post" in ada.get("/studio/posts/1")
+
+
+def test_sent_at_once_there_is_a_link(ada: Browser) -> None:
+    """After "Send it now" the post is one click away."""
+    ada.post("/studio/", source="Hello.", action="publish")
+    ada.post("/studio/posts/1/now")
+    page = ada.get("/studio/")
+    assert "Published." in page
+    assert ">View post</a>" in page
+
+
+def test_a_schedule_is_confirmed(ada: Browser) -> None:
+    """With its date, in the author's time."""
+    answer = ada.post("/studio/posts/new", source="Soon.", place="later", at="2024-03-05T08:00")
+    assert "Scheduled for 5 March 2024, 08:00." in ada.get(answer.location or "")
+
+
+def test_a_page_reaches_no_readers(ada: Browser) -> None:
+    """It goes live: feeds do not carry pages."""
+    answer = ada.post("/studio/posts/new", source="Me.", kind="page", title="Me", place="now")
+    page = ada.get(f"/studio/posts/{number(answer)}")
+    assert "goes live at" in page
+    assert "reaches readers" not in page
+
+
+def test_date_and_edit_link_stand_above_the_text(ada: Browser, app: Flask, site: Site) -> None:
+    """The date comes first, tags last; only who may edit the post is offered to."""
+    make_post(site, "The text itself.", title="Title", tags=["feeds"])
+    for path in ("/posts/title", "/"):
+        page = ada.get(path)
+        body = page[page.index("<main") :]
+        assert body.index("4 March 2024") < body.index("The text itself.") < body.index("/tags/")
+        assert '<a class="no-print" href="/studio/posts/1">Edit</a>' in body
+        assert ">Edit</a>" not in app.test_client().get(path).text
+        assert 'dir="auto"' in body
+        assert '<p><a href="/subscribe">Subscribe</a>' in body
+
+
+@pytest.mark.parametrize(
+    ("html", "minutes"),
+    [("<p>short</p>", 0), ("<p>" + "word " * 690 + "</p>", 3), ("<p>" + "\u6587" * 920, 2)],
+)
+def test_reading_time(html: str, minutes: int) -> None:
+    """Whole minutes, from two on; Chinese has no spaces to count."""
+    assert reading_minutes(html) == minutes
+
+
+def test_singular_and_plural_of_what_the_strip_says() -> None:
+    """Never "every 1 hours"."""
+    said = {_frequency(n / 100) for n in range(400)}
+    assert not [words for words in said if "every 1 hours" in words or "1 updates" in words]
+    assert (span(1), span(60)) == ("1 minute", "60 minutes")
