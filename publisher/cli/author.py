@@ -29,16 +29,21 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 @author.command("password")
 @click.argument("name")
 @password_option
-def reset(name: str, password_stdin: bool) -> None:
-    """Set a new password; ends the author's sessions."""
-    from publisher.blog import authors
+@click.option("--keep-tokens", is_flag=True, help="let programs go on with their tokens")
+def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
+    """Set a new password; ends the author's sessions and tokens."""
+    from publisher.blog import authors, tokens
 
     here = site()
     with here.database.read() as db:
         authors.named(db, name)  # before anybody is asked to think of a password
     secret = password(password_stdin)
     with here.database.write() as db:
-        authors.set_password(db, authors.named(db, name), secret)
+        who = authors.named(db, name)
+        authors.set_password(db, who, secret)
+        ended = 0 if keep_tokens else tokens.revoke_all(db, who)
+    if ended:
+        click.echo(f"{ended} API tokens do not work any more (--keep-tokens keeps them)", err=True)
 
 
 @author.command("role")
