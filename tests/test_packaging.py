@@ -128,7 +128,8 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
 def test_simulate_says_what_to_type(tmp_path: Path) -> None:
     """Without the numeric libraries: one line, exit 1."""
     hide = "import importlib.util as u; old = u.find_spec; u.find_spec = lambda n, *a: None"
-    code = f"{hide}; import sys; sys.argv[1:] = ['simulate', 'x.csv']; import publisher.cli as c"
+    asked = "import sys; sys.argv[1:] = ['simulate', '--synthetic', 'winer']"
+    code = f"{hide}; {asked}; import publisher.cli as c"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; c.main()"],
         cwd=ROOT, capture_output=True, text=True, check=False,
