@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
 from publisher.blog.content_fields import Choice, Field, Paragraphs, Slug, Source, Tags
 from publisher.blog.enclosures import EnclosureField
-from publisher.feeds.channel import Attachment
 from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
 
 

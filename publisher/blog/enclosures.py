@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
 from publisher.blog.content_fields import Field
-from publisher.feeds.channel import Attachment
 
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
 

@@ -151,8 +151,8 @@ def delete(address: str) -> None:
 
 def _at(db: "Session", here: "Site", address: str) -> "Post":
     """The post that a person means by an address, a path or a slug; NotFound when there is none."""
+    from publisher.blog.post_addresses import post_at
     from publisher.blog.posts import path_of
-    from publisher.web.micropub.addresses import post_at
 
     spellings = [address]
     if "/" not in address:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import Conflict
 from publisher.blog import authors, media, posts, update_log
 from publisher.blog.media import Accepted
@@ -19,7 +20,6 @@ from publisher.demo.text import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
-from publisher.feeds.channel import Attachment
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Author, Post
 

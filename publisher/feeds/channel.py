@@ -4,22 +4,9 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from publisher.base.attachment import Attachment
+
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """A file that an item carries (a podcast episode)."""
-
-    url: str
-    content_type: str
-    bytes: int
-    seconds: int = 0
-
-    @property
-    def is_audio(self) -> bool:
-        """Whether podcast players want it."""
-        return self.content_type.startswith("audio/")
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
+from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
-from publisher.feeds.channel import Attachment, Channel, Item
+from publisher.feeds.channel import Channel, Item
 
 CONTENT_TYPE = "application/feed+json; charset=utf-8"
 VERSION = "https://jsonfeed.org/version/1.1"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
 from publisher.blog import enclosures
-from publisher.feeds.channel import Attachment
 
 URL = "https://cdn.example/1.mp3"
 

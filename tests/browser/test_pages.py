@@ -2,8 +2,8 @@
 
 import pytest
 
+from publisher.base.attachment import Attachment
 from publisher.blog import posts
-from publisher.feeds.channel import Attachment
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_author, make_post
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from lxml.etree import fromstring
 
-from publisher.feeds.channel import Attachment, Channel, Cloud, Item
+from publisher.base.attachment import Attachment
+from publisher.feeds.channel import Channel, Cloud, Item
 
 GOLDEN = Path(__file__).parent / "golden"
 MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)

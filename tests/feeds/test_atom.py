@@ -3,8 +3,8 @@
 import feedparser
 import pytest
 
+from publisher.base.attachment import Attachment
 from publisher.feeds import atom
-from publisher.feeds.channel import Attachment
 from tests.feeds.samples import GOLDEN, HOME, channel, everything, item, parse, texts
 
 

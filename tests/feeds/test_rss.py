@@ -8,8 +8,9 @@ from datetime import timedelta, timezone
 import feedparser
 import pytest
 
+from publisher.base.attachment import Attachment
 from publisher.feeds import rss
-from publisher.feeds.channel import Attachment, Cloud
+from publisher.feeds.channel import Cloud
 from publisher.feeds.syndication import update_rate
 from tests.feeds.samples import GOLDEN, HOME, MORNING, channel, everything, item, parse, texts
 

@@ -5,9 +5,9 @@ from typing import BinaryIO
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, tostring
 
+from publisher.base.attachment import Attachment
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.feeds.channel import Attachment
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 BASE = "{http://www.w3.org/XML/1998/namespace}base"

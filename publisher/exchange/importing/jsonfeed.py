@@ -3,10 +3,10 @@
 import json
 from typing import Any, BinaryIO
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.feeds.channel import Attachment
 
 
 def read(stream: BinaryIO) -> Batch:

@@ -4,9 +4,9 @@ from functools import partial
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
+from publisher.base.attachment import Attachment
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.feeds.channel import Attachment
 from publisher.storage.tables.blog import SourceFormat
 
 CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"

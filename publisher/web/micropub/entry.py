@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.blog.content import FIELDS, Content, checked
 from publisher.blog.media import PREFIX, is_name
-from publisher.feeds.channel import Attachment
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 
 Properties = dict[str, list[Any]]

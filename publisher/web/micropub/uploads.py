@@ -10,10 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidInput
 from publisher.blog import media, sounds
 from publisher.blog.media import Accepted
-from publisher.feeds.channel import Attachment
 from publisher.storage.tables.blog import Media
 
 

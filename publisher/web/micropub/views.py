@@ -11,14 +11,14 @@ from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.blog import media, permissions, posts
+from publisher.blog import media, permissions, post_addresses, posts
 from publisher.blog.content import Content
 from publisher.blog.published import is_public
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import ApiToken, Post
 from publisher.web.context import now, site
-from publisher.web.micropub import addresses, entry, uploads
+from publisher.web.micropub import entry, uploads
 from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
 from publisher.web.micropub.request import ACTIONS, MicropubRequest, read_request
 
@@ -89,7 +89,7 @@ def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     post = _own(db, token, wanted.url)
     before = _entry_of(db, post)
     after = entry.changed(before, wanted.update)
-    addresses.given_out(db, post)  # it is how the program knows the post
+    post_addresses.given_out(db, post)  # it is how the program knows the post
     address, old = posts.path(post), posts.content(db, post)
     value = entry.to_content(after, old)
     if value.enclosure != old.enclosure:
@@ -154,7 +154,7 @@ def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
 
 def _post_at(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
     """The post at `url`; somebody else's draft is not there at all."""
-    post = addresses.post_at(db, site().site_url, url)
+    post = post_addresses.post_at(db, site().site_url, url)
     hidden = post is None or not permissions.may_see(token.author, post)
     if post is None or hidden or (post.status == "deleted" and not deleted):
         raise InvalidInput("url: there is no such post on this site")
@@ -211,7 +211,7 @@ def _source(token: ApiToken) -> dict[str, Any]:
 
 
 def _at(db: Session, post: Post, status: int) -> Response:
-    addresses.given_out(db, post)
+    post_addresses.given_out(db, post)
     return Response(status=status, headers={"Location": site().site_url + posts.path(post)})
 
 

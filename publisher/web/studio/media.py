@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import Blueprint, jsonify, request
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
 from publisher.base.text import clean
 from publisher.blog import enclosures, media
-from publisher.feeds.channel import Attachment
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.forms import Typed
 

@@ -14,6 +14,7 @@ from PIL import Image
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.attachment import Attachment
 from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.blog import authors, media, posts
@@ -28,7 +29,6 @@ from publisher.exchange.importing import (
     sources,
     writer,
 )
-from publisher.feeds.channel import Attachment
 from publisher.installation import Site, open_site
 from publisher.settings import Settings, store_setting
 from publisher.storage.tables.blog import (

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
 from publisher.blog import posts, published, search, update_log
 from publisher.exchange.importing import summary
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.feeds.channel import Attachment
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from tests.conftest import MONDAY_MORNING, FakeClock

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from publisher.base.attachment import Attachment
 from publisher.exchange.importing import wxr
 from publisher.exchange.importing.imported import Batch
-from publisher.feeds.channel import Attachment
 from tests.exchange.importing.conftest import one, read
 
 EXPORT = """<?xml version="1.0" encoding="UTF-8" ?>

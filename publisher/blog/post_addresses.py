@@ -1,4 +1,4 @@
-"""Addresses in Micropub requests: every one that was ever given out leads to its post."""
+"""Posts by address: every address that was ever given out leads to its post."""
 
 from urllib.parse import unquote, urlsplit
 
