@@ -336,7 +336,6 @@ SAME_THING = {
     "search": "the search, and its page",
     "settings": "the settings, and their page",
     "sitemap": "the addresses for search engines, and the document with them",
-    "tables": "the counts of the decision, and the database's rows",
     "tags": "tags, and the page of one",
     "text": "text without markup, and a text of the demonstration",
     "timelines": "update histories, and the command line's ways to name them",

@@ -29,8 +29,8 @@ def ttl(at: datetime | None, as_json: bool) -> None:
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
+    from publisher.core.ttl import counts
     from publisher.core.ttl import decision as rules
-    from publisher.core.ttl import tables
     from publisher.core.ttl.reasons import explain
     from publisher.publishing.rebuild import decision_at
 
@@ -54,8 +54,8 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "menu": decision.rule.menu.text,
         "warm_up": {
             "days": round(days, 2),
-            "days_needed": tables.WARM_UP_DAYS,
+            "days_needed": counts.WARM_UP_DAYS,
             "updates": known.updates,
-            "updates_needed": tables.WARM_UP_UPDATES,
+            "updates_needed": counts.WARM_UP_UPDATES,
         },
     }

@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """What a server said; header names are in lower case."""
 
     status: int
@@ -39,7 +39,7 @@ class Answer:
     body: bytes
 
 
-Ask = Callable[[str, str, Mapping[str, str]], Answer]
+Ask = Callable[[str, str, Mapping[str, str]], HttpAnswer]
 
 
 def examine(environment: Environment, url: str | None = None) -> Iterator[Finding]:
@@ -127,7 +127,7 @@ def examine_http(ask: Ask) -> Iterator[Finding]:
     yield Finding("garbage", garbage.status == 200, f"{garbage.status}")
 
 
-def _conditional(ask: Ask, plain: Answer, etag: str, modified: str) -> Iterator[Finding]:
+def _conditional(ask: Ask, plain: HttpAnswer, etag: str, modified: str) -> Iterator[Finding]:
     matched = ask("GET", FEED, {"If-None-Match": etag})
     yield Finding("If-None-Match", matched.status == 304 and not matched.body, f"{matched.status}")
     for name in ("etag", "cache-control", "vary"):
@@ -153,9 +153,9 @@ def ask_app(environment: Environment) -> Ask:
     """Ask the application in this process."""
     client = create_app(environment).test_client()
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> Answer:
+    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         got = client.open(path, method=method, headers=dict(headers))
-        return Answer(got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data)
+        return HttpAnswer(got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data)
 
     return ask
 
@@ -166,12 +166,12 @@ def ask_url(url: str) -> Ask:
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> Answer:
+    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         connection = kind(parts.netloc, timeout=10)
         try:
             connection.request(method, parts.path.rstrip("/") + path, headers=dict(headers))
             got = connection.getresponse()
-            return Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
+            return HttpAnswer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
         finally:
             connection.close()
 

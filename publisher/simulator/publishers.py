@@ -11,11 +11,11 @@ from publisher.core.civil import DAY_SECONDS, hour_end, hour_start, local_second
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
+from publisher.core.ttl.counts import SIZES, History, Past, Tables, knows_enough, record
 from publisher.core.ttl.forecast import STEP_SECONDS
 from publisher.core.ttl.freshness import SLOTS, slot_of
 from publisher.core.ttl.rule import EXACT, RuleNumbers, TtlRule, numbers
 from publisher.core.ttl.skip_hours import WATCHED_DAYS, active_bits, quiet_bits
-from publisher.core.ttl.tables import SIZES, History, Past, Tables, knows_enough, record
 from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
 from publisher.simulator.responses import DOCUMENT, QUIET, RENEWED
 from publisher.simulator.timelines import Timeline

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from publisher.base.environment import Environment
 from publisher.cli import cli
 from publisher.installation import Site
-from publisher.operations.doctor import Answer, Finding, ask_app, examine_database, examine_http
+from publisher.operations.doctor import Finding, HttpAnswer, ask_app, examine_database, examine_http
 from publisher.publishing.rebuild import rebuild
 
 
@@ -36,11 +36,11 @@ def test_a_cache_that_answers_in_full_is_no_fault(
     rebuild(site, site.clock())
     direct = ask_app(environment)
 
-    def through_cache(method: str, path: str, headers: Mapping[str, str]) -> Answer:
+    def through_cache(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         if not headers.get("If-None-Match", "").endswith('-gzip"'):
             return direct(method, path, headers)
         full = direct(method, path, {})
-        return Answer(status, full.headers, full.body if status == 200 else b"")
+        return HttpAnswer(status, full.headers, full.body if status == 200 else b"")
 
     assert bad(list(examine_http(through_cache))) == complaints
 

@@ -13,8 +13,8 @@ from publisher.core.polling.answer import DATED, NEW_ITEMS
 from publisher.core.polling.policy import Numbers, Rule, State
 from publisher.core.specs import Option
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
+from publisher.core.ttl.counts import PRIOR_UPDATES, decay, exposure_days
 from publisher.core.ttl.rule import POLL_MINUTES
-from publisher.core.ttl.tables import PRIOR_UPDATES, decay, exposure_days
 
 HOUR = 3600
 DAY = 86400

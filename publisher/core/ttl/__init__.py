@@ -2,14 +2,14 @@
 
 Theory of operation
 
-1. What is kept (`tables`, `activity`). Each update adds one to four tables: 24 hours of the day, 7
+1. What is kept (`counts`, `activity`). Each update adds one to four tables: 24 hours of the day, 7
    weekdays, 168 hours of the week, 288 five minutes of the day, all on the author's clock (Winer
    2002: "a persistent array of 24 elements"). Counts halve every 90 days, c(t) = sum 2^-(age / H),
    and so does the time in which they were gathered, d(t) = H / ln 2 * (1 - 2^-(watched / H)) days.
    Two more tables say, by how long it had been silent, how many updates came (`seen`) and how many
    the hours of the week had let expect (`due`); these fade twice as fast.
 
-2. What is expected (`tables`, `forecast`). A rate is a count over d(t), drawn to a simpler rate by
+2. What is expected (`counts`, `forecast`). A rate is a count over d(t), drawn to a simpler rate by
    a few updates' weight (empirical Bayes with fixed priors), as small counts say little:
        hour      r_h = (c_h + 1/4 / 24) / d                        a quarter of an update a day
        weekday   f_w = (c_w + 1) / (mean c_w + 1)
@@ -49,6 +49,6 @@ Sources: Dave Winer, "Algorithm for ttl element" (2002); RSS 2.0 (ttl, skipHours
 Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts; Howard, "Dynamic
 programming and Markov processes" (1960). `docs/evidence.md` has what each part is worth.
 
-`tables`, `forecast`, `planner` and `choice` are plain functions over indexable numbers and named
+`counts`, `forecast`, `planner` and `choice` are plain functions over indexable numbers and named
 tuples: the live site runs them on lists, the simulator compiles the very same functions.
 """

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from publisher.core.civil import DAY_SECONDS, instant, seconds, zone_table
-from publisher.core.ttl.tables import SIZES, History, Past, Tables, decay, record
+from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay, record
 
 HALF_LIFE_DAYS = 90
 FORMAT = 2  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log

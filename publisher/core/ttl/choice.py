@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from publisher.core.civil import Zone, hour_end, period
+from publisher.core.ttl.counts import SIZES, History, Past, exposure, knows_enough, silence_factors
 from publisher.core.ttl.forecast import (
     STEP_SECONDS,
     Curve,
@@ -20,14 +21,6 @@ from publisher.core.ttl.rule import (
     WARM_UP_SECONDS,
     WEEK_MINUTE,
     RuleNumbers,
-)
-from publisher.core.ttl.tables import (
-    SIZES,
-    History,
-    Past,
-    exposure,
-    knows_enough,
-    silence_factors,
 )
 
 

@@ -25,11 +25,11 @@ from publisher.core.civil import (
 )
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import begin_of, choose, forecast, workspace
+from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries
 from publisher.core.ttl.planner import Problem, hidden
 from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
-from publisher.core.ttl.tables import exposure, hour_rate, knows_enough
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
 AFTER_POST_SECONDS = 60  # by then a scheduled post is in the feed

@@ -7,8 +7,7 @@ from math import exp
 from typing import NamedTuple
 
 from publisher.core.civil import end_of_hour, period, period_from, week_hour
-from publisher.core.ttl.rule import DAY, WEEK_MINUTE
-from publisher.core.ttl.tables import (
+from publisher.core.ttl.counts import (
     AGES,
     Counts,
     Exposure,
@@ -19,6 +18,7 @@ from publisher.core.ttl.tables import (
     week_rate,
     weekday_mean,
 )
+from publisher.core.ttl.rule import DAY, WEEK_MINUTE
 
 STEP_SECONDS = 300
 STEP_MINUTES = 5.0

@@ -16,8 +16,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from publisher.core.civil import HOUR_SECONDS, hour_start
+from publisher.core.ttl.counts import Counts, History
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve
-from publisher.core.ttl.tables import Counts, History
 
 SLOTS = 12  # five minutes of an hour
 SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day

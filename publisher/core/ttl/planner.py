@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
 from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
 from publisher.core.ttl.rule import RuleNumbers
-from publisher.core.ttl.tables import Counts, Exposure, Tables, hour_rate
 
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
+from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
-from publisher.core.ttl.tables import WARM_UP_DAYS, WARM_UP_UPDATES
 
 
 def explain(decision: Decision) -> list[str]:

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds
 from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.counts import History, decay
 from publisher.core.ttl.decision import warming_up
-from publisher.core.ttl.tables import History, decay
 
 WATCHED_DAYS = 28
 MOST_HOURS = 16  # more would leave obedient readers less than a working day

@@ -7,6 +7,7 @@ import pytest
 
 from publisher.core.civil import seconds, zone_table
 from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.decision import decide, max_age_by_minute
 from publisher.core.ttl.forecast import Curve
 from publisher.core.ttl.freshness import (
@@ -20,7 +21,6 @@ from publisher.core.ttl.freshness import (
     usual_cost,
 )
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.tables import SIZES, History, Past, Tables
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 EMPTY = Tables(*([0.0] * size for size in SIZES))
