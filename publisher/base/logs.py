@@ -29,7 +29,7 @@ def configure() -> None:
     trace = [] if human else [structlog.processors.dict_tracebacks]
     structlog.configure(
         processors=[*shared, *trace, renderer],
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=_to_standard_error,
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=False,
     )
@@ -40,6 +40,11 @@ def configure() -> None:
         )
     )
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+
+
+def _to_standard_error(*_: Any) -> structlog.WriteLogger:
+    """A logger on standard error as it is now: who redirects it gets what is said afterwards."""
+    return structlog.WriteLogger(sys.stderr)
 
 
 def hide_secrets(

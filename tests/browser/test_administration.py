@@ -27,7 +27,9 @@ def test_a_mistake_is_found_and_mended(browse: Browse, log_in: Callable[[Page], 
     page.get_by_label("Title").fill("Morning Notes")
     page.get_by_label("Time zone").fill("Mars/Olympus")
     page.get_by_role("button", name="Save").click()
-    assert first_problem(page) == "No such time zone"
+    assert first_problem(page) == (
+        "No time zone is called 'Mars/Olympus'; try the largest city nearby, such as Berlin."
+    )
     page.get_by_role("alert").get_by_role("link").click()
     assert page.url.endswith("#f-timezone")
     page.get_by_label("Time zone").fill("Europe/Berlin")

@@ -71,7 +71,7 @@ def by_the_hour(server: Server, poll: Callable[[], object]) -> MannersScore:
 def test_the_river(server: Server, site: Site, clock: FakeClock) -> None:
     """Ours comes when it should, however often it is started."""
     river = River(site, clock)
-    river.add(server.url, "ttl")
+    river.add(server.url, "max-age")
     verdict = by_the_hour(server, river.poll)
     assert verdict.requests >= 8
     verdict = by_the_hour(server, river.poll)  # the end is confirmed a day later

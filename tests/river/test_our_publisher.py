@@ -38,7 +38,7 @@ HOUR = timedelta(hours=1)
 MONDAY = datetime(2024, 3, 4, 5, tzinfo=UTC)  # midnight in New York
 HISTORY_DAYS, DAYS = 21, 7
 UPDATES_A_DAY = {7: 2, 9: 3, 12: 1, 16: 1, 20: 2}  # by the author's hour
-POLICIES = ("ttl", "attentive")
+POLICIES = ("max-age", "attentive")
 
 
 def updates(rng: random.Random, day: int) -> list[datetime]:
@@ -223,14 +223,15 @@ def test_the_river_of_a_fast_site_polls_in_the_sites_time(tmp_path: Path) -> Non
         site = open_site(Environment(tmp_path / "instance", database, allow_private=True))
         make_post(site, "Hello")
         wait_until(lambda: b"Hello" in server.get("/rss.xml")[2], 20, "the feed is stale")
-        service.on_demand(site).add(f"{server.url}/rss.xml", policy="ttl")
+        service.on_demand(site).add(f"{server.url}/rss.xml", policy="max-age")
         wait_until(lambda: len(_visits(site)) >= 4, 40, "too few polls")
         visits = _visits(site)
         site.database.close()
     assert visits[0].at > datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
     assert visits[-1].at < datetime(2024, 3, 6, tzinfo=UTC)
     for before, after in pairwise(visits):
-        assert before.told_seconds in (15 * 60, 60 * 60, 480 * 60)
+        assert before.told_seconds is not None
+        assert 14 * 60 <= before.told_seconds <= 24 * 3600  # to the minute, 60 s less
         assert (after.at - before.at).total_seconds() >= before.told_seconds
     assert visits[0].status == 200
 

@@ -139,7 +139,10 @@ def test_winers_schedule_is_civil() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("forwards", "unknown publisher 'forwards'; known: forward, fixed, warm-up"),
+        (
+            "forwards",
+            "unknown publisher 'forwards'; did you mean 'forward'[?] known: forward, fixed",
+        ),
         ("forward:tempo=3", "known: menu, planner, profile, poll-minutes, freshness, etag"),
         ("forward:skip-hours=night", "known: off, learned"),
         ("forward:planner=oracle", "known: auto, look-ahead, planned"),

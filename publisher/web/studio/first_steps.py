@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.blog import permissions
+from publisher.blog import permissions, published
 from publisher.installation import recall, remember
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post, Update
@@ -47,9 +47,7 @@ def _named(db: Session) -> bool:
 
 
 def _introduced(db: Session) -> bool:
-    about = select(Post.id).where(
-        Post.kind == "page", Post.slug == "about", Post.status == "published"
-    )
+    about = select(Post.id).where(Post.kind == "page", Post.slug == "about", published.public())
     return bool(me().bio) or db.scalar(about.limit(1)) is not None
 
 

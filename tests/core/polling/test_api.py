@@ -55,7 +55,10 @@ def test_every_policy_explains_itself(name: str) -> None:
     ("spec", "message"),
     [
         ("nope", "unknown policy 'nope'; known: ttl, fixed, "),
-        ("doubling:facto=2", "unknown option of doubling 'facto'; known: factor, floor, "),
+        (
+            "doubling:facto=2",
+            "unknown option of doubling 'facto'; did you mean 'factor'? known: factor",
+        ),
         ("doubling:factor=x", "expected a number or adaptive"),
         ("fixed:0", "minutes=0: expected 1 to 43200"),
         ("fixed:1e999", "expected a number"),

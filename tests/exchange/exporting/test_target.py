@@ -9,7 +9,7 @@ from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.exchange.exporting.target import target
 
 
-@pytest.mark.parametrize("name", ["out", "out.zip", "new/deep/out"])
+@pytest.mark.parametrize("name", ["out", "out.zip"])
 def test_a_failure_leaves_nothing(tmp_path: Path, name: str) -> None:
     """An export that breaks off is not there, and neither is its draft."""
 
@@ -22,6 +22,16 @@ def test_a_failure_leaves_nothing(tmp_path: Path, name: str) -> None:
         break_off()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert not (tmp_path / name).exists()
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    """A mistyped path is named, and nothing is made on the way to it."""
+    with (
+        pytest.raises(InvalidInput, match="there is no such folder"),
+        target(tmp_path / "new" / "deep" / "out"),
+    ):
+        raise AssertionError("nothing is exported")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
