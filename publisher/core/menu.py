@@ -7,6 +7,12 @@ ANY_FLOOR_MINUTES = 15
 ANY_CEILING_MINUTES = 1440
 LARGEST_MINUTES = 7 * 1440
 MILESTONES = 24
+BAND_LIMITS = (20, 45, 120, 300)  # minutes: the longest ttl of each band but the last
+
+
+def band(minutes: int) -> int:
+    """The band of a ttl, 0 (up to 20 minutes) to 4 (above 300): its tone in the strip."""
+    return bisect_left(BAND_LIMITS, minutes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.settings import Settings, load_settings
 from publisher.storage import content_serial
-from publisher.storage.tables.blog import Author, Update
+from publisher.storage.tables.blog import MADE_HERE, Author, Update
 from publisher.storage.tables.publishing import Snapshot
 
 RSS, ATOM, JSON = "rss", "atom", "json"
@@ -180,7 +180,7 @@ def _tell(
 
     A new ttl changes no content; a minor edit and a setting record no update.
     """
-    newest = session.scalar(select(func.max(Update.id)).where(Update.kind != "loaded")) or 0
+    newest = session.scalar(select(func.max(Update.id)).where(Update.kind.in_(MADE_HERE))) or 0
     if newest <= int(recall(session, TOLD) or "0"):
         return
     remember(session, TOLD, str(newest))

@@ -1,15 +1,14 @@
 """The sums that are kept of one reader's polls, and the rule that adds one poll to them."""
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
 from publisher.readers.poll_batches import Answered
 
-TOLD_LIMITS = (20, 45, 120, 300)  # minutes: ttl values up to each limit are one class
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 
 # A poll is early below this share of the ttl it was told, and on time up to that share and slack:
@@ -99,11 +98,6 @@ class Versions:
     by_date: dict[str, str]
 
 
-def told_class(minutes: int) -> int:
-    """The class of a ttl, from 0 (the shortest)."""
-    return bisect_left(TOLD_LIMITS, minutes)
-
-
 def told_to_text(told: Mapping[int, Told]) -> str:
     """For storage: "class:intervals:on time:early:seconds" with spaces between."""
     return " ".join(
@@ -167,7 +161,7 @@ def count_interval(
     early = interval < EARLY_SHARE * told
     sums.on_time += on_time
     sums.early += early
-    sums.told[told_class(state.told_minutes)].count(on_time, early, interval)
+    sums.told[band(state.told_minutes)].count(on_time, early, interval)
     sums.fast += interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
     if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
         sums.refused_obeyed += 1

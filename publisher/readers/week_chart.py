@@ -15,13 +15,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.readers.sums import HOUR_SECONDS
-from publisher.storage.tables.blog import Update
+from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollHour
 
 HOURS, HOUR_WIDTH = 7 * 24, 10
 LINE_HEIGHT, BAR_HEIGHT = 100.0, 60.0
-NEWS = ("publish", "backdate", "edit", "delete", "restore", "import")  # updates that were made here
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def last_week(
     begin = now - timedelta(hours=HOURS)
     posts = list(
         session.scalars(
-            select(Update.at).where(Update.at > begin, Update.at <= now, Update.kind.in_(NEWS))
+            select(Update.at).where(Update.at > begin, Update.at <= now, Update.kind.in_(MADE_HERE))
         )
     )
     first_hour = int(begin.timestamp() // HOUR_SECONDS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from publisher.core.civil import local_second, seconds, zone_table
+from publisher.core.menu import band
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import (
     DayHour,
@@ -22,7 +23,6 @@ from publisher.core.ttl.rule import TtlRule
 
 FULL = 100.0
 LEAST = 3.0  # an hour without updates still shows the tone of its ttl
-TONE_LIMITS = (20, 45, 120, 300)  # minutes; up to the first limit tone 5, above the last tone 1
 PARTS_OF_DAY = ((5, "nights"), (12, "mornings"), (18, "afternoons"), (23, "evenings"))
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -60,7 +60,7 @@ class Day:
 
 def tone(ttl_minutes: int) -> int:
     """The tone of a ttl: 5 for the shortest, 1 for the longest."""
-    return 5 - sum(ttl_minutes > limit for limit in TONE_LIMITS)
+    return 5 - band(ttl_minutes)
 
 
 def draw(

@@ -98,6 +98,7 @@ SourceFormat = Literal["markdown", "html"]
 SOURCE_FORMATS: tuple[SourceFormat, ...] = get_args(SourceFormat)
 UpdateKind = Literal["publish", "backdate", "edit", "delete", "restore", "import", "loaded"]
 UPDATE_KINDS: tuple[UpdateKind, ...] = get_args(UpdateKind)
+MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind != "loaded")
 
 # When a post is, for lists that mix all states: published, to be published, or last changed.
 WHEN = "coalesce(published_at, scheduled_at, changed_at)"
