@@ -34,7 +34,7 @@ def test_a_mistake_is_found_and_mended(browse: Browse, log_in: Callable[[Page], 
     assert page.url.endswith("#f-timezone")
     page.get_by_label("Time zone").fill("Europe/Berlin")
     page.get_by_role("button", name="Save").click()
-    assert page.get_by_text("Saved.").is_visible()
+    page.get_by_text("Saved.").wait_for()
     assert page.get_by_label("Title").input_value() == "Morning Notes"
 
 
@@ -55,4 +55,4 @@ def test_a_token_is_shown_once(browse: Browse, log_in: Callable[[Page], Page]) -
     page.get_by_role("link", name="I have it").click()
     assert secret not in page.content()
     page.get_by_role("button", name="Revoke").click()
-    assert page.get_by_text("That token does not work any more.").is_visible()
+    page.get_by_text("That token does not work any more.").wait_for()

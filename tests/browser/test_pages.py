@@ -69,7 +69,7 @@ def test_the_judge_finds_what_is_wrong(written: Live, browse: Browse) -> None:
 def test_reads_without_scripts(written: Live, browse: Browse) -> None:
     """Nothing a reader needs is made by a script."""
     page = browse("/", scripts=False)
-    assert page.get_by_text("A note without a title.").is_visible()
+    page.get_by_text("A note without a title.").wait_for()
     page.get_by_role("link", name="A long post").click()
     assert page.get_by_role("heading", name="A heading").is_visible()
 

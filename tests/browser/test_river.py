@@ -38,7 +38,7 @@ def test_keys(live: Live, browse: Browse, log_in: LogIn) -> None:
     assert page.locator(".entry.chosen .entry-title").inner_text() == "Title b"
     page.keyboard.press("o")
     page.locator(".entry.chosen.read").wait_for()
-    assert page.locator(".entry.chosen .entry-body").is_visible()
+    page.locator(".entry.chosen .entry-body").wait_for()
     with live.site.database.read() as db:
         assert db.scalars(select(RiverRead.read)).all() == [True]
     page.keyboard.press("m")
@@ -51,7 +51,7 @@ def test_without_scripts(live: Live, browse: Browse, log_in: LogIn) -> None:
     page = log_in(browse("/", scripts=False))
     page.goto("/river")
     page.locator(".entry summary").first.click()
-    assert page.locator(".entry-body").first.is_visible()
+    page.locator(".entry-body").first.wait_for()
     page.locator(".entry form.mark button").first.click()
     assert page.locator(".entry").count() == 2
     page.get_by_role("button", name="Mark all as read").click()
