@@ -71,7 +71,7 @@ def test_reads_without_scripts(written: Live, browse: Browse) -> None:
     page = browse("/", scripts=False)
     page.get_by_text("A note without a title.").wait_for()
     page.get_by_role("link", name="A long post").click()
-    assert page.get_by_role("heading", name="A heading").is_visible()
+    page.get_by_role("heading", name="A heading").wait_for()
 
 
 def test_arrow_keys_lead_to_the_neighbours(written: Live, browse: Browse) -> None:
