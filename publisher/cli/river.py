@@ -290,13 +290,19 @@ def _problem(feed: "RiverFeed") -> str:
     return f"{feed.problem}: {feed.detail}" if feed.detail else feed.problem
 
 
+def _schedule(feed: "RiverFeed", default_policy: str) -> dict[str, Any]:
+    return {
+        "policy": feed.policy or default_policy,
+        "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
+        "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+    }
+
+
 def _why(feed: "RiverFeed", gaps: "Sequence[RiverGap]", default_policy: str) -> dict[str, Any]:
     return {
         "url": feed.url,
         "state": feed.state,
-        "policy": feed.policy or default_policy,
-        "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
-        "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+        **_schedule(feed, default_policy),
         "reasons": feed.reasons,
         "problem": feed.problem or None,
         "detail": feed.detail or None,
@@ -316,9 +322,7 @@ def _row(feed: "RiverFeed", items: int, default_policy: str) -> dict[str, Any]:
     return {
         "url": feed.url,
         "title": feed.title,
-        "policy": feed.policy or default_policy,
-        "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
-        "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+        **_schedule(feed, default_policy),
         "status": feed.status,
         "items": items,
         "state": feed.state,
