@@ -11,6 +11,15 @@ from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CONNECTIONS, SECONDS, WARM_UP_SECONDS = 16, 2, 1
+# A script of wrk: each request from another of 5,000 readers.
+MANY_READERS = """
+local n = 0
+request = function()
+  n = (n * 1103 + 12345) % 5000
+  wrk.headers["User-Agent"] = "Reader-" .. n .. "/1.0"
+  return wrk.format("GET")
+end
+"""
 
 
 @dataclass(frozen=True)

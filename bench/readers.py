@@ -20,7 +20,7 @@ from sqlalchemy import select
 
 from bench import servers
 from bench.blog import make_blog
-from bench.load import Load, load, scratch, tool
+from bench.load import MANY_READERS, Load, load, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog import authors
@@ -38,15 +38,6 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 READERS, DAYS, POLLS_A_DAY = 5_000, 21, 96
 CLIENTS = 50_000
 ROUNDS = 8
-# Each request from another of 5,000 readers.
-_SCRIPT = """
-local n = 0
-request = function()
-  n = (n * 1103 + 12345) % 5000
-  wrk.headers["User-Agent"] = "Reader-" .. n .. "/1.0"
-  return wrk.format("GET")
-end
-"""
 
 
 @dataclass(frozen=True)
@@ -112,7 +103,7 @@ def _served() -> Table:
     instance = scratch()
     make_blog(instance, 60).database.close()
     script = instance / "agents.lua"
-    script.write_text(_SCRIPT, "utf-8")
+    script.write_text(MANY_READERS, "utf-8")
     kinds: dict[str, tuple[dict[str, str], Path | None]] = {
         "200, one reader": ({}, None),
         "304, one reader": ({"If-None-Match": "*"}, None),

@@ -11,21 +11,12 @@ from pathlib import Path
 
 from bench import servers
 from bench.blog import make_blog
-from bench.load import CONNECTIONS, load, resident_mb, scratch, tool
+from bench.load import CONNECTIONS, MANY_READERS, load, resident_mb, scratch, tool
 from bench.table import Table
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
 ROUNDS = 3
-# Each request from another of 5,000 readers.
-_HEADS = """
-local n = 0
-request = function()
-  n = (n * 1103 + 12345) % 5000
-  wrk.headers["User-Agent"] = "Reader-" .. n .. "/1.0"
-  return wrk.format("GET")
-end
-"""
 
 
 def run() -> list[Table]:
@@ -73,7 +64,7 @@ def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> 
     """Ours against stock nginx, however readers connect and however different they are."""
     names = [next(iter(contenders)), "`publisher serve`"]
     script = folder / "heads.lua"
-    script.write_text(_HEADS, "utf-8")
+    script.write_text(MANY_READERS, "utf-8")
     table = Table(
         f"Polls of {size / 1000:.0f} kB in four shapes, counting included",
         ["connections, heads", "200: CPU ms a 1,000", "nginx", "share", "304", "nginx", "share"],
