@@ -15,7 +15,7 @@ from publisher.storage.tables.blog import Author, Post, Revision
 
 
 @dataclass(frozen=True)
-class Entry:
+class RevisionSummary:
     """One save in the list: when, by whom, and whether it was minor."""
 
     version: int
@@ -34,7 +34,7 @@ class Change:
     pieces: list[Piece]
 
 
-def history(session: Session, post: Post, limit: int = 200) -> Sequence[Entry]:
+def history(session: Session, post: Post, limit: int = 200) -> Sequence[RevisionSummary]:
     """The newest saves of a post, newest first."""
     rows = session.execute(
         select(Revision, Author.display_name)
@@ -44,7 +44,9 @@ def history(session: Session, post: Post, limit: int = 200) -> Sequence[Entry]:
         .limit(limit)
     )
     return [
-        Entry(row.version, row.saved_at, row.minor, name or "", len(row.content["source"].split()))
+        RevisionSummary(
+            row.version, row.saved_at, row.minor, name or "", len(row.content["source"].split())
+        )
         for row, name in rows
     ]
 

@@ -14,7 +14,7 @@ STEP = 1_000
 
 
 @dataclass(frozen=True)
-class Entry:
+class SitemapEntry:
     """A post or page that readers see: its number, what makes its address, its last change."""
 
     id: int
@@ -28,7 +28,7 @@ def parts(session: Session) -> int:
     return -(-(session.scalar(select(func.max(Post.id))) or 1) // PART)
 
 
-def entries(session: Session, part: int, after: int = 0) -> list[Entry]:
+def entries(session: Session, part: int, after: int = 0) -> list[SitemapEntry]:
     """The next few addresses of one part (from 1), those of posts with a number above `after`."""
     first, last = (part - 1) * PART, part * PART
     query = select(Post.id, Post.kind, Post.slug, Post.changed_at).where(
@@ -36,4 +36,4 @@ def entries(session: Session, part: int, after: int = 0) -> list[Entry]:
         Post.id <= last,
         public(by_status=False),
     )
-    return [Entry(*row) for row in session.execute(query.order_by(Post.id).limit(STEP))]
+    return [SitemapEntry(*row) for row in session.execute(query.order_by(Post.id).limit(STEP))]

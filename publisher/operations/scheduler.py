@@ -4,11 +4,9 @@
 whether anything is due, so that sleep, a restart or a second scheduler do no harm.
 """
 
-import ctypes
 import logging
 import math
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
 from publisher.base import logs
+from publisher.base.child_process import end_with_parent
 from publisher.base.clock import real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
@@ -41,7 +40,6 @@ SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS, FOLD_SECONDS = 1.0, 2.0
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
-_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 log = structlog.get_logger("jobs")
 
@@ -161,10 +159,7 @@ def run_forever(parent_pid: int) -> None:
         stop.set()
         bell.wake()
 
-    signal.signal(signal.SIGTERM, told)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which tells us
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    end_with_parent(parent_pid, told)
     errands = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings)]
     scheduler = make_scheduler(site, errands[0])
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")

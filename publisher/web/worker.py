@@ -1,7 +1,6 @@
 """One web worker of `publisher serve`: a process with one event loop that owns the public port."""
 
 import asyncio
-import ctypes
 import gc
 import os
 import signal
@@ -12,12 +11,12 @@ import uvloop
 from flask import Flask
 
 from publisher.base import logs
+from publisher.base.child_process import end_with_parent
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.limits import body_limit
 
 BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
-_PR_SET_PDEATHSIG = 1  # prctl(2)
 # How long a thread that renders may keep the interpreter while the event loop wants it.
 _SWITCH_SECONDS = 0.001
 
@@ -28,7 +27,7 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
     Each few seconds a byte is written to the pipe `beat`, the first one when requests are answered.
     """
     os.umask(0o077)
-    _end_with_parent(parent_pid)
+    end_with_parent(parent_pid)
     logs.configure()
     app = create_app()
     app.extensions["front"].start()
@@ -57,16 +56,6 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
         except BrokenPipeError:
             break
     await server.stop(FINISH_SECONDS)
-
-
-def _end_with_parent(parent_pid: int) -> None:
-    """SIGTERM ends this process at any moment of its start, and so does the server's death."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the server, which tells us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent_pid:
-        sys.exit(1)  # the server was killed before the kernel had been told
 
 
 if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is

@@ -67,7 +67,7 @@ def _addresses(part: int) -> Iterator[str]:
     yield "</urlset>\n"
 
 
-def _step(part: int, after: int) -> list[sitemap.Entry]:
+def _step(part: int, after: int) -> list[sitemap.SitemapEntry]:
     """One session for each step: a slow client must not hold a transaction open."""
     with site().database.read() as db:
         return sitemap.entries(db, part, after)

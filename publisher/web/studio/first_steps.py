@@ -20,7 +20,7 @@ SHOWN = "first_steps"  # kept by the installation: "yes" from the set-up on, "" 
 
 
 @dataclass(frozen=True)
-class Step:
+class FirstStep:
     """One thing to do: what, where, and whether it is done."""
 
     words: str
@@ -28,15 +28,15 @@ class Step:
     done: bool
 
 
-def steps(db: Session) -> list[Step]:
+def steps(db: Session) -> list[FirstStep]:
     """The first steps, done ones included; none once all are done or the card was put away."""
     if not permissions.is_admin(me()) or recall(db, SHOWN) != "yes":
         return []
     found = [
-        Step("Give the blog a title and a line about it", "/studio/settings", _named(db)),
-        Step("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
-        Step("Bring what you wrote elsewhere", "/studio/posts#import", _imported(db)),
-        Step("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
+        FirstStep("Give the blog a title and a line about it", "/studio/settings", _named(db)),
+        FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
+        FirstStep("Bring what you wrote elsewhere", "/studio/posts#import", _imported(db)),
+        FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
     ]
     return found if any(not step.done for step in found) else []
 
