@@ -87,6 +87,12 @@ def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None)
     ).all()
 
 
+def has_sound(session: Session) -> bool:
+    """Whether any published post carries a recording: then the feed is a podcast too."""
+    sounds = select(Post.id).where(listed(), Post.enclosure_type.startswith("audio/"))
+    return session.scalar(sounds.limit(1)) is not None
+
+
 def tag_called(session: Session, name: str) -> Tag:
     """The tag whose slug is `name`; NotFound when there is none with a published post."""
     tag = session.scalar(select(Tag).where(Tag.slug == slugify(name)))

@@ -9,6 +9,7 @@ from lxml.etree import Element, SubElement, tostring
 
 from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Channel, Item
+from publisher.feeds.stylesheet import styled
 from publisher.feeds.syndication import ATOM
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
@@ -33,7 +34,8 @@ def render(channel: Channel) -> bytes:
     _text(feed, "generator", "Publisher")
     for item in channel.items:
         _add(feed, item)
-    return bytes(tostring(feed, pretty_print=True, encoding="UTF-8", xml_declaration=True))
+    document = tostring(feed, pretty_print=True, encoding="UTF-8", xml_declaration=True)
+    return styled(bytes(document), channel.home_url)
 
 
 def first_words(item: Item) -> str:

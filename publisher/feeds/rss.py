@@ -8,6 +8,7 @@ from typing import Any
 from feedgen.feed import FeedGenerator
 
 from publisher.feeds.channel import Channel, Item
+from publisher.feeds.stylesheet import styled
 from publisher.feeds.syndication import ChannelExtension, ItemExtension
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"
@@ -34,7 +35,7 @@ def render(channel: Channel) -> bytes:
     for item in channel.items:
         _add(feed, item)
     with _one_at_a_time:
-        return bytes(feed.rss_str(pretty=True))
+        return styled(bytes(feed.rss_str(pretty=True)), channel.home_url)
 
 
 def _add(feed: Any, item: Item) -> None:

@@ -20,6 +20,19 @@ def test_golden() -> None:
     assert rss.render(everything()) == (GOLDEN / "everything.rss.xml").read_bytes()
 
 
+def test_people_who_open_it_are_told_where_to_subscribe() -> None:
+    """A sheet and a comment before the root; an address that would end the comment is left out."""
+    address = "https://xn--bcher-kva.example"
+    document = rss.render(channel(item()))
+    assert b'<?xml-stylesheet type="text/css" href="/static/feed.css"?>\n<!-- ' in document
+    assert b" https://blog.example/subscribe -->\n<rss " in document
+    tag = rss.render(channel(item(), home_url="https://blog.example/tags/x"))
+    assert b" https://blog.example/subscribe -->" in tag
+    other = rss.render(channel(item(), home_url=f"{address}/", feed_url=f"{address}/rss.xml"))
+    assert parse(other).find("channel/link") is not None
+    assert address.encode() not in other.partition(b"<rss ")[0]
+
+
 def test_r1_one_channel_with_its_four_elements() -> None:
     """R1: version 2.0, one channel, title, link, description and language once each."""
     root = parse(rss.render(channel(item())))

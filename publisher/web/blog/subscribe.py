@@ -1,15 +1,66 @@
-"""`/subscribe`: what the feed is and how to follow it."""
+"""`/subscribe`: what the feed is, its addresses to copy, and links that open it in a reader."""
 
-from flask import Blueprint, render_template
+from dataclasses import dataclass
+from urllib.parse import quote
 
+from flask import Blueprint, render_template, request
+
+from publisher.blog import published
 from publisher.web.blog_day import strip
 from publisher.web.context import now, site
+from publisher.web.rendering import url
 
 blueprint = Blueprint("subscribe", __name__)
+
+NEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLink:
+    """A feed reader and the address that opens it with the feed filled in."""
+
+    name: str
+    address: str
+
+
+# What stands before the feed's address, quoted as part of a query.
+_WEB_READERS = (
+    ("Feedly", "https://feedly.com/i/subscription/feed/"),
+    ("Inoreader", "https://www.inoreader.com/?add_feed="),
+    ("NewsBlur", "https://www.newsblur.com/?url="),
+    ("Feedbin", "https://feedbin.com/?subscribe="),
+    ("The Old Reader", "https://theoldreader.com/feeds/subscribe?url="),
+)
+_PODCAST_SCHEMES = (("Apple Podcasts", "podcast://"), ("Pocket Casts", "pktc://subscribe/"))
 
 
 @blueprint.get("/subscribe")
 def subscribe() -> str:
-    """What the feed is, how to follow it, and when this blog speaks."""
+    """How to follow this blog, or with `?tag=` the posts of one tag."""
     with site().database.read() as db:
-        return render_template("blog/subscribe.html", day=strip(db, now()))
+        slug = request.args.get("tag", "")
+        tag = published.tag_called(db, slug) if slug else None
+        newest = published.with_tag(db, tag, NEWEST) if tag else published.newest(db, NEWEST)
+        feed = f"/tags/{tag.slug}/rss.xml" if tag else "/rss.xml"
+        is_podcast = not tag and published.has_sound(db)
+        return render_template(
+            "blog/subscribe.html",
+            tag=tag,
+            feed=feed,
+            readers=web_readers(url(feed)),
+            podcast_readers=podcast_readers(url(feed)) if is_podcast else [],
+            newest=newest,
+            day=strip(db, now()),
+        )
+
+
+def web_readers(feed: str) -> list[ReaderLink]:
+    """Readers on the web, and whatever program the visitor's system has for feeds."""
+    own = ReaderLink("A program on this device", f"feed:{feed}")
+    return [*(ReaderLink(name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
+
+
+def podcast_readers(feed: str) -> list[ReaderLink]:
+    """Programs for podcasts: their schemes take the place of the feed's own."""
+    bare = feed.partition("://")[2]
+    return [ReaderLink(name, scheme + bare) for name, scheme in _PODCAST_SCHEMES]

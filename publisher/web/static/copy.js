@@ -1,0 +1,18 @@
+// Buttons that copy the field they name; without a script, or without a clipboard, a person does.
+"use strict";
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const field = document.getElementById(button.dataset.copy);
+  field.addEventListener("focus", () => field.select());
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      document.execCommand("copy"); // no TLS, as in a house of one's own: browsers hide the other way
+    }
+    const label = button.firstChild;
+    label.data = "Copied";
+    setTimeout(() => { label.data = "Copy"; }, 2000);
+  });
+}
