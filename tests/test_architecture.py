@@ -65,6 +65,7 @@ OWNERS = {
     "flask": ["web"],
     "flask_wtf": ["web"],
     "httptools": ["delivery.connection"],
+    "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid"],
     "lxml": ["feeds.atom", "feeds.syndication"],
     "markdown_it": ["blog.markdown"],

@@ -1,12 +1,14 @@
 """The globals and filters of all templates: addresses of our files, author, settings, dates."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from html import unescape
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from flask import Flask, current_app, g, request
+from jinja2 import pass_context
 from werkzeug.local import LocalProxy
 
 from publisher.base.dates import format_rfc3339
@@ -46,15 +48,8 @@ def prepare(app: Flask) -> None:
     app.jinja_env.filters.update(
         sentence=sentence,
         rfc3339=format_rfc3339,
-        day=day,
-        clock=clock,
-        clock_seconds=clock_seconds,
-        moment=moment,
-        month_name=month_name,
-        day_of_month=day_of_month,
         span=span,
         updates=updates,
-        url=url,
         first_words=first_words,
         first_picture=first_picture,
         description=description,
@@ -62,8 +57,30 @@ def prepare(app: Flask) -> None:
         kilobytes=kilobytes,
         minutes=minutes,
         agent=agent,
+        # What these say depends on the settings of the moment.
+        day=_when_asked(day),
+        clock=_when_asked(clock),
+        clock_seconds=_when_asked(clock_seconds),
+        moment=_when_asked(moment),
+        month_name=_when_asked(month_name),
+        day_of_month=_when_asked(day_of_month),
+        url=_when_asked(url),
     )
     app.context_processor(_values)
+
+
+def _when_asked(say: Callable[..., str]) -> Callable[..., str]:
+    """A filter that is asked at each request.
+
+    Jinja asks one without a context once for all, when it compiles a template, where the value is
+    written in the template: `"/rss.xml" | url` kept the address that the site had then.
+    """
+
+    @pass_context
+    def asked(_context: object, *words: Any) -> str:
+        return say(*words)
+
+    return asked
 
 
 def settings() -> Settings:

@@ -109,6 +109,7 @@ def test_the_address_moves_and_the_posts_stay_the_same(
     rebuild(site, clock())
     app.extensions["front"].refresh()
     before = client.get("/rss.xml").text
+    assert f"{HERE}/rss.xml" in client.get("/subscribe").text
     with site.database.write() as db:
         store_setting(db, "site_url", "https://ada.example/")
     rebuild(site, clock())
@@ -120,6 +121,9 @@ def test_the_address_moves_and_the_posts_stay_the_same(
     assert HERE not in after
     assert "https://ada.example/rss.xml" in after
     assert '<link rel="canonical" href="https://ada.example/">' in client.get("/").text
+    page = client.get("/subscribe").text  # its template names the feeds' addresses
+    assert "https://ada.example/rss.xml" in page
+    assert HERE not in page
     with site.database.read() as db:
         assert recall(db, "former_site_urls") == HERE
 

@@ -69,9 +69,7 @@ def test_robots_may_read_what_readers_read(client: FlaskClient) -> None:
 def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) -> None:
     """The feed's address, the strip with its words for those who do not see it, the table."""
     make_post(site)
-    answer = client.get("/subscribe")
-    assert answer.status_code == 200, answer.text
-    page = answer.text
+    page = client.get("/subscribe").text
     assert f"{SITE_URL}/rss.xml" in page
     assert "Readers are told to come back in 15 minutes" in page
     assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
