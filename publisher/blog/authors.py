@@ -1,7 +1,5 @@
-"""Authors: their passwords (argon2), their sessions (revocable), and the throttle on logging in."""
+"""Authors: their names, passwords (argon2) and sessions (revocable)."""
 
-import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Sequence
@@ -10,19 +8,17 @@ from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooMany
+from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
-from publisher.blog import permissions
-from publisher.storage.tables.blog import Author, LoginFailure, LoginSession, Role
+from publisher.blog import permissions, throttle
+from publisher.storage.tables.blog import Author, LoginSession, Role
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 SESSION_LIFE = timedelta(days=30)
-THROTTLE_WINDOW = timedelta(minutes=15)
-MAX_FAILURES = 5
 
 _hasher = PasswordHasher()
 
@@ -80,40 +76,7 @@ def set_password(session: Session, author: Author, password: str) -> None:
         raise FieldErrors({"password": problem})
     author.password_hash = _hasher.hash(password)
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
-
-
-def reserve(session: Session, subjects: list[str], now: datetime) -> list[int]:
-    """Count a try as failed before it is made; `release` takes it back when it succeeds.
-
-    In a write transaction, so that of many tries at once, over all workers, no more than the limit
-    come to have their password looked at. Raises TooMany when one of `subjects` (keyed hashes) has
-    failed too often lately.
-    """
-    session.execute(delete(LoginFailure).where(LoginFailure.failed_at <= now - THROTTLE_WINDOW))
-    for subject in subjects:
-        count, oldest = session.execute(
-            select(func.count(), func.min(LoginFailure.failed_at)).where(
-                LoginFailure.subject == subject
-            )
-        ).one()
-        if count >= MAX_FAILURES:
-            wait = int((oldest + THROTTLE_WINDOW - now).total_seconds()) + 1
-            minutes = -(-wait // 60)
-            raise TooMany(f"too many failed logins; try again in {minutes} min", wait)
-    rows = [LoginFailure(subject=subject, failed_at=now) for subject in subjects]
-    session.add_all(rows)
-    session.flush()
-    return [row.id for row in rows]
-
-
-def release(session: Session, reserved: list[int]) -> None:
-    """The try succeeded: it counts against nobody."""
-    session.execute(delete(LoginFailure).where(LoginFailure.id.in_(reserved)))
-
-
-def subject(key: str, kind: str, value: str) -> str:
-    """A keyed hash of a name or an address: the throttle keeps neither."""
-    return hmac.new(key.encode(), f"{kind}:{value}".encode(), hashlib.sha256).hexdigest()
+    throttle.forget(session, author)
 
 
 def authenticate(session: Session, name: str, password: str) -> Author:

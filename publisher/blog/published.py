@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
@@ -99,6 +99,23 @@ def tag_called(session: Session, name: str) -> Tag:
     if tag is None:
         raise NotFound("there is no such tag")
     return tag
+
+
+def authors(session: Session) -> Sequence[Author]:
+    """Who has published a post, oldest account first: the people whom readers know."""
+    return session.scalars(select(Author).where(_has_posts()).order_by(Author.id)).all()
+
+
+def author_called(session: Session, name: str) -> Author:
+    """The author with this name; NotFound, in the same words, without one or without a post."""
+    author = session.scalar(select(Author).where(Author.name == name, _has_posts()))
+    if author is None:
+        raise NotFound("there is no such author")
+    return author
+
+
+def _has_posts() -> ColumnElement[bool]:
+    return exists().where(Post.author_id == Author.id, listed())
 
 
 def by_author(

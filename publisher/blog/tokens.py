@@ -1,43 +1,82 @@
 """API tokens: let a program act for an author, within a scope; only the token's hash is kept.
 
-Using a token writes nothing, so a query by an API stays a read.
+A label says whose it is, `used_at` whether it is still needed (to the hour: a program that polls
+all day writes once an hour), and an end date ends it by itself.
 """
 
 import secrets
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.base.hashing import hash_token
+from publisher.base.text import clean
 from publisher.blog import permissions
 from publisher.storage.tables.blog import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media")
+MAX_LABEL = 80
+USE_NOTED_EVERY = timedelta(hours=1)
 
 
-def create(session: Session, author: Author, scopes: Iterable[str], now: datetime) -> str:
-    """A new token for `author`: shown this once, kept as a hash.
+def create(
+    session: Session,
+    author: Author,
+    scopes: Iterable[str],
+    now: datetime,
+    label: str = "",
+    until: datetime | None = None,
+) -> str:
+    """A new token for `author`, good until `until`: shown this once, kept as a hash.
 
-    Raises InvalidInput for a scope that does not exist, and for none at all.
+    Raises InvalidInput for a scope that does not exist, for none at all, for a label that is too
+    long and for an end that is past.
     """
     scope = " ".join(checked_scopes(scopes))
+    line = " ".join(clean(label).split())
+    if len(line) > MAX_LABEL:
+        raise InvalidInput(f"a label has at most {MAX_LABEL} characters")
+    if until is not None and until <= now:
+        raise InvalidInput("the end of a token lies in the future")
     token = secrets.token_urlsafe(32)
     session.add(
-        ApiToken(token_hash=hash_token(token), author_id=author.id, scope=scope, created_at=now)
+        ApiToken(
+            token_hash=hash_token(token),
+            author_id=author.id,
+            scope=scope,
+            label=line,
+            created_at=now,
+            expires_at=until,
+        )
     )
     session.flush()
     return token
 
 
-def verify(session: Session, token: str) -> ApiToken | None:
-    """The row of a token that may be used now, with its author; None for any other text."""
+def verify(session: Session, token: str, now: datetime) -> ApiToken | None:
+    """The row of a token that may be used at `now`, with its author; None for any other text."""
     row = session.scalar(select(ApiToken).where(ApiToken.token_hash == hash_token(token)))
-    if row is None or row.author.disabled_at is not None:
+    if row is None or row.author.disabled_at is not None or has_ended(row, now):
         return None
     return row
+
+
+def has_ended(token: ApiToken, now: datetime) -> bool:
+    """Whether a token's end date has come."""
+    return token.expires_at is not None and token.expires_at <= now
+
+
+def use_is_news(token: ApiToken, now: datetime) -> bool:
+    """Whether `note_use` has something to write."""
+    return token.used_at is None or token.used_at <= now - USE_NOTED_EVERY
+
+
+def note_use(session: Session, token: ApiToken, now: datetime) -> None:
+    """Remember that a token was used."""
+    session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
 
 
 def allows(token: ApiToken, scope: str) -> bool:

@@ -1,8 +1,10 @@
 """The commands `token ...`: API tokens."""
 
+from datetime import datetime
+
 import click
 
-from publisher.cli.parameters import echo_rows, json_option, site
+from publisher.cli.parameters import Instant, echo_rows, json_option, site
 
 
 @click.group()
@@ -13,14 +15,17 @@ def token() -> None:
 @token.command("add")
 @click.argument("name")
 @click.option("--scope", help="what it may be used for: some of create update delete media (all)")
-def add(name: str, scope: str | None) -> None:
+@click.option("--label", default="", help="what it is for, to know it again")
+@click.option("--until", type=Instant(), help="when it ends by itself (default: never)")
+def add(name: str, scope: str | None, label: str, until: datetime | None) -> None:
     """Print a new token for the author NAME; it is shown this once."""
     from publisher.blog import authors, tokens
 
     scopes = tokens.checked_scopes(tokens.SCOPES if scope is None else scope.split())
     here = site()
     with here.database.write() as db:
-        secret = tokens.create(db, authors.named(db, name), scopes, here.clock())
+        who = authors.named(db, name)
+        secret = tokens.create(db, who, scopes, here.clock(), label, until)
     click.echo(secret)
 
 
@@ -28,7 +33,10 @@ def add(name: str, scope: str | None) -> None:
 @click.argument("name", required=False)
 @json_option
 def list_(name: str | None, as_json: bool) -> None:
-    """List all tokens, or those of the author NAME: number, author, scope, made at."""
+    """List all tokens, or those of the author NAME.
+
+    Number, author, scope, made at, label, last use (to the hour), end.
+    """
     from publisher.blog import authors, tokens
 
     with site().database.read() as db:
@@ -38,6 +46,9 @@ def list_(name: str | None, as_json: bool) -> None:
                 "author": row.author.name,
                 "scope": row.scope,
                 "made_at": row.created_at,
+                "label": row.label,
+                "used_at": row.used_at,
+                "until": row.expires_at,
             }
             for row in tokens.listed(db, authors.named(db, name) if name else None)
         ]

@@ -1,6 +1,7 @@
 """The request's context: the site, the moment, who is logged in."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -9,10 +10,10 @@ from flask import current_app, g, redirect, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.base.errors import Forbidden, NotFound, PublisherError
-from publisher.blog import authors, permissions, published
+from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
+from publisher.blog import authors, permissions, published, tokens
 from publisher.installation import Site
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import ApiToken, Author, Post
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +53,17 @@ def author() -> Author | None:
                 db.expunge_all()
     found: Author | None = g.author
     return found
+
+
+def bearer_of(secret: str) -> ApiToken | None:
+    """The token whose secret a program sent, if it may be used now; its use is noted."""
+    with site().database.read() as db:
+        token = tokens.verify(db, secret, now())
+    if token is not None and tokens.use_is_news(token, now()):
+        # A full disk or a busy database must not keep a program from reading.
+        with suppress(StorageUnavailable), site().database.write() as db:
+            tokens.note_use(db, token, now())
+    return token
 
 
 ENDED = "your login has ended"

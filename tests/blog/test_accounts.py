@@ -37,7 +37,7 @@ def test_shut_out_ends_everything(site: Site, clock: FakeClock) -> None:
         token = tokens.create(db, ben, ["create"], clock())
         accounts.disable(db, ben, clock())
         assert authors.author_of(db, session, clock()) is None
-        assert tokens.verify(db, token) is None
+        assert tokens.verify(db, token, site.clock()) is None
         with pytest.raises(Forbidden):
             authors.authenticate(db, "ben", PASSWORD)
         accounts.enable(db, ben)

@@ -1,13 +1,12 @@
 """API tokens: what they allow, and what is kept of them."""
 
-import threading
-from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import InvalidInput, NotFound, TooMany
-from publisher.blog import authors, tokens
+from publisher.base.errors import InvalidInput, NotFound
+from publisher.blog import tokens
 from publisher.installation import Site
 from publisher.storage.tables.blog import ApiToken, Author
 from tests.conftest import FakeClock
@@ -23,7 +22,7 @@ def test_a_token_acts_for_its_author_within_its_scope(site: Site) -> None:
     """The token finds its author and its scopes, and no other."""
     secret = make_token(site, make_author(site), "media", "create")
     with site.database.read() as db:
-        row = tokens.verify(db, secret)
+        row = tokens.verify(db, secret, site.clock())
     assert row is not None
     assert (row.author.name, row.scope) == ("ada", "create media")
     assert tokens.allows(row, "create")
@@ -36,7 +35,7 @@ def test_only_the_hash_is_kept(site: Site) -> None:
     with site.database.read() as db:
         (kept,) = db.scalars(select(ApiToken.token_hash)).all()
         assert kept != secret
-        assert tokens.verify(db, kept) is None
+        assert tokens.verify(db, kept, site.clock()) is None
 
 
 def test_a_revoked_token_is_worthless_at_once(site: Site) -> None:
@@ -49,8 +48,8 @@ def test_a_revoked_token_is_worthless_at_once(site: Site) -> None:
             tokens.revoke(db, number, bob)
         tokens.revoke(db, number, ada)
     with site.database.read() as db:
-        assert tokens.verify(db, first) is None
-        assert tokens.verify(db, second) is not None
+        assert tokens.verify(db, first, site.clock()) is None
+        assert tokens.verify(db, second, site.clock()) is not None
         assert tokens.listed(db, bob) == []
 
 
@@ -60,7 +59,7 @@ def test_a_disabled_author_has_no_tokens(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         db.get_one(Author, 1).disabled_at = clock()
     with site.database.read() as db:
-        assert tokens.verify(db, secret) is None
+        assert tokens.verify(db, secret, site.clock()) is None
 
 
 @pytest.mark.parametrize("scopes", [(), ("create", "everything")])
@@ -71,25 +70,26 @@ def test_unknown_scopes_are_refused(site: Site, scopes: tuple[str, ...]) -> None
         tokens.create(db, author, scopes, site.clock())
 
 
-def test_many_tries_at_once_test_no_more_than_the_limit(site: Site) -> None:
-    """A try is counted before the password is looked at: twenty at once are five."""
-    began = threading.Barrier(20)
-    admitted: list[list[int]] = []
-
-    def attempt() -> None:
-        began.wait()
-        with suppress(TooMany), site.database.write() as db:
-            admitted.append(authors.reserve(db, ["somebody"], site.clock()))
-
-    threads = [threading.Thread(target=attempt) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(admitted) == authors.MAX_FAILURES
+def test_a_token_ends_by_itself_and_tells_its_last_use(site: Site, clock: FakeClock) -> None:
+    """On its end date it is worth nothing; the last use is kept to the hour."""
+    author = make_author(site)
     with site.database.write() as db:
-        authors.release(db, admitted[0])
-        assert authors.reserve(db, ["somebody"], site.clock())
+        until = clock() + timedelta(days=2)
+        secret = tokens.create(db, author, ["create"], clock(), " my\nphone ", until)
+        (row,) = tokens.listed(db, author)
+        assert (row.label, row.used_at, row.expires_at) == ("my phone", None, until)
+        assert tokens.use_is_news(row, clock())
+        tokens.note_use(db, row, clock())
+        db.refresh(row)
+        assert row.used_at == clock()
+        assert not tokens.use_is_news(row, clock.forward(minutes=59))
+        assert tokens.use_is_news(row, clock.forward(minutes=1))
+        clock.moment = until - timedelta(seconds=1)
+        assert tokens.verify(db, secret, clock())
+        assert tokens.verify(db, secret, until) is None
+        for label, end in (("x" * 81, None), ("", clock())):
+            with pytest.raises(InvalidInput):
+                tokens.create(db, author, ["create"], clock(), label, end)
 
 
 def test_all_tokens_of_an_author_end_together(site: Site) -> None:
@@ -99,5 +99,5 @@ def test_all_tokens_of_an_author_end_together(site: Site) -> None:
         mine = [tokens.create(db, ada, ["create"], site.clock()) for _ in range(2)]
         other = tokens.create(db, bob, ["create"], site.clock())
         assert tokens.revoke_all(db, ada) == 2
-        assert [tokens.verify(db, token) for token in mine] == [None, None]
-        assert tokens.verify(db, other) is not None
+        assert [tokens.verify(db, token, site.clock()) for token in mine] == [None, None]
+        assert tokens.verify(db, other, site.clock()) is not None

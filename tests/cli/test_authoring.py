@@ -105,7 +105,7 @@ def test_tokens_from_beginning_to_end(here: Site) -> None:
     """`add` prints the token alone, `list` never shows it, `revoke` ends it."""
     secret = run(here, "token", "add", "ada", "--scope", "create").output.strip()
     with here.database.read() as db:
-        row = tokens.verify(db, secret)
+        row = tokens.verify(db, secret, here.clock())
         assert row is not None
         assert row.scope == "create"
     listed = run(here, "token", "list").output
@@ -113,7 +113,7 @@ def test_tokens_from_beginning_to_end(here: Site) -> None:
     assert secret not in listed
     assert run(here, "token", "revoke", "1").exit_code == 0
     with here.database.read() as db:
-        assert tokens.verify(db, secret) is None
+        assert tokens.verify(db, secret, here.clock()) is None
 
 
 def test_a_post_is_listed_edited_and_deleted(here: Site, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_authors_from_beginning_to_end(here: Site) -> None:
         ("bob", "admin", "removed"),
     ]
     with here.database.read() as db:
-        assert tokens.verify(db, secret) is None
+        assert tokens.verify(db, secret, here.clock()) is None
 
 
 def test_a_password_is_asked_for_twice_on_a_terminal(

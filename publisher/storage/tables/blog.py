@@ -76,15 +76,30 @@ class LoginFailure(Base):
     __table_args__ = (Index("ix_login_failures_subject", "subject", "failed_at"),)
 
 
+class LoginAddress(Base):
+    """A name and an address that it logged in from: `subject` is a keyed hash of both."""
+
+    __tablename__ = "login_addresses"
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    used_at: Mapped[datetime]
+
+
 class ApiToken(Base):
-    """Lets a program act for an author; only the token's hash is kept."""
+    """Lets a program act for an author; only the token's hash is kept.
+
+    `used_at` is the last use, to the hour; `expires_at` the end, if it has one.
+    """
 
     __tablename__ = "api_tokens"
     id: Mapped[int] = mapped_column(primary_key=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
     author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
     scope: Mapped[str]
+    label: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
     author: Mapped[Author] = relationship(lazy="joined")
 
 

@@ -1,8 +1,11 @@
-"""`/authors/<name>`: who somebody is, and what they wrote."""
+"""`/authors/<name>`: who somebody is, and what they wrote.
+
+Only who has published something has a page: names to log in with are nobody's to try out here.
+"""
 
 from flask import Blueprint
 
-from publisher.blog import authors, published
+from publisher.blog import published
 from publisher.blog.markdown import render
 from publisher.web.blog.post_list import post_list
 from publisher.web.context import site
@@ -14,7 +17,7 @@ blueprint = Blueprint("authors", __name__)
 def author(name: str) -> str:
     """Who somebody is, and what they wrote."""
     with site().database.read() as db:
-        found = authors.named(db, name)
+        found = published.author_called(db, name)
         return post_list(
             db,
             "blog/author.html",

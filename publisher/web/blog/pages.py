@@ -4,7 +4,7 @@ from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Gone, NotFound
-from publisher.blog import authors, published
+from publisher.blog import published
 from publisher.blog.markdown import render
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.old_addresses import found_at
@@ -22,7 +22,8 @@ def about() -> str:
             found: Post | None = published.at_path(db, "about", "page")
         except (NotFound, Gone):
             found = None
-        people = [person for person in authors.everyone(db) if person.disabled_at is None]
+        writers = published.authors(db)
+        people = [person for person in writers if person.disabled_at is None]
         return render_template(
             "blog/about.html",
             post=found,

@@ -7,7 +7,7 @@ from flask import current_app, request
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog import tokens
 from publisher.storage.tables.blog import ApiToken
-from publisher.web.context import now, site
+from publisher.web.context import bearer_of, now
 from publisher.web.micropub.rate_limit import Pace
 
 WRITES_PER_MINUTE = 60
@@ -33,8 +33,7 @@ def authorised() -> ApiToken:
         raise InvalidInput("the token is sent twice, in the header and in the form")
     if not in_header and not in_form:
         raise Unauthorized("an access token is needed")
-    with site().database.read() as db:
-        token = tokens.verify(db, in_header or in_form)
+    token = bearer_of(in_header or in_form)
     if token is None:
         raise Unauthorized("this access token is not valid")
     return token

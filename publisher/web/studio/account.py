@@ -1,20 +1,25 @@
 """`/studio/account`, one's own account: name and bio, password, logins, API tokens."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
-from flask import Blueprint, current_app, flash, redirect, render_template, request, session
+from flask import Blueprint, flash, redirect, render_template, request, session
 from flask import url_for as address_of
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.hashing import hash_token
-from publisher.blog import accounts, authors, tokens
+from publisher.blog import accounts, authors, throttle, tokens
 from publisher.storage.tables.blog import Author
 from publisher.web.context import login_required, me, now, site
+from publisher.web.studio import login
 from publisher.web.studio.one_time_secret import shown_once
 
 blueprint = Blueprint("account", __name__)
+
+# How long a new token may work: days, and what the form calls them.
+LIVES = {"": "until it is ended", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
@@ -40,21 +45,22 @@ def profile() -> Any:
 def password() -> Any:
     """A new password; every other browser is logged out. Wrong tries are throttled."""
     old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
-    subject = authors.subject(current_app.config["SECRET_KEY"], "change", me().name)
+    visitor = login.visitor(me().name)
     with site().database.write() as db:
-        reserved = authors.reserve(db, [subject], now())
+        reserved = throttle.reserve(db, [visitor.purse("change")], now())
     try:
         with site().database.write() as db:
             writer = _me(db)
             accounts.change_password(db, writer, old, new)
-            authors.release(db, reserved)
+            throttle.release(db, reserved)
             if request.form.get("end_tokens"):
                 tokens.revoke_all(db, writer)
+            throttle.know(db, visitor, writer, now())
             token = authors.open_session(db, writer, request.user_agent.string, now())
     except FieldErrors as error:
         if "old_password" not in error.fields:
             with site().database.write() as db:
-                authors.release(db, reserved)
+                throttle.release(db, reserved)
         raise
     session["token"] = token
     return _done("The password is changed; all other browsers are logged out.")
@@ -84,7 +90,8 @@ def add_token() -> Any:
     """A token for a program, told once."""
     try:
         with site().database.write() as db:
-            token = tokens.create(db, _me(db), request.form.getlist("scope"), now())
+            scopes, label = request.form.getlist("scope"), request.form.get("label", "")
+            token = tokens.create(db, _me(db), scopes, now(), label, _until())
     except InvalidInput as error:
         raise FieldErrors({"scope": str(error)}) from error
     return shown_once("A new token", "Token", token, address_of("studio.account.page"))
@@ -104,6 +111,12 @@ def refuse(error: FieldErrors) -> Any:
     """A form that cannot be taken: the same page, what was typed, what is wrong."""
     with site().database.read() as db:
         return _page(db, error.fields), error.http_status
+
+
+def _until() -> datetime | None:
+    """When the token that is asked for shall end; None: never."""
+    days = request.form.get("days", "")
+    return now() + timedelta(days=int(days)) if days in LIVES and days else None
 
 
 def _me(db: Session) -> Author:
@@ -126,5 +139,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         sessions=accounts.sessions_of(db, person, now()),
         here=hash_token(session.get("token", "")),
         tokens=tokens.listed(db, person),
+        ended=[row.id for row in tokens.listed(db, person) if tokens.has_ended(row, now())],
         scopes=tokens.SCOPES,
+        lives=LIVES.items(),
     )

@@ -17,7 +17,7 @@ from flask import (
 from flask_wtf.csrf import CSRFError, generate_csrf
 
 from publisher.base.errors import Forbidden, TooMany
-from publisher.blog import authors
+from publisher.blog import authors, throttle
 from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
@@ -36,14 +36,14 @@ def form() -> Any:
 def log_in() -> Any:
     """Check name and password, throttled by both name and address."""
     name, password = request.form.get("name", "")[:200], request.form.get("password", "")[:1000]
-    subjects = _subjects(name)
     try:
         with site().database.write() as db:
-            reserved = authors.reserve(db, subjects, now())
+            reserved = throttle.reserve(db, throttle.purses(db, visitor(name), now()), now())
         with site().database.read() as db:
             known = authors.authenticate(db, name, password)
         with site().database.write() as db:
-            authors.release(db, reserved)
+            throttle.release(db, reserved)
+            throttle.know(db, visitor(name), known, now())
             token = authors.open_session(db, known, request.user_agent.string, now())
     except Forbidden as error:
         return _login_page(str(error), error.http_status)
@@ -95,11 +95,9 @@ def forged(error: CSRFError) -> Any:
     return failures.page(400, f"{problem} Go back, reload the page and send it again.")
 
 
-def _subjects(name: str) -> list[str]:
-    """Whom a failure counts against: the name that was tried, and the address it came from."""
-    key = current_app.config["SECRET_KEY"]
-    address = request.remote_addr or ""
-    return [authors.subject(key, "name", name), authors.subject(key, "address", address)]
+def visitor(name: str) -> throttle.Visitor:
+    """Whoever asks to be `name`, from where this request comes."""
+    return throttle.Visitor(current_app.config["SECRET_KEY"], name, request.remote_addr or "")
 
 
 def remember(token: str) -> None:

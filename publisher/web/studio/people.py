@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog import accounts, authors
+from publisher.blog import accounts, authors, tokens
 from publisher.storage.tables.blog import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.one_time_secret import shown_once
@@ -53,9 +53,12 @@ def role(name: str) -> Any:
 @blueprint.post("/people/<name>/password")
 @admin_required
 def password(name: str) -> Any:
-    """Give somebody a new password, which is told once."""
+    """Give somebody a new password, which is told once; their tokens end too where wanted."""
     with site().database.write() as db:
-        fresh = accounts.reset_password(db, authors.named(db, name))
+        person = authors.named(db, name)
+        fresh = accounts.reset_password(db, person)
+        if request.form.get("end_tokens"):
+            tokens.revoke_all(db, person)
     return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
                       url_for("studio.people.page"))  # fmt: skip
 

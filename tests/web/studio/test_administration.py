@@ -179,10 +179,11 @@ def test_roles_and_shutting_out(enter: Enter, site: Site) -> None:
     assert client.post("/studio/people/nobody/enable").status_code == 404
 
 
-def test_ones_own_name_and_bio(enter: Enter, client: FlaskClient) -> None:
+def test_ones_own_name_and_bio(enter: Enter, client: FlaskClient, site: Site) -> None:
     """Readers see them; scripts in a bio do nothing."""
     form = {"display_name": "Ben O.", "bio": "I *write*. <script>alert(1)</script>"}
     enter("ben").post("/studio/account/profile", data=form)
+    make_post(site, author_id=2)
     page = client.get("/authors/ben").text
     assert "Ben O." in page
     assert "I <em>write</em>." in page
@@ -218,14 +219,48 @@ def test_tokens(enter: Enter, site: Site) -> None:
     answer = ben.post("/studio/account/tokens", data={"scope": ["create", "media"]})
     (token,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
     with site.database.read() as db:
-        row = tokens.verify(db, token)
+        row = tokens.verify(db, token, site.clock())
         assert row is not None
         assert row.scope == "create media"
     assert enter().post(f"/studio/account/tokens/{row.id}/revoke").status_code == 404
     assert ben.post(f"/studio/account/tokens/{row.id}/revoke").status_code == 302
     with site.database.read() as db:
-        assert tokens.verify(db, token) is None
+        assert tokens.verify(db, token, site.clock()) is None
     assert ben.post("/studio/account/tokens", data={}).status_code == 422
+
+
+def test_a_token_says_what_it_is_for(enter: Enter, site: Site, clock: FakeClock) -> None:
+    """Label, last use and end stand on the account's page; one that has ended is marked."""
+    ben = enter("ben")
+    form = {"scope": "create", "label": "Phone & <tablet>", "days": "30"}
+    answer = ben.post("/studio/account/tokens", data=form)
+    (token,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
+    page = ben.get("/studio/account").text
+    assert "Phone &amp; &lt;tablet&gt;" in page
+    assert "<td>never</td>" in page
+    assert 'datetime="2024-04-03T' in page
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert ben.get("/micropub?q=config", headers=bearer).status_code == 200
+    assert "<td>never</td>" not in ben.get("/studio/account").text
+    clock.forward(days=29)
+    ben = enter("ben")
+    clock.forward(days=1)
+    assert ben.get("/micropub?q=config", headers=bearer).status_code == 401
+    assert "ended</span>" in ben.get("/studio/account").text
+    answer = ben.post("/studio/account/tokens", data={**form, "label": "x" * 81})
+    assert answer.status_code == 422
+    assert "at most 80" in answer.text
+
+
+def test_an_admin_may_end_tokens_with_a_password(enter: Enter, site: Site) -> None:
+    """A new password for somebody leaves their programs alone unless it is ticked."""
+    with site.database.write() as db:
+        enter("ben")
+        token = tokens.create(db, authors.named(db, "ben"), ["create"], site.clock())
+    for form, left in (({}, True), ({"end_tokens": "1"}, False)):
+        enter().post("/studio/people/ben/password", data=form)
+        with site.database.read() as db:
+            assert (tokens.verify(db, token, site.clock()) is not None) == left
 
 
 def test_a_changed_time_zone_counts_the_day_anew(

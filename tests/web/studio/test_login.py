@@ -22,19 +22,58 @@ def test_login_gives_no_hint(browser: Browser) -> None:
 
 
 def test_login_is_throttled_by_name_and_address(browser: Browser, clock: FakeClock) -> None:
-    """After five failures even the right password waits, from here and for this name."""
+    """After five failures the address is refused for a while, the name only slowed down."""
     for _ in range(5):
         browser.log_in("ada", "wrong wrong wrong")
     answer = browser.log_in()
     assert answer.status_code == 429
     assert int(answer.headers["Retry-After"]) <= 901
     browser.client.environ_base["REMOTE_ADDR"] = "203.0.113.7"
-    assert browser.log_in().status_code == 429  # the name
+    answer = browser.log_in()  # the name, from elsewhere
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) <= 61
     assert browser.log_in("bob").status_code == 403  # another name from another address
     browser.client.environ_base["REMOTE_ADDR"] = "127.0.0.1"
     assert browser.log_in("bob").status_code == 429  # the address
-    clock.forward(minutes=16)
+    clock.forward(minutes=1)
+    assert browser.log_in().status_code == 429
+    browser.client.environ_base["REMOTE_ADDR"] = "203.0.113.7"
     assert browser.log_in().status_code == 302
+    clock.forward(minutes=16)
+    browser.client.environ_base["REMOTE_ADDR"] = "127.0.0.1"
+    assert browser.log_in().status_code == 302
+
+
+def test_an_address_that_logged_in_keeps_its_way_in(browser: Browser) -> None:
+    """Strangers fail for ada's name all day long: where she has been logged in, she still gets in.
+
+    Her own five mistakes slow down her address, and nobody else.
+    """
+    assert browser.log_in().status_code == 302
+    browser.client.delete_cookie("session", domain="blog.example")
+    home, met = "127.0.0.1", set()
+    for number in range(30):
+        browser.client.environ_base["REMOTE_ADDR"] = f"203.0.113.{number}"
+        met.add(browser.log_in("ada", "wrong wrong wrong").status_code)
+    assert met == {403, 429}
+    browser.client.environ_base["REMOTE_ADDR"] = home
+    for _ in range(4):
+        assert browser.log_in("ada", "mistyped by ada").status_code == 403
+    assert browser.log_in().status_code == 302
+    browser.client.environ_base["REMOTE_ADDR"] = "203.0.113.99"
+    assert browser.log_in().status_code == 429
+
+
+def test_names_are_not_confirmed(browser: Browser, site: Site) -> None:
+    """Who has published nothing has no page, and nothing leads to it."""
+    unknown = browser.client.get("/authors/nobody")
+    without = browser.client.get("/authors/ada")
+    assert unknown.status_code == without.status_code == 404
+    assert unknown.text.replace("nobody", "ada") == without.text
+    assert "/authors/" not in browser.get("/about")
+    make_post(site, author_id=1)
+    assert browser.client.get("/authors/ada").status_code == 200
+    assert "/authors/ada" in browser.get("/about")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""The throttle on logging in: how many passwords are looked at, and who gets in all the same."""
+
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from sqlalchemy import func, select
+
+from publisher.base.errors import TooMany
+from publisher.blog import accounts, throttle
+from publisher.installation import Site
+from publisher.storage.tables.blog import LoginAddress, LoginFailure
+from tests.conftest import FakeClock
+from tests.factories import make_author
+
+VISITOR = throttle.Visitor("key", "ada", "198.51.100.1")
+
+
+def attempt(site: Site, visitor: throttle.Visitor) -> list[int]:
+    """A try that fails, unless the throttle refuses it."""
+    with site.database.write() as db:
+        now = site.clock()
+        return throttle.reserve(db, throttle.purses(db, visitor, now), now)
+
+
+def test_many_tries_at_once_test_no_more_than_the_limit(site: Site) -> None:
+    """A try is counted before the password is looked at: twenty at once are five."""
+    began = threading.Barrier(20)
+    admitted: list[list[int]] = []
+
+    def one() -> None:
+        began.wait()
+        with suppress(TooMany):
+            admitted.append(attempt(site, VISITOR))
+
+    threads = [threading.Thread(target=one) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(admitted) == throttle.FREE_TRIES
+    with site.database.write() as db:
+        throttle.release(db, admitted[0])
+    assert attempt(site, VISITOR)
+
+
+def test_a_name_is_slowed_down_and_never_locked(site: Site, clock: FakeClock) -> None:
+    """Tries from everywhere: five at once, then 10, 20, 40, 60, 60 ... seconds between them."""
+    admitted, began = [], clock()
+    for second in range(1_800):
+        clock.moment = began + timedelta(seconds=second)
+        stranger = replace(VISITOR, address=f"198.51.{second % 250}.{second // 250}")
+        for _ in range(6 if second == 0 else 1):
+            with suppress(TooMany):
+                attempt(site, stranger)
+                admitted.append(second)
+    assert admitted[:5] == [0] * 5
+    assert admitted[5:10] == [10, 30, 70, 130, 190]
+    pauses = {later - before for before, later in pairwise(admitted[10:])}
+    assert pauses == {60}
+
+
+def test_known_addresses_are_bounded_and_forgotten(site: Site, clock: FakeClock) -> None:
+    """Twenty an author, half a year; with a new password everybody is a stranger again."""
+    ada = make_author(site)
+    with site.database.write() as db:
+        places = [replace(VISITOR, address=f"198.51.100.{n}") for n in range(30)]
+        for place in places:
+            clock.forward(seconds=1)
+            throttle.know(db, place, ada, clock())
+        assert db.scalar(select(func.count()).select_from(LoginAddress)) == 20
+        assert throttle.purses(db, places[-1], clock()) == [places[-1].known]
+        assert len(throttle.purses(db, places[0], clock())) == 2
+        assert len(throttle.purses(db, places[-1], clock() + throttle.KNOWN_FOR)) == 2
+        accounts.reset_password(db, db.merge(ada))
+        assert len(throttle.purses(db, places[-1], clock())) == 2
+
+
+def test_a_clock_that_was_put_back_locks_nobody_out(site: Site, clock: FakeClock) -> None:
+    """Failures of tomorrow are forgotten."""
+    clock.forward(days=1)
+    for _ in range(5):
+        attempt(site, VISITOR)
+    clock.forward(days=-1)
+    attempt(site, VISITOR)
+    with site.database.read() as db:
+        assert db.scalar(select(func.count()).select_from(LoginFailure)) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("198.51.100.1", "198.51.100.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:198.51.100.1", "198.51.100.1"),
+        ("", ""),
+        ("unix:", "unix:"),
+    ],
+)
+def test_what_counts_as_one_place(address: str, place: str) -> None:
+    """A household has 2^64 addresses of IPv6: they are one."""
+    assert throttle.network(address) == place
