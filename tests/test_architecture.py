@@ -75,7 +75,7 @@ OWNERS = {
     "nh3": ["base.text", "blog.safe_html", "river.sanitising"],
     "numba": ["simulator.compiled"],
     "numpy": ["simulator"],
-    "prometheus_client": ["web.metrics"],
+    "prometheus_client": ["web.measures", "web.metrics"],
     "pygments": ["blog.markdown", "blog.safe_html"],
     "sqlalchemy": [
         "storage", "settings", "installation", "readers", "blog", "river", "publishing",

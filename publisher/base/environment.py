@@ -36,6 +36,10 @@ KNOWN = {
 }
 
 
+# Where the workers of a served site keep their counts; prometheus_client reads it when imported.
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
 @dataclass(frozen=True)
 class Environment:
     """The environment, read and checked once."""

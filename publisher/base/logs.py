@@ -14,8 +14,11 @@ import structlog
 _SECRET = ("password", "token", "secret", "cookie", "authorization", "csrf")
 
 
-def configure() -> None:
-    """Set up structlog and the standard library's logging, once per process."""
+def configure(least: int = logging.INFO) -> None:
+    """Set up structlog and the standard library's logging, once per process.
+
+    Our own events below the level `least` are left out.
+    """
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -30,7 +33,7 @@ def configure() -> None:
     structlog.configure(
         processors=[*shared, *trace, renderer],
         logger_factory=_to_standard_error,
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)

@@ -5,6 +5,7 @@ imported when it runs, so that `--help`, a wrong option or a missing file cost n
 """
 
 import json
+import logging
 import os
 import sys
 from datetime import datetime
@@ -131,6 +132,8 @@ def _moment(value: Any) -> str:
 
 def site() -> "Site":
     """The installation that the environment names."""
+    from publisher.base import logs
     from publisher.installation import open_site
 
+    logs.configure(logging.WARNING)  # a command says what it did by itself
     return open_site(read_environment())

@@ -17,9 +17,9 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
-from publisher.base import logs
+from publisher.base import heartbeat, logs
 from publisher.base.child_process import end_with_parent
-from publisher.base.clock import real_seconds
+from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
 from publisher.blog import posts
@@ -38,6 +38,7 @@ from publisher.storage.tables.readers import PollBatch
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS, FOLD_SECONDS = 1.0, 2.0
+LONGEST_JOB_SECONDS = 300.0  # then it is taken to hang, and the heartbeat ends
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
@@ -91,6 +92,14 @@ class Errand(threading.Thread):
         self._job = job
         self._site = site
         self._asked, self._over = threading.Event(), False
+        self._begun_at: float | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether it waits, or is at a job that has not taken suspiciously long."""
+        begun_at = self._begun_at
+        hangs = begun_at is not None and monotonic_seconds() - begun_at > LONGEST_JOB_SECONDS
+        return self.is_alive() and not hangs
 
     def ask(self) -> None:
         """Have it done soon."""
@@ -106,6 +115,7 @@ class Errand(threading.Thread):
         """Do the job again and again."""
         while not self._over:
             self._asked.clear()
+            self._begun_at = monotonic_seconds()
             try:
                 rest = real_seconds(self._site.clock, 1.0) * self._job(self._site)
             except PublisherError as error:
@@ -114,6 +124,7 @@ class Errand(threading.Thread):
             except Exception:
                 log.exception("a job failed", job=self.name)
                 rest = AGAIN_SECONDS
+            self._begun_at = None
             self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, LONGEST_REST_SECONDS)))
 
 
@@ -165,8 +176,11 @@ def run_forever(parent_pid: int) -> None:
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
     for work in (scheduler, river, *errands):
         work.start()
+    log.info("the scheduler works", pid=os.getpid())
     pause = _PARENT_SECONDS if site.database.tells else AGAIN_SECONDS
     while not stop.is_set() and os.getppid() == parent_pid:
+        if all(errand.works for errand in errands) and river.is_alive():
+            heartbeat.beat(site.environment.instance)
         if bell.wait(pause) or not site.database.tells:
             for errand in errands:
                 errand.ask()
@@ -176,7 +190,9 @@ def run_forever(parent_pid: int) -> None:
     scheduler.shutdown(wait=True)
     river.join()
     bell.close()
+    heartbeat.end(site.environment.instance)
     site.database.close()
+    log.info("the scheduler ended")
 
 
 if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is

@@ -1,13 +1,17 @@
 """`publisher serve`: opens site and port, and leaves both to processes that it looks after."""
 
 import os
+import shutil
 import socket
 import sys
 from dataclasses import replace
+from pathlib import Path
 
-from publisher.base import logs, whole_files
+import structlog
+
+from publisher.base import heartbeat, logs, whole_files
 from publisher.base.clock import ShiftedClock
-from publisher.base.environment import Environment
+from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, claim_clock, open_site, serving_lock, setup_path
 from publisher.operations import backup
@@ -16,6 +20,8 @@ from publisher.publishing.rebuild import refresh
 from publisher.storage import sqlite_file
 
 BACKLOG = 1_024
+
+log = structlog.get_logger("serve")
 
 
 def serve(
@@ -30,12 +36,16 @@ def serve(
         site = open_site(environment, first_url=f"http://{_name(host)}:{port}")
         with serving_lock(environment):
             _tidy(environment)
+            heartbeat.end(environment.instance)
+            os.environ[METRICS_FOLDER] = str(_empty_folder(environment.instance / "metrics"))
             claim_clock(site)
             refresh(site, site.clock())
             greeting = _greeting(site, host, port)
             site.database.close()
             listener.listen(BACKLOG)
+            log.info("serving starts", host=host, port=port, workers=workers)
             Supervisor(listener, workers, lambda: print(greeting, flush=True)).run()
+            log.info("serving ended")
 
 
 def _tidy(environment: Environment) -> None:
@@ -46,6 +56,13 @@ def _tidy(environment: Environment) -> None:
         print(f"publisher: {told}", file=sys.stderr)
     whole_files.sweep(environment.instance)
     whole_files.sweep(environment.media)
+
+
+def _empty_folder(folder: Path) -> Path:
+    """A new folder with this name, in the place of what was there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 def _bound(host: str, port: int) -> socket.socket:

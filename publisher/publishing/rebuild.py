@@ -50,7 +50,9 @@ def rebuild(site: Site, now: datetime) -> Snapshot:
     with site.database.write() as session:
         posts.publish_due(session, now)
         update_log.settle(session)
-        return _build(session, public_address(session, site.environment), now)
+        snapshot = _build(session, public_address(session, site.environment), now)
+    log.info("feed built", serial=snapshot.serial, ttl_minutes=snapshot.ttl_minutes)
+    return snapshot
 
 
 def refresh(site: Site, now: datetime) -> bool:
@@ -169,7 +171,9 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
         kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
         versions.note(session, kept[name], build.built_at)
     if feed_problems.keep(session, found, build.built_at):
-        log.warning("the feed doctor's word", problems=[asdict(problem) for problem in found])
+        log.warning(
+            "the feed doctor found problems", problems=[asdict(problem) for problem in found]
+        )
     return kept[RSS]
 
 

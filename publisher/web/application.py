@@ -14,19 +14,21 @@ from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches
-from publisher.readers.counter import PollCounter
+from publisher.readers.counter import PollCounter, Polls
 from publisher.web import (
     assets,
     blog,
     failures,
     feeds,
     healthz,
+    measures,
     media,
     metrics,
     micropub,
     origin,
     preview,
     rendering,
+    request_log,
     river,
     setup,
     site_address,
@@ -85,6 +87,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.extensions["publisher"] = site
     app.session_interface = LoginCookie()
     app.url_map.converters["int"] = RowNumber
+    request_log.prepare(app)
+    measures.prepare(app)
     origin.prepare(app)
     csrf.init_app(app)
     rendering.prepare(app)
@@ -93,13 +97,19 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         app.register_blueprint(module.blueprint)
     failures.prepare(app)
     app.after_request(_secure)
-    polls = PollCounter(lambda counted: poll_batches.store(site.database, counted, site.clock()))
+    polls = PollCounter(lambda counted: _store(site, counted))
     app.extensions["polls"] = polls
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front
     trusted = site.environment.trusted_proxies
     app.wsgi_app = behind_proxies(front, trusted)  # type: ignore[method-assign, assignment]
     return app
+
+
+def _store(site: Site, polls: Polls) -> None:
+    """Keep a flush of polls for the readers report, then count it for `/metrics`."""
+    poll_batches.store(site.database, polls, site.clock())
+    measures.count_polls(polls)
 
 
 def close_app(app: Flask) -> None:

@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 from publisher.base.errors import PublisherError, TooMany
 from publisher.blog.media import limit_text
 from publisher.web.context import wants_json
+from publisher.web.request_log import number
 
 # Status: heading, and what is said when nobody said it better.
 WORDS = {
@@ -24,7 +25,10 @@ WORDS = {
     415: ("Something was wrong with that request", "This kind of content is not taken."),
     422: ("Something was wrong with that request", "Some of this cannot be taken as it is."),
     429: ("Slow down", "Too many tries; wait a little."),
-    500: ("Something went wrong", "The mistake is ours and has been noted. Try again later."),
+    500: (
+        "Something went wrong",
+        "The mistake is ours and has been noted{number}. Try again later.",
+    ),
     503: (
         "Temporarily unavailable",
         "The site cannot answer at the moment. Nothing was lost; try again soon.",
@@ -48,6 +52,7 @@ def prepare(app: Flask) -> None:
 def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
     known, usual = WORDS.get(status, WORDS[400])
+    usual = usual.format(number=f" as {number()}" if number() else "")
     heading = heading or known
     if wants_json():
         answer = jsonify(error=message or usual)

@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Blueprint, jsonify
 
+from publisher.base import heartbeat
 from publisher.base.environment import try_write
 from publisher.base.errors import StorageUnavailable
 from publisher.publishing.rebuild import RSS, moment_of
@@ -19,7 +20,7 @@ STALE_SECONDS = 120
 def healthz() -> Any:
     """200 while the feed is as fresh as it should be and the disk takes what is written.
 
-    503 when the hourly job seems dead, the disk is full, or the database cannot be read.
+    503 when the scheduler seems dead, the disk is full, or the database cannot be read.
     """
     try:
         try_write(site().environment)
@@ -30,8 +31,10 @@ def healthz() -> Any:
         return jsonify(status=str(error), snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
+    silent_seconds = heartbeat.age_seconds(site().environment.instance)
     age = (now() - snapshot.built_at).total_seconds()
     late = (now() - current).total_seconds()
     stale = snapshot.decided_at < current and late > STALE_SECONDS
-    status = "stale" if stale else "ok"
-    return jsonify(status=status, snapshot_age_seconds=round(age)), 503 if stale else 200
+    silent = silent_seconds is not None and silent_seconds > heartbeat.LATE_SECONDS
+    status = "stale" if stale else "the scheduler does not answer" if silent else "ok"
+    return jsonify(status=status, snapshot_age_seconds=round(age)), 200 if status == "ok" else 503

@@ -1,21 +1,24 @@
-"""`/metrics` in Prometheus' text format, read from the database: every worker says the same."""
+"""`/metrics` in Prometheus' text format: rows of the database, and what all workers counted."""
 
 import ipaddress
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 from flask import Blueprint, Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base import heartbeat
 from publisher.base.errors import Forbidden
 from publisher.blog import permissions, posts
 from publisher.storage.tables.blog import LoginSession, Post, Update
-from publisher.storage.tables.publishing import Snapshot
+from publisher.storage.tables.publishing import Delivery, Snapshot
+from publisher.storage.tables.river import RiverFeed, RiverHost
+from publisher.web import measures
 from publisher.web.context import bearer_of, now, site
 
 blueprint = Blueprint("metrics", __name__)
@@ -28,17 +31,18 @@ def metrics() -> Response:
         raise Forbidden("metrics are for this machine, or for an admin's API token")
     with site().database.read() as db:
         registry = CollectorRegistry()
-        registry.register(SiteCollector(db, now()))
-        ProcessCollector(registry=registry)
+        registry.register(SiteCollector(db, now(), site().environment.instance))
+        measures.register_in(registry)
         return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 class SiteCollector(Collector):
     """Figures of one site at one moment."""
 
-    def __init__(self, db: Session, moment: datetime) -> None:
+    def __init__(self, db: Session, moment: datetime, instance: Path) -> None:
         self._db = db
         self._now = moment
+        self._instance = instance
 
     def collect(self) -> Iterator[Metric]:
         """One family after the other; all are counts of rows or columns of small tables."""
@@ -51,13 +55,51 @@ class SiteCollector(Collector):
         updates = self._db.scalar(select(func.count()).select_from(Update)) or 0
         yield CounterMetricFamily("publisher_updates", "Updates in the log.", updates)
         due = posts.next_due(self._db)
-        overdue = max(0.0, (self._now - due).total_seconds()) if due else 0.0
         yield GaugeMetricFamily(
-            "publisher_schedule_overdue_seconds", "How late the next scheduled post is.", overdue
+            "publisher_schedule_overdue_seconds",
+            "How late the next scheduled post is.",
+            self._since(due),
         )
         sessions = self._db.scalar(select(func.count()).select_from(LoginSession)) or 0
         yield GaugeMetricFamily("publisher_login_sessions", "Browsers logged in.", sessions)
+        if (silent_seconds := heartbeat.age_seconds(self._instance)) is not None:
+            yield GaugeMetricFamily(
+                "publisher_scheduler_silent_seconds", "Since the last beat.", silent_seconds
+            )
         yield from self._snapshots()
+        yield from self._pings()
+        yield from self._river()
+
+    def _pings(self) -> Iterator[Metric]:
+        """What is owed to hubs and clouds: tries that are due or will be."""
+        count, first = self._db.execute(
+            select(func.count(), func.min(Delivery.created_at)).where(Delivery.next_at.is_not(None))
+        ).one()
+        yield GaugeMetricFamily("publisher_pings_waiting", "Pings not delivered yet.", count)
+        yield GaugeMetricFamily(
+            "publisher_pings_oldest_seconds", "Age of the oldest of them.", self._since(first)
+        )
+
+    def _river(self) -> Iterator[Metric]:
+        """Subscriptions by state, and how late the poll is that waits longest."""
+        states = GaugeMetricFamily("publisher_river_feeds", "Subscriptions.", labels=["state"])
+        by_state = select(RiverFeed.state, func.count()).group_by(RiverFeed.state)
+        for state, count in self._db.execute(by_state):
+            states.add_metric([state], count)
+        yield states
+        failing = select(func.count()).where(RiverFeed.state == "active", RiverFeed.failures > 0)
+        yield GaugeMetricFamily(
+            "publisher_river_failing",
+            "Feeds whose last poll failed.",
+            self._db.scalar(failing) or 0,
+        )
+        due = self._db.scalar(select(func.min(RiverHost.free_at)))
+        yield GaugeMetricFamily(
+            "publisher_river_overdue_seconds", "How late the next host is.", self._since(due)
+        )
+
+    def _since(self, moment: datetime | None) -> float:
+        return max(0.0, (self._now - moment).total_seconds()) if moment else 0.0
 
     def _snapshots(self) -> Iterator[Metric]:
         label = ["document"]

@@ -1,11 +1,13 @@
 """The server as processes: started, stopped, killed, told the time."""
 
+import os
 import re
 import signal
 import time
 from pathlib import Path
 
-from tests.serving import alive, kill, serving, wait_until
+from publisher.base import heartbeat
+from tests.serving import Server, alive, kill, serving, wait_until
 
 
 def items(body: bytes) -> list[str]:
@@ -51,6 +53,47 @@ def test_a_killed_scheduler_is_replaced(tmp_path: Path) -> None:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
         server.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
         wait_until(lambda: items(server.get("/rss.xml")[2]) == ["Soon"], 15)
+
+
+def test_metrics_are_the_sum_of_all_workers(tmp_path: Path) -> None:
+    """Whichever worker is asked says what all of them have counted, ended ones included."""
+    with serving(tmp_path, "--workers", "2") as server:
+        for _ in range(30):
+            server.get("/rss.xml")
+            server.get("/about")
+        counted = 'publisher_requests_total{kind="blog",status="200"} 30.0'
+        for _ in range(6):
+            assert counted in server.get("/metrics")[2].decode()
+        wait_until(lambda: polls_counted(server) >= 30, 10)
+        (one, *_) = (child for child in server.children() if not is_scheduler(child))
+        kill(one)
+        wait_until(lambda: not alive(one), 5)
+        assert counted in server.get("/metrics")[2].decode()
+
+
+def test_the_health_check_misses_a_scheduler_that_hangs(tmp_path: Path) -> None:
+    """The heartbeat is a file: it is there while the scheduler works, and its age is judged."""
+    beat = tmp_path / heartbeat.NAME
+    with serving(tmp_path) as server:
+        wait_until(beat.exists, 15)
+        wait_until(lambda: server.get("/healthz")[0] == 200, 10)
+        (scheduler,) = filter(is_scheduler, server.children())
+        os.kill(scheduler, signal.SIGSTOP)
+        try:
+            late = time.time() - heartbeat.LATE_SECONDS - 1
+            os.utime(beat, (late, late))
+            status, _, body = server.get("/healthz")
+            assert (status, b"scheduler" in body) == (503, True)
+        finally:
+            os.kill(scheduler, signal.SIGCONT)
+        wait_until(lambda: server.get("/healthz")[0] == 200, 10)
+    assert not beat.exists()
+
+
+def polls_counted(server: Server) -> float:
+    """The polls answered with 200, by `/metrics`; a flush comes some seconds after them."""
+    text = server.get("/metrics")[2].decode()
+    return sum(map(float, re.findall(r'^publisher_polls_total{status="200"} (.*)$', text, re.M)))
 
 
 def is_scheduler(pid: int) -> bool:

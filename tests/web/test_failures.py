@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+import structlog
 from flask import Flask
 from flask.testing import FlaskClient
+from structlog.testing import capture_logs
 
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
@@ -102,3 +104,16 @@ def test_a_number_that_no_row_can_have(client: FlaskClient) -> None:
     """An address with 23 digits is not there; the database is not asked about it."""
     for path in ("/studio/posts/12345678901234567890123", "/sitemap-99999999999999999999.xml"):
         assert client.get(path).status_code == 404
+
+
+def test_a_failure_is_found_in_the_log_by_its_number(broken: FlaskClient) -> None:
+    """Header, page and log line share a number; the line names the route, not what was asked."""
+    with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        answer = broken.get("/broken/bug?token=hidden", headers={"Accept": "application/json"})
+    number = answer.headers["X-Request-ID"]
+    assert number in answer.get_json()["error"]
+    (line,) = [line for line in lines if line["event"] == "answered"]
+    assert (line["request"], line["route"], line["status"]) == (number, "/broken/bug", 500)
+    assert "hidden" not in str(lines)
+    assert broken.get("/about").headers["X-Request-ID"] != number
+    assert "request" not in structlog.contextvars.get_contextvars()

@@ -1,5 +1,7 @@
 """What watches the site: health, metrics, the doctor."""
 
+from datetime import timedelta
+
 from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
@@ -7,6 +9,8 @@ from publisher.blog import authors, tokens
 from publisher.installation import Site
 from publisher.operations.doctor import ask_app, examine_freshness, examine_http
 from publisher.publishing.rebuild import rebuild
+from publisher.river.subscriptions import subscribe
+from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
 
@@ -74,3 +78,29 @@ def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
     (finding,) = examine_freshness(site)
     assert not finding.good
     assert "older hour" in finding.detail
+
+
+def test_metrics_tell_what_is_owed_and_followed(client: FlaskClient, site: Site) -> None:
+    """Requests by part and status, pings that wait with their age, subscriptions by state."""
+    moment = site.clock()
+    with site.database.write() as db:
+        db.add(Delivery(
+            protocol="websub", target="https://hub.example/", topic="t",
+            created_at=moment - timedelta(minutes=5), next_at=moment,
+        ))  # fmt: skip
+        subscribe(db, "https://feed.example/rss", moment, moment)
+
+    def told() -> str:
+        return client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
+
+    def answered(text: str) -> float:
+        name = 'publisher_requests_total{kind="healthz",status="503"} '
+        return sum(float(line[len(name) :]) for line in text.splitlines() if line.startswith(name))
+
+    before = answered(told())
+    client.get("/healthz")
+    text = told()
+    assert answered(text) == before + 1
+    assert "publisher_pings_waiting 1.0" in text
+    assert "publisher_pings_oldest_seconds 300.0" in text
+    assert 'publisher_river_feeds{state="active"} 1.0' in text

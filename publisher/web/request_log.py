@@ -1,0 +1,44 @@
+"""The number of a request: in every line that it logs, in its answer's header and its error page.
+
+A 5xx gets a line of its own. It names the route, not the address, in which a secret may stand.
+"""
+
+import secrets
+
+import structlog
+from flask import Flask, Response, g, request
+
+HEADER = "X-Request-ID"
+
+log = structlog.get_logger("pages")
+
+
+def prepare(app: Flask) -> None:
+    """Number every request that reaches the application."""
+    app.before_request(_begin)
+    app.after_request(_end)
+    app.teardown_request(lambda _: structlog.contextvars.unbind_contextvars("request"))
+
+
+def number() -> str:
+    """This request's number, as whoever runs the site finds it in the log."""
+    found: str = g.get("request_number", "")
+    return found
+
+
+def _begin() -> None:
+    g.request_number = secrets.token_hex(4)
+    structlog.contextvars.bind_contextvars(request=g.request_number)
+
+
+def _end(response: Response) -> Response:
+    if response.status_code >= 500:
+        log.error(
+            "answered",
+            status=response.status_code,
+            method=request.method,
+            route=str(request.url_rule),
+        )
+    if number():
+        response.headers[HEADER] = number()
+    return response
