@@ -34,6 +34,7 @@ from publisher.web import (
     site_address,
     studio,
 )
+from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
 from publisher.web.readers import report, simulated
 from publisher.web.studio import login
@@ -51,7 +52,9 @@ _HEADERS = {
 
 _ADDRESSES = (
     assets,
+    auth,
     blog,
+    endpoints,
     feeds,
     healthz,
     login,
@@ -92,7 +95,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     origin.prepare(app)
     csrf.init_app(app)
     rendering.prepare(app)
-    csrf.exempt(micropub.blueprint)  # programs bring a token, browsers none of theirs
+    for programs in (micropub, endpoints):
+        csrf.exempt(programs.blueprint)  # they bring a token, browsers none of theirs
     for module in _ADDRESSES:
         app.register_blueprint(module.blueprint)
     failures.prepare(app)

@@ -3,7 +3,7 @@
 A browser says it in two headers that no page can forge: `Sec-Fetch-Site` (on https and localhost)
 and `Origin` (everywhere, with each POST). Whatever names another place is refused. A program that
 sends neither is no browser that somebody could have tricked; the form key is asked of it all the
-same. Programs with a token (Micropub) may come from anywhere.
+same. Programs with a token or a code (Micropub, IndieAuth) may come from anywhere.
 """
 
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from publisher.base.errors import Forbidden
 from publisher.web.context import site
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
-_BY_TOKEN = ("micropub",)
+_BY_TOKEN = ("micropub", "indieauth")
 
 
 def prepare(app: Flask) -> None:

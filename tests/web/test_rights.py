@@ -48,7 +48,8 @@ TABLE: dict[tuple[str, str], str] = {
         for rule in (
             "/", "/<path:old>", "/about", "/archives", "/archives/<int:year>/<int:month>",
             "/atom.xml", "/authors/<name>", "/favicon.ico", "/feed.json", "/healthz",
-            "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml", "/search", "/setup/<secret>",
+            "/indieauth/metadata", "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml",
+            "/search", "/setup/<secret>",
             "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/studio/login",
             "/subscribe", "/tags/<name>", "/tags/<tag>/rss.xml",
         )
@@ -58,12 +59,19 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/<slug>"): "shown",
     ("GET", "/preview/<token>"): "link",
     ("POST", "/setup/<secret>"): "public",
+    **{
+        ("POST", f"/indieauth/{name}"): "public"  # the code or the token itself is looked at
+        for name in ("auth", "token", "revoke")
+    },
     ("POST", "/studio/login"): "public",
     ("POST", "/studio/logout"): "public",
     ("POST", "/studio/first-steps/done"): "admin",
     ("GET", "/micropub"): "token",
     ("POST", "/micropub"): "token",
     ("POST", "/micropub/media"): "token",
+    ("GET", "/indieauth/auth"): "login",
+    ("POST", "/indieauth/consent"): "login",
+    ("POST", "/indieauth/introspect"): "token",
     ("GET", "/readers"): "login",
     ("GET", "/readers/simulated"): "login",
     ("POST", "/readers/erase"): "admin",

@@ -119,6 +119,23 @@ MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind 
 WHEN = "coalesce(published_at, scheduled_at, changed_at)"
 
 
+class AuthorizationCode(Base):
+    """An author's consent to a program that has not fetched its token yet (IndieAuth).
+
+    `challenge` is the hash of the program's own secret; of the code too only the hash is kept.
+    """
+
+    __tablename__ = "authorization_codes"
+    code_hash: Mapped[str] = mapped_column(primary_key=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    client_id: Mapped[str]
+    redirect_uri: Mapped[str]
+    scope: Mapped[str]
+    challenge: Mapped[str]
+    expires_at: Mapped[datetime]
+    author: Mapped[Author] = relationship(lazy="joined")
+
+
 class Post(Base):
     """A post or a page. What of it is content, and so replaced by a save, says `blog/content.py`.
 

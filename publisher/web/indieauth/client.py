@@ -1,0 +1,153 @@
+"""The program that asks for consent: its address, its name, and where it may be answered.
+
+A program is known by an address (`client_id`), nothing else. What stands there is a stranger's:
+it is fetched behind the guard against private addresses, bounded, and only looked at for a name
+and for the addresses that an answer may go to.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from html import unescape
+from html.parser import HTMLParser
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from publisher.base.errors import InvalidInput
+from publisher.base.net import OutgoingError, Reply, request_public
+
+MAX_ADDRESS = 2000
+MAX_BYTES = 250_000
+TIMEOUT_SECONDS = 5.0
+MAX_NAME = 60
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+# Of no program: a browser would run or show what stands behind the colon.
+_NOT_SCHEMES = {"javascript", "data", "vbscript", "about", "blob", "file", "view-source"}
+_LINK = re.compile(r"<link\s[^<>]{1,4000}>", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})</title", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program: where it lives, what it calls itself ("" if unknown), where answers may go."""
+
+    address: str
+    name: str = ""
+    redirects: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """What a person recognises it by."""
+        return urlsplit(self.address).netloc
+
+    def may_be_answered_at(self, redirect_uri: str) -> bool:
+        """Whether an answer may go there: to its own origin, or where its page says."""
+        return _origin(redirect_uri) == _origin(self.address) or redirect_uri in self.redirects
+
+
+def checked_id(address: str) -> str:
+    """`address` as the rules for a `client_id` have it; InvalidInput says which one it breaks."""
+    parts = _split(address, "client_id")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput("client_id: an address with http or https is needed")
+    if parts.fragment or "@" in parts.netloc:
+        raise InvalidInput("client_id: it has no fragment and no user name")
+    if not parts.path or any(part in (".", "..") for part in parts.path.split("/")):
+        raise InvalidInput("client_id: it has a path, without dots")
+    return address
+
+
+def checked_redirect(address: str) -> str:
+    """`address` as somewhere that a browser can be sent to."""
+    parts = _split(address, "redirect_uri")
+    web = parts.scheme in ("http", "https")
+    if not parts.scheme or parts.scheme in _NOT_SCHEMES or (web and not parts.hostname):
+        raise InvalidInput("redirect_uri: an address of the program is needed")
+    if parts.fragment or "@" in parts.netloc:
+        raise InvalidInput("redirect_uri: it has no fragment and no user name")
+    return address
+
+
+def look_up(address: str, user_agent: str, allow_private: bool) -> Client:
+    """What the program at `address` says of itself; a bare one where it says nothing."""
+    if urlsplit(address).hostname in _LOOPBACK and not allow_private:
+        return Client(address)  # on the author's own machine, where nothing is served to us
+    try:
+        reply = request_public(
+            address,
+            user_agent=user_agent,
+            headers={"Accept": "application/json, text/html;q=0.9"},
+            allow_private=allow_private,
+            max_bytes=MAX_BYTES,
+            timeout_seconds=TIMEOUT_SECONDS,
+        )
+    except OutgoingError:
+        return Client(address)
+    return _read(address, reply) if reply.status == 200 else Client(address)
+
+
+def _read(address: str, reply: Reply) -> Client:
+    text = reply.body.decode("utf-8", "replace")
+    if "json" in reply.headers.get("content-type", ""):
+        return _from_json(address, text)
+    links = _Redirects()
+    for tag in _LINK.findall(text):
+        links.feed(tag)
+    title = _TITLE.search(text)
+    found = tuple(_joined(reply.url, href) for href in links.found)
+    return Client(address, _line(unescape(title[1]) if title else ""), found)
+
+
+def _from_json(address: str, text: str) -> Client:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return Client(address)
+    if not isinstance(document, dict) or document.get("client_id") != address:
+        return Client(address)
+    listed = document.get("redirect_uris")
+    places = (
+        tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
+    )
+    return Client(address, _line(str(document.get("client_name", ""))), places)
+
+
+class _Redirects(HTMLParser):
+    """Collects `<link rel="redirect_uri">`; it is given links only, one at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if "redirect_uri" in values.get("rel", "").lower().split() and values.get("href"):
+            self.found.append(values["href"].strip())
+
+
+def _split(address: str, field: str) -> SplitResult:
+    if not address or len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x7e]+", address):
+        raise InvalidInput(f"{field}: an address in plain ASCII is needed")
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidInput(f"{field}: this is no address") from error
+    return parts
+
+
+def _origin(address: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(address)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, parts.port or usual
+
+
+def _joined(base: str, href: str) -> str:
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return ""
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return "".join(c for c in line if c.isprintable())[:MAX_NAME]

@@ -1,0 +1,278 @@
+"""IndieAuth from the program's side: it finds the site, asks, and writes with what it got."""
+
+import base64
+import hashlib
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from publisher.base.environment import Environment
+from publisher.base.net import OutgoingError
+from publisher.blog import posts
+from publisher.installation import Site
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author
+from tests.web.blog.test_pages import Head
+from tests.web.studio.browser import Browser
+
+VERIFIER = "a-secret-of-the-program-that-nobody-else-knows.1"
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=")
+APP = "https://app.example/"
+
+
+@pytest.fixture
+def ada(client: FlaskClient, site: Site) -> Browser:
+    """Ada's browser, logged in."""
+    make_author(site)
+    client.environ_base["HTTP_HOST"] = "blog.example"
+    browser = Browser(client)
+    assert browser.log_in().status_code == 302
+    return browser
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program's page is not there, except where a test serves one."""
+
+    def unreachable(*_: object, **__: object) -> None:
+        raise OutgoingError("no connection")
+
+    monkeypatch.setattr("publisher.web.indieauth.client.request_public", unreachable)
+
+
+def asked(**changes: str) -> dict[str, str]:
+    """What a program sends the browser with."""
+    usual = {
+        "response_type": "code", "client_id": APP, "redirect_uri": f"{APP}back?from=blog",
+        "state": "s&1", "code_challenge": CHALLENGE.decode(), "code_challenge_method": "S256",
+        "scope": "create update undelete",
+    }  # fmt: skip
+    return {**usual, **changes}
+
+
+def agree(ada: Browser, *scopes: str, **changes: str) -> dict[str, str]:
+    """Consent in the browser; returns what the program is answered."""
+    wanted = asked(**changes)
+    page = ada.client.get("/indieauth/auth", query_string=wanted)
+    assert page.status_code == 200, page.text
+    ada.seen(page)
+    answer = ada.post(
+        "/indieauth/consent", agree="1", scope=list(scopes), challenge=wanted["code_challenge"],
+        **{name: wanted[name] for name in ("client_id", "redirect_uri", "state")},
+    )  # fmt: skip
+    return answered(answer.location)
+
+
+def answered(location: str | None) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(location or "").query).items()}
+
+
+def exchange(client: FlaskClient, code: str, path: str = "token", **changes: str) -> dict[str, str]:
+    """The program's own request, without a cookie and from nowhere."""
+    form = {
+        "grant_type": "authorization_code", "code": code, "client_id": APP,
+        "redirect_uri": f"{APP}back?from=blog", "code_verifier": VERIFIER, **changes,
+    }  # fmt: skip
+    answer = client.application.test_client().post(
+        f"/indieauth/{path}",
+        data=form,
+        base_url=SITE_URL,
+        headers={"Origin": "https://app.example"},
+    )
+    found: dict[str, str] = answer.get_json()
+    return found
+
+
+def test_a_program_finds_asks_and_writes(
+    ada: Browser, client: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """From the address of the blog to a published post; the token is named and can be ended."""
+    links = Head(client.get("/").text).links
+    metadata = client.get(links["indieauth-metadata"][0]).get_json()
+    assert metadata["authorization_endpoint"] == SITE_URL + links["authorization_endpoint"][0]
+    assert metadata["token_endpoint"] == SITE_URL + links["token_endpoint"][0]
+    assert metadata["issuer"] == f"{SITE_URL}/"
+    page = client.get("/indieauth/auth", query_string=asked())
+    assert "app.example" in page.text
+    assert "form-action 'self' https://app.example" in page.headers["Content-Security-Policy"]
+    assert 'value="delete" checked' in page.text  # undelete is part of it
+    answer = agree(ada, "create", "media")
+    assert answer["state"] == "s&1"
+    assert answer["iss"] == metadata["issuer"]
+    assert answer["from"] == "blog"
+    token = exchange(client, answer["code"])
+    assert (token["me"], token["scope"], token["token_type"]) == (
+        f"{SITE_URL}/", "create media", "Bearer",
+    )  # fmt: skip
+    bearer = {"Authorization": f"Bearer {token['access_token']}"}
+    program = client.application.test_client()
+    written = program.post(
+        "/micropub", data={"h": "entry", "content": "From an app."}, headers=bearer,
+        base_url=SITE_URL,
+    )  # fmt: skip
+    assert written.status_code == 201
+    with site.database.read() as db:
+        assert posts.get(db, 1).source == "From an app."
+    assert APP in ada.get("/studio/account")
+    form = {"token": token["access_token"]}
+    there = program.post(
+        "/indieauth/introspect", data=form, headers=bearer, base_url=SITE_URL
+    ).get_json()
+    assert (there["active"], there["scope"], there["client_id"]) == (True, "create media", APP)
+    assert program.post("/indieauth/revoke", data=form, base_url=SITE_URL).status_code == 200
+    refused = program.post("/micropub", data={"h": "entry", "content": "x"}, headers=bearer)
+    assert refused.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"code_verifier": "another-secret-of-the-same-length-as-the-first.1"},
+        {"code_verifier": ""},
+        {"client_id": "https://other.example/"},
+        {"redirect_uri": "https://app.example/elsewhere"},
+        {"code": "guessed"},
+    ],
+)
+def test_a_code_is_good_once_and_for_its_program(
+    ada: Browser, client: FlaskClient, wrong: dict[str, str]
+) -> None:
+    """Whatever does not fit uses the code up; so does the first exchange."""
+    code = agree(ada, "create")["code"]
+    assert exchange(client, **{"code": code, **wrong})["error"] == "invalid_grant"
+    again = exchange(client, code)
+    assert ("access_token" in again) == (wrong == {"code": "guessed"})
+    assert exchange(client, code)["error"] == "invalid_grant"
+
+
+def test_a_code_ends_after_ten_minutes(ada: Browser, client: FlaskClient, clock: FakeClock) -> None:
+    """And with the author's right to write here."""
+    code = agree(ada, "create")["code"]
+    clock.forward(minutes=11)
+    assert exchange(client, code)["error"] == "invalid_grant"
+
+
+def test_who_it_is_without_a_right_to_write(ada: Browser, client: FlaskClient) -> None:
+    """A program that asks for nothing learns the address, and gets no token for it."""
+    code = agree(ada, scope="profile")["code"]
+    assert exchange(client, code)["error"] == "invalid_grant"
+    code = agree(ada, scope="profile")["code"]
+    assert exchange(client, code, "auth")["me"] == f"{SITE_URL}/"
+
+
+def test_no_means_no(ada: Browser) -> None:
+    """The program is told, and nothing is kept."""
+    ada.get("/studio/account")
+    form = {name: asked()[name] for name in ("client_id", "redirect_uri", "state")}
+    answer = ada.post("/indieauth/consent", scope="create", challenge=CHALLENGE.decode(), **form)
+    assert answered(answer.location)["error"] == "access_denied"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"client_id": ""},
+        {"client_id": "app.example"},
+        {"client_id": "ftp://app.example/"},
+        {"client_id": "https://app.example"},
+        {"client_id": "https://user@app.example/"},
+        {"client_id": "https://app.example/a/../b"},
+        {"client_id": "https://[::1/"},
+        {"redirect_uri": ""},
+        {"redirect_uri": "https://evil.example/back"},
+        {"redirect_uri": "https://app.example.evil.example/"},
+        {"redirect_uri": "https://app.example:444/"},
+        {"redirect_uri": "javascript:alert(1)"},
+        {"redirect_uri": "app://back"},
+        {"redirect_uri": "https://app.example/\r\nSet-Cookie: x"},
+    ],
+)
+def test_nobody_is_sent_to_a_strangers_address(ada: Browser, changes: dict[str, str]) -> None:
+    """An address that is not the program's own is refused here, before and after consent."""
+    page = ada.client.get("/indieauth/auth", query_string=asked(**changes))
+    assert page.status_code == 400
+    ada.get("/studio/account")
+    form = {name: asked(**changes)[name] for name in ("client_id", "redirect_uri")}
+    answer = ada.post("/indieauth/consent", agree="1", challenge=CHALLENGE.decode(), **form)
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"response_type": "token"},
+        {"code_challenge": ""},
+        {"code_challenge": "short"},
+        {"code_challenge_method": "plain"},
+    ],
+)
+def test_other_mistakes_are_told_to_the_program(ada: Browser, changes: dict[str, str]) -> None:
+    """With its state, and nothing agreed to."""
+    page = ada.client.get("/indieauth/auth", query_string=asked(**changes))
+    assert page.status_code == 303
+    assert answered(page.location)["error"] == "invalid_request"
+    assert answered(page.location)["state"] == "s&1"
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, str]]]:
+    """A program's own pages on loopback: path -> type and text; `address` is where they are."""
+    monkeypatch.undo()
+    pages: dict[str, tuple[str, str]] = {}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            kind, text = pages[self.path]
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    pages["address"] = ("", f"http://127.0.0.1:{server.server_port}")
+    yield pages
+    server.shutdown()
+    server.server_close()
+
+
+class TestWithPages:
+    """Programs whose page can be read: loopback is allowed here, as for an intranet."""
+
+    @pytest.fixture
+    def environment(self, environment: Environment) -> Environment:
+        return replace(environment, allow_private=True)
+
+    def test_a_page_names_the_program_and_its_addresses(
+        self, program: dict[str, tuple[str, str]], ada: Browser
+    ) -> None:
+        """HTML and JSON say where an answer may go, such as into a program on the phone."""
+        here = program["address"][1]
+        program["/html"] = (
+            "text/html",
+            '<title>Pen &amp; Ink</title><link rel=redirect_uri href="pen://back">' + "<" * 9000,
+        )
+        about = {"client_id": f"{here}/json", "client_name": "Quill", "redirect_uris": ["q://b"]}
+        program["/json"] = ("application/json", json.dumps(about))
+        program["/other"] = ("application/json", json.dumps(about))
+        for path, name, place in (
+            ("html", "Pen &amp; Ink", "pen://back"),
+            ("json", "Quill", "q://b"),
+        ):
+            wanted = asked(client_id=f"{here}/{path}", redirect_uri=place)
+            page = ada.client.get("/indieauth/auth", query_string=wanted)
+            assert page.status_code == 200
+            assert name in page.text
+            scheme = place.partition(":")[0]
+            assert page.headers["Content-Security-Policy"].endswith(f"'self' {scheme}:")
+        wanted = asked(client_id=f"{here}/other", redirect_uri="q://b")
+        assert ada.client.get("/indieauth/auth", query_string=wanted).status_code == 400
