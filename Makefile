@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test check format bench demo clean
+.PHONY: help run install simulator test check format bench demo wheels clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -73,6 +73,11 @@ format: $(EVERYTHING) ## let ruff arrange the code
 
 bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench
+
+wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
+	@$(BIN)/python scripts/build_dynamic_ttl.py dist
+	@ls dist/*.whl
 
 clean: ## remove what can be made again (never the instance folder)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

@@ -19,7 +19,7 @@ import structlog
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
 from publisher.delivery.http_head import Environ
-from publisher.feeds.conditional import accepts_gzip
+from publisher.dynamic_ttl.validators import accepts_gzip
 
 THREADS, MOST_AT_ONCE = 8, 128
 PART_BYTES = 256 * 1024

@@ -4,20 +4,15 @@ All that does not depend on the request is made beforehand: once per document, a
 for the dates. What remains for a request is to choose one of a handful of finished answers.
 """
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from publisher.base.dates import format_rfc822, http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
+from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, accepts_gzip, tags_in
 
-SHARED_MAX_AGE_SECONDS = 60
 _SECOND = timedelta(seconds=1)
-_TAG = re.compile(r'(?:W/)?"([^"]*)"')
-# What front servers glue to a tag when they compress: Apache -gzip, others --gzip or ;gzip.
-_GLUED = ("--gzip", "-gzip", ";gzip")
 
 Headers = list[tuple[str, str]]
 
@@ -147,7 +142,8 @@ class Served:
     def _is_current(self, tags: str | None, since: str | None, etag: str) -> bool:
         """Whether the reader holds this document: If-None-Match decides alone where it is given."""
         if tags is not None:
-            return tags == etag or _names(tags, etag.removeprefix("W/").strip('"'))
+            held = etag.removeprefix("W/").strip('"')
+            return tags == etag or not {"*", held}.isdisjoint(tags_in(tags))
         if since is None:
             return False
         moment = http_date(since)
@@ -248,39 +244,3 @@ _NOT_ALLOWED = FeedAnswer(
     405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
 )
 _ANOTHER = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])
-
-
-def _names(header: str, opaque: str) -> bool:
-    """Whether an If-None-Match header names the tag, compared weakly; `*` names every tag."""
-    if header.strip() == "*":
-        return True
-    for tag in _TAG.findall(header):
-        for glued in _GLUED:
-            if tag.endswith(glued):
-                tag = tag[: -len(glued)]  # noqa: PLW2901 - one suffix, then compare
-                break
-        if tag == opaque:
-            return True
-    return False
-
-
-@lru_cache(maxsize=256)
-def accepts_gzip(header: str) -> bool:
-    """Whether an Accept-Encoding header prefers gzip to the plain document."""
-    wishes: dict[str, float] = {}
-    for part in header.lower().split(","):
-        coding, _, parameters = part.partition(";")
-        wishes[coding.strip()] = _quality(parameters)
-    star = wishes.get("*", 0.0)
-    gzip = max(wishes.get("gzip", star), wishes.get("x-gzip", 0.0))
-    return gzip > 0 and gzip >= wishes.get("identity", 0.0)
-
-
-def _quality(parameters: str) -> float:
-    """The q value of one coding; 1 where there is none, 0 where it makes no sense."""
-    name, _, value = parameters.strip().partition("=")
-    if not name:
-        return 1.0
-    if name.strip() != "q" or not re.fullmatch(r"[01](\.\d{0,3})?", value.strip()):
-        return 0.0
-    return float(value)

@@ -7,22 +7,13 @@ from typing import Any
 
 from lxml.etree import SubElement
 
+from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, Item
 
 ATOM = "http://www.w3.org/2005/Atom"
 SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
-HOUR_MINUTES, DAY_MINUTES = 60, 1440
-
-
-def update_rate(ttl_minutes: int) -> tuple[str, int] | None:
-    """`sy:updatePeriod` and `sy:updateFrequency` that say the same as a ttl; None if none do."""
-    if HOUR_MINUTES % ttl_minutes == 0:
-        return "hourly", HOUR_MINUTES // ttl_minutes
-    if DAY_MINUTES % ttl_minutes == 0:
-        return "daily", DAY_MINUTES // ttl_minutes
-    return None
 
 
 class ChannelExtension:

@@ -20,8 +20,9 @@ from defusedxml.ElementTree import fromstring
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
+from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel
-from publisher.feeds.syndication import ATOM, SYNDICATION, update_rate
+from publisher.feeds.syndication import ATOM, SYNDICATION
 
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
 MEDIA_TYPES = {

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
 from publisher.core.ttl.freshness import Expiries
-from publisher.feeds.conditional import FeedAnswer, Freshness, Moved, Served, accepts_gzip
+from publisher.dynamic_ttl.validators import accepts_gzip
+from publisher.feeds.conditional import FeedAnswer, Freshness, Moved, Served
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
 MODIFIED = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)

@@ -9,9 +9,9 @@ import feedparser
 import pytest
 
 from publisher.base.attachment import Attachment
+from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss
 from publisher.feeds.channel import Cloud
-from publisher.feeds.syndication import update_rate
 from tests.feeds.samples import GOLDEN, HOME, MORNING, channel, everything, item, parse, texts
 
 

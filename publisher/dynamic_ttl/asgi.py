@@ -1,0 +1,131 @@
+"""ASGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from datetime import datetime
+from typing import Any
+
+from publisher.core.ttl.rule import MENU
+from publisher.dynamic_ttl import freshener
+from publisher.dynamic_ttl.freshener import Asked, Freshener, Headers, Said
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+# Ways to send a body that would pass us by; without them it comes in parts.
+_SHORTCUTS = ("http.response.pathsend", "http.response.zerocopysend")
+
+
+class DynamicTtl:
+    """An ASGI application around another one; see `wsgi.DynamicTtl`.
+
+    `updates` is called in the event loop, once a minute at most: let it answer from memory.
+    """
+
+    def __init__(
+        self,
+        app: AsgiApp,
+        path: str | Iterable[str],
+        updates: Callable[[], Iterable[datetime]],
+        timezone: str = "UTC",
+        menu: str = MENU,
+        scheduled: Callable[[], Iterable[datetime]] = tuple,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._app = app
+        self._paths = {path} if isinstance(path, str) else set(path)
+        self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; websockets and the lifespan pass."""
+        ours = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        said = self._freshener.said() if ours and scope["path"] in self._paths else None
+        if said is None:
+            await self._app(scope, receive, send)
+            return
+        sent = {name.lower().decode("latin-1"): value.decode("latin-1")
+                for name, value in scope["headers"]}  # fmt: skip
+        asked = Asked(
+            scope["method"],
+            sent.get("if-none-match", ""),
+            sent.get("if-modified-since", ""),
+            sent.get("accept-encoding", ""),
+        )
+        replaced = asked.passed_on(said)
+        kept = [pair for pair in scope["headers"] if pair[0].lower().decode() not in replaced]
+        added = [(name.encode(), value.encode("latin-1")) for name, value in replaced.items()
+                 if value]  # fmt: skip
+        extensions = {name: value for name, value in (scope.get("extensions") or {}).items()
+                      if name not in _SHORTCUTS}  # fmt: skip
+        inner = {**scope, "headers": [*kept, *added], "extensions": extensions}
+        await self._app(inner, receive, _Exchange(asked, said, send).send)
+
+
+class _Exchange:
+    """One request: messages of the application are held until it is known what they become."""
+
+    def __init__(self, asked: Asked, said: Said, send: Send) -> None:
+        self._asked, self._said, self._send = asked, said, send
+        self._start: Message | None = None
+        self._held = bytearray()
+        self._passing = False
+
+    async def send(self, message: Message) -> None:
+        """Take a message of the application."""
+        if self._passing or message["type"] not in ("http.response.start", "http.response.body"):
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            await self._begin(message)
+        else:
+            await self._more(message)
+
+    async def _begin(self, message: Message) -> None:
+        headers = _text(message["headers"])
+        feed = message["status"] == 200 and freshener.is_feed(headers)
+        if (feed and freshener.is_editable(headers)) or message["status"] == 304:
+            self._start = message
+            return
+        self._passing = True
+        if feed:
+            message = {**message, "headers": _bytes(self._said.fresh(headers))}
+        await self._send(message)
+
+    async def _more(self, message: Message) -> None:
+        self._held += message.get("body", b"")
+        if len(self._held) > freshener.MOST_BYTES:
+            await self._pass_on(message)
+        elif not message.get("more_body", False):
+            await self._end()
+
+    async def _pass_on(self, message: Message) -> None:
+        """Too long: new headers only."""
+        self._passing = True
+        start = self._begun()
+        fresh = self._said.fresh(_text(start["headers"]))
+        await self._send({**start, "headers": _bytes(fresh)})
+        await self._send({**message, "body": bytes(self._held)})
+
+    async def _end(self) -> None:
+        start = self._begun()
+        headers, body = _text(start["headers"]), bytes(self._held)
+        if start["status"] == 304:
+            answer = freshener.not_modified(self._asked, self._said, headers)
+        else:
+            answer = freshener.answer(self._asked, self._said, headers, body)
+        headed = {**start, "status": answer.status, "headers": _bytes(answer.headers)}
+        await self._send(headed)
+        await self._send({"type": "http.response.body", "body": answer.body})
+
+    def _begun(self) -> Message:
+        if self._start is None:
+            raise RuntimeError("a body before http.response.start")
+        return self._start
+
+
+def _text(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+
+
+def _bytes(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]

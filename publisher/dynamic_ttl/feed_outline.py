@@ -1,0 +1,159 @@
+"""Where the parts of a feed's head lie in its bytes: found by expat, so that comments, CDATA and
+items that quote a feed mislead nobody."""
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+MOST_DEPTH, MOST_ATTRIBUTES = 200, 256
+_KINDS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
+# Elements without a namespace, and those of the namespaces that RSS once gave itself.
+_PLAIN = {
+    "",
+    "http://purl.org/rss/1.0/",
+    "http://my.netscape.com/rdf/simple/0.9/",
+    "http://backend.userland.com/rss2",
+}
+
+
+class NotEditable(ValueError):
+    """The document is no feed that could be edited; the message says why, in one line."""
+
+
+@dataclass(slots=True)
+class Element:
+    """A child of the channel. written: its name as it stands there. name: its local name, with its
+    namespace and a space before it where it has one. begin, end: its bytes."""
+
+    written: str
+    name: str
+    attributes: dict[str, str]
+    begin: int
+    end: int = 0
+
+
+@dataclass(slots=True)
+class Outline:
+    """A feed's channel. kind: rss, rdf or atom. children: all but the items, in order. head_end:
+    the byte where its start tag is over. first_item: where that begins, or the channel's end.
+    prefixes: by namespace, as they are in force in the channel."""
+
+    kind: str = ""
+    children: list[Element] = field(default_factory=list)
+    head_end: int = -1
+    first_item: int = -1
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+
+def outline_of(document: bytes) -> Outline:
+    """The outline of an XML feed; NotEditable where it is broken, none, or declares entities."""
+    if b"\0" in document[:4]:
+        raise NotEditable("it is written in UTF-16; only encodings that hold ASCII can be edited")
+    reader = _Reader(document)
+    try:
+        reader.parser.Parse(document, True)
+    except expat.ExpatError as error:
+        message = expat.errors.messages.get(error.code, "not well-formed")
+        raise NotEditable(f"line {error.lineno} is broken XML: {message}") from None
+    except NotEditable:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+        raise NotEditable(f"it cannot be read: {error}") from None
+    if not reader.outline.kind or reader.outline.first_item < 0:
+        raise NotEditable("it is no feed: an rss, RDF or Atom feed with a channel was expected")
+    if document[reader.outline.head_end - 2 : reader.outline.head_end] == b"/>":
+        raise NotEditable("its channel is empty")
+    return reader.outline
+
+
+def end_of_tag(document: bytes, begin: int) -> int:
+    """Where the tag that begins there is over: after the first `>` outside quotation marks."""
+    quote = 0
+    for place in range(begin, len(document)):
+        byte = document[place]
+        if quote:
+            quote = 0 if byte == quote else quote
+        elif byte in b"\"'":
+            quote = byte
+        elif byte == 0x3E:
+            return place + 1
+    raise NotEditable("a tag is not closed")
+
+
+class _Reader:
+    """The handlers of one parse. Namespaces are resolved here: expat would hide the prefixes,
+    which new elements need."""
+
+    def __init__(self, document: bytes) -> None:
+        self.outline = Outline()
+        self._document = document
+        self._path: list[str] = []
+        self._spaces: list[dict[str, str]] = [{}]
+        self._in_channel = False
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.EntityDeclHandler = self._refuse
+
+    def _refuse(self, *_: object) -> None:
+        raise NotEditable("it declares entities, which is not allowed")
+
+    def _start(self, written: str, attributes: dict[str, str]) -> None:
+        self._path.append(written)
+        depth, local = len(self._path), written.rpartition(":")[2]
+        if depth > MOST_DEPTH or len(attributes) > MOST_ATTRIBUTES:
+            raise NotEditable("its elements are nested too deeply, or have too many attributes")
+        if depth > 3:
+            return
+        self._spaces.append(self._spaces[-1] | _declared(attributes))
+        if depth == 1:
+            self.outline.kind = _KINDS.get(local, "")
+        if depth == self._channel_depth and self.outline.head_end < 0:
+            if local == ("feed" if self.outline.kind == "atom" else "channel"):
+                self._in_channel = True
+                self.outline.prefixes = {to: prefix for prefix, to in self._spaces[-1].items()}
+                self.outline.head_end = end_of_tag(self._document, self.parser.CurrentByteIndex)
+        elif depth == self._channel_depth + 1 and self._in_channel:
+            self._open(written, local, attributes)
+
+    @property
+    def _channel_depth(self) -> int:
+        return {"": 0, "atom": 1}.get(self.outline.kind, 2)
+
+    def _open(self, written: str, local: str, attributes: dict[str, str]) -> None:
+        begin = self.parser.CurrentByteIndex
+        if local in ("item", "entry"):
+            if self.outline.first_item < 0:
+                self.outline.first_item = begin
+            return
+        space = self._spaces[-1].get(written.rpartition(":")[0], "")
+        name = local if space in _PLAIN else f"{space} {local}"
+        self.outline.children.append(Element(written, name, attributes, begin))
+
+    def _end(self, _written: str) -> None:
+        depth = len(self._path)
+        if self._in_channel and depth == self._channel_depth + 1 and self.outline.children:
+            last = self.outline.children[-1]
+            last.end = last.end or self._end_of(last)
+        if self._in_channel and depth == self._channel_depth:
+            self._in_channel = False
+            if self.outline.first_item < 0:
+                self.outline.first_item = self.parser.CurrentByteIndex
+        if depth <= 3:
+            self._spaces.pop()
+        self._path.pop()
+
+    def _end_of(self, element: Element) -> int:
+        """Where an element is over, of which expat has just told the end."""
+        opened = end_of_tag(self._document, element.begin)
+        if self._document[opened - 2 : opened] == b"/>":
+            return opened
+        return end_of_tag(self._document, self.parser.CurrentByteIndex)
+
+
+def _declared(attributes: dict[str, str]) -> dict[str, str]:
+    """The namespaces that a tag declares, by prefix."""
+    return {
+        name.partition(":")[2]: value
+        for name, value in attributes.items()
+        if name == "xmlns" or name.startswith("xmlns:")
+    }

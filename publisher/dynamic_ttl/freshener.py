@@ -1,0 +1,280 @@
+"""What a middleware says of a feed at any moment, and how it says it in an answer.
+
+It knows nothing of WSGI or ASGI: requests and answers are header lists here, bodies are bytes.
+"""
+
+import hashlib
+import logging
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+
+from publisher.core.civil import seconds
+from publisher.core.ttl.freshness import renewal, with_news
+from publisher.core.ttl.rule import MENU, TtlRule
+from publisher.dynamic_ttl.advice import Advice, at_moment
+from publisher.dynamic_ttl.feed_head import HeadChange, edit
+from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
+from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, accepts_gzip, tags_in
+
+Headers = list[tuple[str, str]]
+MOST_BYTES = 16_000_000  # of a document; what is longer passes with new headers only
+LOOK_AGAIN = timedelta(seconds=60)
+FEED_TYPES = {
+    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
+    "text/xml", "application/feed+json", "application/json",
+}  # fmt: skip
+_MARK = "~"  # between the application's own tag and what stands for the ttl
+_SET_ANEW = {"etag", "expires", "last-modified", "content-length"}
+_OF_A_BODY = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
+
+log = logging.getLogger("dynamic_ttl")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes to the reader: status, headers, body."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class Said:
+    """What a feed says at one moment: the advice, and the mark that its tags carry meanwhile."""
+
+    def __init__(self, advice: Advice, now: datetime) -> None:
+        self.advice, self.now = advice, now
+        block = renewal(advice.max_age_seconds, seconds(now))
+        self.mark = f"{_MARK}{advice.ttl_minutes}" + (f".{block}" if block else "")
+
+    def fresh(self, headers: Headers, news: bool = False) -> Headers:
+        """The headers of a 200 or 304 with our freshness; `news`: it brings a new post."""
+        old = values(headers)
+        control = old.get("cache-control", "").lower()
+        if "no-store" in control:
+            return headers
+        age = self.advice.max_age_seconds
+        age = with_news(age) if news else age
+        scope = "private" if "private" in control else "public"
+        expires = format_datetime(self.now + timedelta(seconds=age), usegmt=True)
+        kept = [pair for pair in headers if pair[0].lower() not in ("cache-control", "expires")]
+        shared = ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}")
+        return [
+            *kept,
+            ("Cache-Control", f"{scope}, max-age={age}"),
+            ("Expires", expires),
+            *([] if scope == "private" or "cdn-cache-control" in old else [shared]),
+        ]
+
+
+class Freshener:
+    """Knows what a feed says now. `updates` is asked once a minute at most; when it fails, what it
+    said before holds, and without any the feed passes as it is."""
+
+    def __init__(
+        self,
+        updates: Callable[[], Iterable[datetime]],
+        timezone: str = "UTC",
+        menu: str = MENU,
+        scheduled: Callable[[], Iterable[datetime]] = tuple,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._updates, self._scheduled = updates, scheduled
+        self._timezone, self._rule = timezone, TtlRule.parse(menu=menu)
+        self._clock = clock or _utc_now
+        self._known: tuple[tuple[datetime, ...], tuple[datetime, ...]] | None = None
+        self._looked_at: datetime | None = None
+        at_moment((), self._clock(), timezone, (), self._rule)  # an unknown zone is told at once
+
+    def said(self) -> Said | None:
+        """What the feed says at this moment; None while nothing is known."""
+        now, looked_at = self._clock(), self._looked_at
+        if looked_at is None or not looked_at <= now < looked_at + LOOK_AGAIN:
+            self._looked_at = now
+            try:
+                self._known = tuple(sorted(self._updates())), tuple(sorted(self._scheduled()))
+            except Exception:
+                log.exception("the updates of the feed are not known; what was said before holds")
+        if self._known is None:
+            return None
+        updates, scheduled = self._known
+        queue = tuple(at for at in scheduled if at > now)
+        try:
+            return Said(at_moment(updates, now, self._timezone, queue, self._rule), now)
+        except (ValueError, TypeError):
+            log.exception("these updates cannot be used")
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The headers of a request that concern us; "" where there is none."""
+
+    method: str
+    if_none_match: str = ""
+    if_modified_since: str = ""
+    accept_encoding: str = ""
+
+    def passed_on(self, said: Said) -> dict[str, str]:
+        """What the application is asked instead, "" for a header that it must not see.
+
+        A tag of ours is shown without its mark while that mark holds, so that the application can
+        answer 304 as cheaply as before; with another mark it is hidden, as the ttl has changed.
+        """
+        tags = [_theirs(tag, said.mark) for tag in tags_in(self.if_none_match)]
+        shown = [tag if tag == "*" else f'"{tag}"' for tag in tags if tag]
+        since = _http_date(self.if_modified_since)
+        unchanged = since is not None and since >= said.advice.since.replace(microsecond=0)
+        return {
+            "if-none-match": ", ".join(shown),
+            "if-modified-since": self.if_modified_since if not tags and unchanged else "",
+            "accept-encoding": "gzip" if accepts_gzip(self.accept_encoding) else "identity",
+            "range": "",
+            "if-range": "",
+        }
+
+
+def is_feed(headers: Headers) -> bool:
+    """Whether a 200 carries a feed, by its media type."""
+    media = values(headers).get("content-type", "").partition(";")[0].strip().lower()
+    return media in FEED_TYPES
+
+
+def is_editable(headers: Headers) -> bool:
+    """Whether the body of a feed can be changed: XML, plain or gzip, not too long."""
+    known = values(headers)
+    coding = known.get("content-encoding", "").strip().lower()
+    length = known.get("content-length", "")
+    too_long = length.isdigit() and int(length) > MOST_BYTES
+    return (
+        is_feed(headers)
+        and coding in ("", "identity", "gzip")
+        and not too_long
+        and "json" not in known.get("content-type", "").lower()
+        and "no-transform" not in known.get("cache-control", "").lower()
+    )
+
+
+def answer(asked: Asked, said: Said, headers: Headers, body: bytes) -> Answer:
+    """What a whole 200 of the application becomes: another head in its document, validators and
+    freshness, or a 304."""
+    packed = values(headers).get("content-encoding", "").strip().lower() == "gzip"
+    new, mark = body, ""
+    if asked.method != "HEAD":
+        try:
+            plain = unpacked(body) if packed else body
+            outline = outline_of(plain)
+            edited = edit(plain, HeadChange(ttl_minutes=said.advice.ttl_minutes), outline)
+            mark = said.mark if outline.kind != "atom" else ""  # nothing in Atom moves with the ttl
+            new = pack(edited) if packed else edited
+        except NotEditable as problem:
+            log.warning("the feed was not changed: %s", problem)
+    return _validated(asked, said, headers, body, new, mark)
+
+
+def _validated(
+    asked: Asked, said: Said, headers: Headers, body: bytes, new: bytes, mark: str
+) -> Answer:
+    known = values(headers)
+    theirs = next(iter(tags_in(known.get("etag", ""))), "") or _digest(body)
+    tag = f"{theirs}{mark}"
+    named = tags_in(asked.if_none_match)
+    modified = _modified(known.get("last-modified"), said, changed=bool(mark))
+    news = bool(named) and not any(one.partition(_MARK)[0] == theirs for one in named)
+    kept = [pair for pair in headers if pair[0].lower() not in _SET_ANEW]
+    validators = [("ETag", f'W/"{tag}"')] if asked.method != "HEAD" else []
+    if modified is not None:
+        validators.append(("Last-Modified", format_datetime(modified, usegmt=True)))
+    fresh = said.fresh([*kept, *validators], news)
+    if asked.method != "HEAD" and _is_current(asked, named, tag, modified):
+        return Answer(304, without_body(fresh), b"")
+    if asked.method != "HEAD":
+        fresh.append(("Content-Length", str(len(new))))
+    return Answer(200, fresh, new)
+
+
+def not_modified(asked: Asked, said: Said, headers: Headers) -> Answer:
+    """What a 304 of the application becomes: the tag that the reader sent, and our freshness."""
+    theirs = next(iter(tags_in(values(headers).get("etag", ""))), "")
+    ours = [one for one in tags_in(asked.if_none_match) if one.endswith(said.mark)]
+    kept = without_body(headers)
+    if ours and theirs in ("", ours[0].removesuffix(said.mark)):
+        kept = [pair for pair in kept if pair[0].lower() != "etag"]
+        kept.append(("ETag", f'W/"{ours[0]}"'))
+    modified = _modified(values(kept).get("last-modified"), said, changed=bool(ours))
+    if modified is not None:
+        kept = [pair for pair in kept if pair[0].lower() != "last-modified"]
+        kept.append(("Last-Modified", format_datetime(modified, usegmt=True)))
+    return Answer(304, said.fresh(kept), b"")
+
+
+def values(headers: Headers) -> dict[str, str]:
+    """The headers by their names in lower case; of several the last."""
+    return {name.lower(): value for name, value in headers}
+
+
+def without_body(headers: Headers) -> Headers:
+    """The headers without those that speak of a body."""
+    return [pair for pair in headers if pair[0].lower() not in _OF_A_BODY]
+
+
+def unpacked(body: bytes) -> bytes:
+    """A gzip body as it was; NotEditable beyond `MOST_BYTES` or where it is damaged."""
+    reader = zlib.decompressobj(31)
+    try:
+        plain = reader.decompress(body, MOST_BYTES + 1)
+    except zlib.error as error:
+        raise NotEditable(f"its compression is damaged: {error}") from None
+    if len(plain) > MOST_BYTES or not reader.eof:
+        raise NotEditable("it is too long, or its compression breaks off")
+    return plain
+
+
+def pack(document: bytes) -> bytes:
+    """gzip, the same bytes at any time."""
+    writer = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return writer.compress(document) + writer.flush()
+
+
+def _is_current(asked: Asked, named: list[str], tag: str, modified: datetime | None) -> bool:
+    """Whether the reader holds this very document: If-None-Match decides alone where it is."""
+    if named:
+        return tag in named or "*" in named
+    since = _http_date(asked.if_modified_since)
+    return since is not None and modified is not None and since >= modified
+
+
+def _modified(text: str | None, said: Said, changed: bool) -> datetime | None:
+    """When the document last changed, the ttl in it included; None where the application does not
+    say when its content did."""
+    content = _http_date(text)
+    if content is None or not changed:
+        return content
+    return max(content, said.advice.since).replace(microsecond=0)
+
+
+def _theirs(tag: str, mark: str) -> str:
+    """The application's own tag in a reader's; "" where the ttl has changed since."""
+    own, found, of_ttl = tag.rpartition(_MARK)
+    if not found or not of_ttl.replace(".", "").isdigit():
+        return tag
+    return own if tag.endswith(mark) and f"{_MARK}{of_ttl}" == mark else ""
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:32]
+
+
+def _http_date(text: str | None) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

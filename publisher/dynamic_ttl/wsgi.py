@@ -1,0 +1,135 @@
+"""WSGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from publisher.core.ttl.rule import MENU
+from publisher.dynamic_ttl import freshener
+from publisher.dynamic_ttl.freshener import Asked, Freshener, Headers, Said
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+_REASONS = {200: "200 OK", 304: "304 Not Modified"}
+
+
+class DynamicTtl:
+    """A WSGI application around another one.
+
+    path: the feed's address, or several with the same updates. updates: a callable that gives the
+    aware datetimes of what was published; it is asked once a minute at most. scheduled: one that
+    gives those still to come. A feed's document is held in memory as a whole (16 MB at most; a
+    longer one gets the headers only); everything else passes as it comes, errors included.
+    """
+
+    def __init__(
+        self,
+        app: WsgiApp,
+        path: str | Iterable[str],
+        updates: Callable[[], Iterable[datetime]],
+        timezone: str = "UTC",
+        menu: str = MENU,
+        scheduled: Callable[[], Iterable[datetime]] = tuple,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._app = app
+        self._paths = {path} if isinstance(path, str) else set(path)
+        self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+        if path not in self._paths or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return self._app(environ, start_response)
+        said = self._freshener.said()
+        if said is None:
+            return self._app(environ, start_response)
+        asked = Asked(
+            environ["REQUEST_METHOD"],
+            environ.get("HTTP_IF_NONE_MATCH", ""),
+            environ.get("HTTP_IF_MODIFIED_SINCE", ""),
+            environ.get("HTTP_ACCEPT_ENCODING", ""),
+        )
+        return _Exchange(asked, said, start_response).run(self._app, environ)
+
+
+class _Exchange:
+    """One request: what the application begins to answer is looked at before it is sent."""
+
+    def __init__(self, asked: Asked, said: Said, start_response: StartResponse) -> None:
+        self._asked, self._said = asked, said
+        self._start_response = start_response
+        self._status, self._headers = "", Headers()
+        self._written: list[bytes] = []
+
+    def run(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
+        """The answer: the application's own, or what it becomes."""
+        inner = dict(environ)
+        for name, value in self._asked.passed_on(self._said).items():
+            key = f"HTTP_{name.upper().replace('-', '_')}"
+            inner.pop(key, None)
+            if value:
+                inner[key] = value
+        body = app(inner, self._start)
+        parts = iter(body)
+        # An application may begin its answer with the first part of its body only.
+        first = [] if self._status else [part for part in (next(parts, None),) if part is not None]
+        held = [*self._written, *first]
+        code = self._status[:3]
+        if code == "304":
+            answer = freshener.not_modified(self._asked, self._said, self._headers)
+            return self._whole(answer, body)
+        if code != "200" or not freshener.is_feed(self._headers):
+            self._start_response(self._status, self._headers)
+            return _Rest(held, parts, body)
+        if not freshener.is_editable(self._headers) or not self._gather(held, parts):
+            self._start_response(self._status, self._said.fresh(self._headers))
+            return _Rest(held, parts, body)
+        answer = freshener.answer(self._asked, self._said, self._headers, b"".join(held))
+        return self._whole(answer, body)
+
+    def _gather(self, held: list[bytes], parts: Iterable[bytes]) -> bool:
+        """Hold the rest of the body; False as soon as it is too long."""
+        size = sum(map(len, held))
+        for part in parts:
+            held.append(part)
+            size += len(part)
+            if size > freshener.MOST_BYTES:
+                return False
+        return True
+
+    def _start(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[..., None]:
+        if exc_info is not None and self._status and self._written:
+            try:
+                raise exc_info[1].with_traceback(exc_info[2])
+            finally:
+                exc_info = None
+        self._status, self._headers = status, headers
+        return self._written.append
+
+    def _whole(self, answer: freshener.Answer, body: Iterable[bytes]) -> Iterable[bytes]:
+        _close(body)
+        self._start_response(_REASONS[answer.status], answer.headers)
+        return [answer.body] if answer.body else []
+
+
+class _Rest:
+    """The parts of a body that were held, then those that are still to come."""
+
+    def __init__(self, held: list[bytes], parts: Iterable[bytes], body: Iterable[bytes]) -> None:
+        self._held, self._parts, self._body = held, parts, body
+
+    def __iter__(self) -> Any:
+        yield from self._held
+        yield from self._parts
+
+    def close(self) -> None:
+        """As the server is to call it."""
+        _close(self._body)
+
+
+def _close(body: Iterable[bytes]) -> None:
+    close = getattr(body, "close", None)
+    if close is not None:
+        close()
