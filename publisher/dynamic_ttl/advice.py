@@ -1,8 +1,4 @@
-"""What a feed is to say now, from the times of its updates: `ttl_for`.
-
->>> ttl_for(updates, datetime.now(UTC), timezone="Europe/Berlin").ttl_minutes
-60
-"""
+"""What a feed is to say now, from the times of its updates: `ttl_for`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
