@@ -147,6 +147,7 @@ def _report() -> Table:
     app = create_app(site.environment, lambda: NOW)
     app.config["WTF_CSRF_ENABLED"] = False
     client: FlaskClient = app.test_client()
+    client.environ_base["HTTP_ORIGIN"] = site.site_url
     client.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})
     gc.collect()
     gc.freeze()  # as in a worker

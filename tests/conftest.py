@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
@@ -12,6 +13,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
 from jinja2.bccache import Bucket, BytecodeCache
+from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
 from publisher.blog import authors
@@ -99,6 +101,20 @@ def site(environment: Environment, clock: FakeClock) -> Iterator[Site]:
     opened.database.close()
 
 
+class OwnPages(FlaskClient):
+    """A browser on a page of this site: it says so with each form, as every browser does."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.environ_base["HTTP_ORIGIN"] = SITE_URL
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        """Send a request; from another address of the site where a test asks at one."""
+        if "HTTP_ORIGIN" in self.environ_base and "base_url" in kwargs:
+            self.environ_base["HTTP_ORIGIN"] = kwargs["base_url"].rstrip("/")
+        return super().open(*args, **kwargs)
+
+
 class SharedBytecode(BytecodeCache):
     """Compiled templates, shared by all applications of this process: one each test, else."""
 
@@ -121,6 +137,7 @@ def app(site: Site, environment: Environment, clock: FakeClock) -> Iterator[Flas
     """The real application on the same database as `site`."""
     application = create_app(environment, clock)
     application.jinja_env.bytecode_cache = BYTECODE
+    application.test_client_class = OwnPages
     yield application
     close_app(application)
 

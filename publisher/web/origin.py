@@ -1,9 +1,9 @@
 """Where a request that changes something comes from: this site's own pages, besides the form key.
 
 A browser says it in two headers that no page can forge: `Sec-Fetch-Site` (on https and localhost)
-and `Origin` (everywhere, with each POST). Whatever names another place is refused. A program that
-sends neither is no browser that somebody could have tricked; the form key is asked of it all the
-same. Programs with a token or a code (Micropub, IndieAuth) may come from anywhere.
+and `Origin` (everywhere, with each POST, since 2020). One of them has to be there and right; what
+names another place is refused, and so is what names none. A program that has no page to come from
+uses a door of `PROGRAMS`, which asks for a token or trusts nobody, and takes no cookie.
 """
 
 from urllib.parse import urlsplit
@@ -13,8 +13,10 @@ from flask import Flask, request
 from publisher.base.errors import Forbidden
 from publisher.web.context import site
 
+_ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
-_BY_TOKEN = ("micropub", "indieauth")
+# Blueprints that no cookie opens: neither the origin nor a form key is asked for there.
+PROGRAMS = ("micropub", "indieauth")
 
 
 def prepare(app: Flask) -> None:
@@ -23,15 +25,26 @@ def prepare(app: Flask) -> None:
 
 
 def _check() -> None:
-    """Forbidden for a change that another site's page asks for."""
-    if request.method in _SAFE or request.blueprint in _BY_TOKEN:
+    """Forbidden for a change that is not asked for by a page of this site."""
+    if request.method in _SAFE or request.blueprint in PROGRAMS:
         return
-    fetched = request.headers.get("Sec-Fetch-Site", "same-origin")
-    if fetched not in ("same-origin", "none"):
-        raise Forbidden("this was not sent from a page of this site, so nothing was done")
-    origin = request.headers.get("Origin")
-    if origin is None or (origin == "null" and "Sec-Fetch-Site" in request.headers):
+    fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if fetched is None and origin is None:
+        raise Forbidden(
+            "this came without a word where from (Origin), so nothing was done: a browser since "
+            "2020 says it, and programs have Micropub and the command line"
+        )
+    if fetched not in (None, "same-origin", "none"):
+        raise Forbidden(_ELSEWHERE)
+    if origin is None or (origin == "null" and fetched is not None):
         return
     here = {request.host.lower(), urlsplit(site().site_url).netloc.lower()}
-    if urlsplit(origin).netloc.lower() not in here:
-        raise Forbidden("this was not sent from a page of this site, so nothing was done")
+    if _netloc(origin) not in here:
+        raise Forbidden(_ELSEWHERE)
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # an unclosed bracket
+        return ""

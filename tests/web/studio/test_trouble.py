@@ -120,6 +120,7 @@ with site.database.write() as db:
     if not authors.everyone(db):
         authors.add(db, "ada", "correct horse battery", None, site.clock())
 browser = app.test_client()
+browser.environ_base["HTTP_ORIGIN"] = site.site_url
 browser.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})
 number = 0
 while True:
