@@ -1,185 +1,118 @@
-"""The checks behind `publisher doctor`: installation, database, and the feed over HTTP."""
+"""The checks behind `publisher doctor`: installation, database, processes; HTTP beside it."""
 
 import http.client
+import shutil
+import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 
-from sqlalchemy import inspect, text
+from sqlalchemy import func, inspect, select, text
 
+from publisher.base import heartbeat
 from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, open_site
+from publisher.operations.doctor_http import Finding, ask_app, ask_url, examine_http
 from publisher.publishing.rebuild import RSS, moment_of
+from publisher.storage import sqlite_file
 from publisher.storage.columns import Base
+from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
-from publisher.web.application import create_app
 
-FEED = "/rss.xml"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check."""
-
-    what: str
-    good: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class HttpAnswer:
-    """What a server said; header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-Ask = Callable[[str, str, Mapping[str, str]], HttpAnswer]
+LEAST_FREE_BYTES = 200 * 1024 * 1024
+CLOCK_TOLERANCE = timedelta(minutes=5)
+RESTORE = "put a backup in its place: `publisher restore FILE`"
 
 
 def examine(environment: Environment, url: str | None = None) -> Iterator[Finding]:
     """Every check in turn; the feed is asked for in this process, or over HTTP at `url`."""
-    yield Finding("python", sys.version_info >= (3, 11), sys.version.split()[0])
+    yield Finding("Python", sys.version_info >= (3, 11), sys.version.split()[0], "install 3.11")
     try:
         site = open_site(environment)
     except PublisherError as error:
         yield Finding("installation", False, str(error))
         return
     yield Finding("installation", True, f"{environment.instance}, site address {site.site_url}")
-    yield _written(environment)
+    yield from examine_folder(environment)
     try:
         yield from examine_database(site)
-        yield from examine_freshness(site)
+        yield from examine_processes(site)
     except PublisherError as error:
-        yield Finding("database", False, str(error))
+        yield Finding("database", False, str(error), RESTORE)
         return
     try:
-        yield from examine_http(ask_url(url) if url else ask_app(environment))
+        yield from examine_http(ask_url(url) if url else ask_app(environment), url)
     except (OSError, http.client.HTTPException) as error:
-        yield Finding("http", False, f"{url} does not answer: {error}")
+        mend = "is `publisher serve` running, and does the proxy lead there?"
+        yield Finding("web server", False, f"{url} does not answer: {error}", mend)
     site.database.close()
 
 
-def _written(environment: Environment) -> Finding:
+def examine_folder(environment: Environment) -> Iterator[Finding]:
+    """The instance folder: it takes what is written, has room, and is closed to others."""
     try:
         try_write(environment)
     except PublisherError as error:
-        return Finding("disk", False, str(error))
-    return Finding("disk", True, "takes what is written")
+        yield Finding("disk", False, str(error), "make room, or give the folder to this user")
+        return
+    free_bytes = shutil.disk_usage(environment.instance).free
+    room = f"takes what is written, {free_bytes / 1e9:,.1f} GB free"
+    yield Finding("disk", free_bytes >= LEAST_FREE_BYTES, room, "make room before it is full")
+    paths = (environment.instance, *environment.instance.iterdir())
+    open_ones = [path.name for path in paths if path.lstat().st_mode & 0o077 and not _shared(path)]
+    detail = f"others may read {', '.join(open_ones)}" if open_ones else "closed to other users"
+    mend = f"chmod -R go= {environment.instance}"
+    yield Finding("permissions", not open_ones, detail, mend)
+
+
+def _shared(path: Path) -> bool:
+    """A link, whose mode means nothing, or a folder that everybody uses, as /tmp."""
+    mode = path.lstat().st_mode
+    return stat.S_ISLNK(mode) or bool(mode & stat.S_ISVTX)
 
 
 def examine_database(site: Site) -> Iterator[Finding]:
-    """Integrity and foreign keys, where the database can tell."""
-    if site.database.engine.dialect.name != "sqlite":
+    """Tables and columns as this version wants them; integrity, where the database can tell."""
+    inspector = inspect(site.database.engine)
+    there = set(inspector.get_table_names())
+    missing = sorted(set(Base.metadata.tables) - there)
+    for name in sorted(there & set(Base.metadata.tables)):
+        columns = {column["name"] for column in inspector.get_columns(name)}
+        wanted = {column.name for column in Base.metadata.tables[name].columns}
+        missing += [f"{name}.{column}" for column in sorted(wanted - columns)]
+    detail = f"missing: {', '.join(missing)}" if missing else f"all {len(there)} are there"
+    yield Finding("tables", not missing, detail, RESTORE)
+    if (file := sqlite_file.path_of(site.environment.database_url)) is None:
         return
-    there = set(inspect(site.database.engine).get_table_names())
-    if missing := sorted(set(Base.metadata.tables) - there):
-        detail = f"missing: {', '.join(missing)}; put a backup in its place: `publisher restore`"
-        yield Finding("tables", False, detail)
     with site.database.read() as db:
         verdict = db.scalar(text("PRAGMA integrity_check"))
         broken = len(db.execute(text("PRAGMA foreign_key_check")).all())
-    yield Finding("database", verdict == "ok", str(verdict))
-    yield Finding("references", broken == 0, f"{broken} broken")
+    whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else str(verdict)
+    yield Finding("database", verdict == "ok", whole, RESTORE)
+    yield Finding("references", broken == 0, f"{broken} rows lead nowhere", RESTORE)
 
 
-def examine_freshness(site: Site) -> Iterator[Finding]:
-    """Whether the feed that is kept is the one that belongs to this hour."""
+def examine_processes(site: Site) -> Iterator[Finding]:
+    """Whether the feed belongs to this hour, the scheduler lives and the clock can be right."""
     with site.database.read() as db:
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())
+        newest = db.scalar(select(func.max(Update.at)))
+    running = "is `publisher serve` running?"
     if snapshot is None:
-        yield Finding("feed", False, "it was never built: run `publisher feed build`")
-        return
-    fresh = snapshot.decided_at == current
-    detail = f"ttl {snapshot.ttl_minutes} min, built {snapshot.built_at:%Y-%m-%d %H:%M} UTC"
-    yield Finding(
-        "feed", fresh, detail if fresh else f"{detail}; an older hour: is `serve` running?"
-    )
-
-
-def examine_http(ask: Ask) -> Iterator[Finding]:
-    """What every reader and cache relies on: validators, freshness, compression, errors."""
-    plain = ask("GET", FEED, {})
-    yield Finding("GET 200", plain.status == 200, f"{plain.status}, {len(plain.body):,} bytes")
-    if plain.status != 200:
-        return
-    headers = plain.headers
-    media_type = headers.get("content-type", "(none)")
-    yield Finding("content type", media_type == "application/rss+xml; charset=utf-8", media_type)
-    etag, modified = headers.get("etag", ""), headers.get("last-modified", "")
-    yield Finding("validators", bool(etag and modified), f"{etag} {modified}".strip() or "(none)")
-    yield from _conditional(ask, plain, etag, modified)
-    head = ask("HEAD", FEED, {})
-    yield Finding("HEAD", head.status == 200 and not head.body, f"{head.status}")
-    packed = ask("GET", FEED, {"Accept-Encoding": "gzip"})
-    gzip = packed.headers.get("content-encoding") == "gzip" and packed.headers.get("etag") == etag
-    yield Finding("gzip", gzip, f"{len(packed.body):,} bytes, the same ETag: {gzip}")
-    post = ask("POST", FEED, {})
-    refused = post.status == 405 and "GET" in post.headers.get("allow", "")
-    yield Finding("other methods", refused, f"{post.status}, Allow: {post.headers.get('allow')}")
-    garbage = ask("GET", FEED, {"If-None-Match": '"', "If-Modified-Since": "yesterday"})
-    yield Finding("garbage", garbage.status == 200, f"{garbage.status}")
-
-
-def _conditional(ask: Ask, plain: HttpAnswer, etag: str, modified: str) -> Iterator[Finding]:
-    matched = ask("GET", FEED, {"If-None-Match": etag})
-    yield Finding("If-None-Match", matched.status == 304 and not matched.body, f"{matched.status}")
-    for name in ("etag", "cache-control", "vary"):
-        same = matched.headers.get(name) == plain.headers.get(name) is not None
-        yield Finding(f"{name} on 304", same, matched.headers.get(name, "(none)"))
-    glued = ask("GET", FEED, {"If-None-Match": etag.removesuffix('"') + '-gzip"'})
-    # A cache may answer in full: bytes are lost, no reader is told anything wrong.
-    whole = glued.status == 200 and glued.body == plain.body
-    detail = "200: a cache answers in full, which costs bytes alone" if whole else f"{glued.status}"
-    yield Finding("glued -gzip", glued.status == 304 or whole, detail)
-    if not modified:
-        # Two builds within one second: no date tells them apart, so none is given (H5).
-        yield Finding("Last-Modified", True, "left out: two versions share its second")
-        return
-    since = ask("GET", FEED, {"If-Modified-Since": modified})
-    yield Finding("If-Modified-Since", since.status == 304, f"{since.status}")
-    date, last = _date(plain.headers.get("date")), _date(modified)
-    ordered = date is not None and last is not None and last <= date
-    yield Finding("Last-Modified <= Date", ordered, f"{modified} / {plain.headers.get('date')}")
-
-
-def ask_app(environment: Environment) -> Ask:
-    """Ask the application in this process."""
-    client = create_app(environment).test_client()
-
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
-        got = client.open(path, method=method, headers=dict(headers))
-        return HttpAnswer(got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data)
-
-    return ask
-
-
-def ask_url(url: str) -> Ask:
-    """Ask a running server at `url` (its scheme, host and port)."""
-    parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
-        connection = kind(parts.netloc, timeout=10)
-        try:
-            connection.request(method, parts.path.rstrip("/") + path, headers=dict(headers))
-            got = connection.getresponse()
-            return HttpAnswer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
-        finally:
-            connection.close()
-
-    return ask
-
-
-def _date(value: str | None) -> datetime | None:
-    try:
-        return parsedate_to_datetime(value or "")
-    except ValueError:
-        return None
+        yield Finding("feed", False, "it was never built", "run `publisher feed build`")
+    else:
+        built = f"ttl {snapshot.ttl_minutes} min, built {snapshot.built_at:%Y-%m-%d %H:%M} UTC"
+        fresh = snapshot.decided_at == current
+        yield Finding("feed", fresh, built if fresh else f"{built}: an older hour", running)
+    silent = heartbeat.age_seconds(site.environment.instance)
+    if silent is not None:
+        alive = silent <= heartbeat.LATE_SECONDS
+        mend = "restart the service, and keep its log: it says what hangs"
+        yield Finding("scheduler", alive, f"last heartbeat {silent:.0f} seconds ago", mend)
+    ahead = newest is not None and newest > site.clock() + CLOCK_TOLERANCE
+    detail = f"the newest update is of {newest:%Y-%m-%d %H:%M} UTC, in the future" if ahead else ""
+    mend = "set this machine's clock (NTP)"
+    yield Finding("clock", not ahead, detail or f"{site.clock():%Y-%m-%d %H:%M} UTC", mend)

@@ -1,16 +1,27 @@
 """What `doctor` finds, and what it does not complain of."""
 
+import os
 from collections.abc import Mapping
+from datetime import timedelta
 
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import text
 
+from publisher.base import heartbeat
+from publisher.base.clock import utc_now
+from publisher.base.dates import format_rfc822
 from publisher.base.environment import Environment
 from publisher.cli import cli
 from publisher.installation import Site
-from publisher.operations.doctor import Finding, HttpAnswer, ask_app, examine_database, examine_http
+from publisher.operations import doctor
+from publisher.operations.doctor import examine_database, examine_folder, examine_processes
+from publisher.operations.doctor_http import Finding, HttpAnswer, ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+
+ORDER = {"Last-Modified before Date"}  # the test's site lives in 2024
 
 
 def bad(findings: list[Finding]) -> list[str]:
@@ -25,10 +36,16 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
         db.execute(text("DROP TABLE login_failures"))
     found = next(one for one in examine_database(site) if not one.good)
     assert "login_failures" in found.detail
-    assert "publisher restore" in found.detail
+    assert "publisher restore" in found.mend
+    with site.database.write() as db:
+        db.execute(text("ALTER TABLE authors DROP COLUMN bio"))
+    found = next(one for one in examine_database(site) if not one.good)
+    assert "authors.bio" in found.detail
 
 
-@pytest.mark.parametrize(("status", "complaints"), [(200, []), (500, ["glued -gzip"])])
+@pytest.mark.parametrize(
+    ("status", "complaints"), [(200, []), (500, ["304 for Apache's ETag-gzip"])]
+)
 def test_a_cache_that_answers_in_full_is_no_fault(
     site: Site, environment: Environment, status: int, complaints: list[str]
 ) -> None:
@@ -43,6 +60,58 @@ def test_a_cache_that_answers_in_full_is_no_fault(
         return HttpAnswer(status, full.headers, full.body if status == 200 else b"")
 
     assert bad(list(examine_http(through_cache))) == complaints
+
+
+def test_a_disk_that_is_nearly_full_is_said(
+    environment: Environment, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a write fails, and with what others may read in the folder."""
+    assert bad(list(examine_folder(environment))) == []
+    (environment.instance / "notes").touch(mode=0o644)
+    monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 10**18)
+    found = [finding for finding in examine_folder(environment) if not finding.good]
+    assert [finding.what for finding in found] == ["disk", "permissions"]
+    assert "notes" in found[1].detail
+    assert "chmod" in found[1].mend
+
+
+def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
+    site: Site, environment: Environment, clock: FakeClock
+) -> None:
+    """No heartbeat is no fault, as nobody may be serving; an old one is."""
+    make_post(site)
+    rebuild(site, clock())
+    assert bad(list(examine_processes(site))) == []
+    heartbeat.beat(environment.instance)
+    assert bad(list(examine_processes(site))) == []
+    os.utime(environment.instance / heartbeat.NAME, (1, 1))
+    clock.moment -= timedelta(days=1)
+    assert {"scheduler", "clock"} <= set(bad(list(examine_processes(site))))
+
+
+def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, environment: Environment) -> None:
+    """What only the public address shows: other links, and a proxy that hides who asks."""
+    rebuild(site, site.clock())
+    direct = ask_app(environment)
+
+    def through_proxy(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+        answer = direct(method, path, {**headers, "X-Forwarded-For": "198.51.100.7"})
+        return HttpAnswer(answer.status, {**answer.headers, "date": now()}, answer.body)
+
+    def silent(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+        answer = direct(method, path, headers)
+        return HttpAnswer(answer.status, {**answer.headers, "date": now(-600)}, answer.body)
+
+    assert bad(list(examine_http(through_proxy, SITE_URL))) == []
+    assert bad(list(examine_http(through_proxy, "https://elsewhere.example"))) == ["its address"]
+    said = [finding for finding in examine_http(silent, SITE_URL) if not finding.good]
+    assert {"strangers are strangers", "its clock"} == {finding.what for finding in said} - ORDER
+    assert all(finding.mend for finding in said)
+
+
+def now(seconds: float = 0.0) -> str:
+    """A Date header of the real clock, `seconds` from now."""
+    return format_rfc822(utc_now() + timedelta(seconds=seconds))
 
 
 def test_json_says_what_the_lines_say(

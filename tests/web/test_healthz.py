@@ -7,7 +7,8 @@ from flask.testing import FlaskClient
 from publisher.base.environment import Environment
 from publisher.blog import authors, tokens
 from publisher.installation import Site
-from publisher.operations.doctor import ask_app, examine_freshness, examine_http
+from publisher.operations.doctor import examine_processes
+from publisher.operations.doctor_http import ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
 from publisher.river.subscriptions import subscribe
 from publisher.storage.tables.publishing import Delivery
@@ -65,19 +66,19 @@ def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, environment: Enviro
     """Every HTTP check passes against our own application."""
     make_post(site)
     rebuild(site, site.clock())
-    findings = [*examine_freshness(site), *examine_http(ask_app(environment))]
+    findings = [*examine_processes(site), *examine_http(ask_app(environment))]
     assert [finding for finding in findings if not finding.good] == []
     assert len(findings) >= 12
 
 
 def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
     """A feed of an older hour, or none, is reported as such."""
-    assert [finding.good for finding in examine_freshness(site)] == [False]
+    assert [finding.what for finding in examine_processes(site) if not finding.good] == ["feed"]
     rebuild(site, clock())
     clock.forward(hours=2)
-    (finding,) = examine_freshness(site)
-    assert not finding.good
+    (finding,) = (finding for finding in examine_processes(site) if not finding.good)
     assert "older hour" in finding.detail
+    assert "publisher serve" in finding.mend
 
 
 def test_metrics_tell_what_is_owed_and_followed(client: FlaskClient, site: Site) -> None:
