@@ -11,11 +11,12 @@ from publisher.core.civil import DAY_SECONDS, hour_end, hour_start, local_second
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
-from publisher.core.ttl.counts import SIZES, History, Past, Tables, knows_enough, record
+from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.forecast import STEP_SECONDS
 from publisher.core.ttl.freshness import SLOTS, slot_of
+from publisher.core.ttl.mixture import START, after
 from publisher.core.ttl.rule import EXACT, RuleNumbers, TtlRule, numbers
-from publisher.core.ttl.skip_hours import WATCHED_DAYS, active_bits, quiet_bits
+from publisher.core.ttl.skip_hours import WATCHED_DAYS, WATCHED_UPDATES, active_bits, quiet_bits
 from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
 from publisher.simulator.responses import DOCUMENT, QUIET, RENEWED
 from publisher.simulator.timelines import Timeline
@@ -53,8 +54,7 @@ def publish(  # type: ignore[no-untyped-def]
     number, headers, now = 0, 0, int(start)
     while now < end:
         while history.past.number < len(times) and times[history.past.number] <= now:
-            past = record(history, int(times[history.past.number]), rule.half_life)
-            history = History(history.tables, history.zone, history.holes, past)
+            history = after(history, int(times[history.past.number]), rule.half_life)
         ttl = choose(history, now, rule, work)
         skip = skipped(history, now, rule)
         if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
@@ -98,7 +98,7 @@ def skipped(history: History, now: int, rule: RuleNumbers) -> int:
 def learned_skips(history: History, now: int, rule: RuleNumbers) -> int:
     """The quiet hours, by the rule of the live feed."""
     watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
-    if not watched or not knows_enough(history.past, now):
+    if not watched or history.past.number < WATCHED_UPDATES:
         return 0
     return quiet_bits(active_bits(history, now, rule.half_life))
 
@@ -139,6 +139,7 @@ def ruled(
                     zone,
                     holes,
                     Past(0, first, first, 0),
+                    list(START),
                 )
             ),
             as_arrays(in_numbers),

@@ -19,6 +19,11 @@ Theory of operation
    The silence's factor g holds until the first update only (after it, the usual rate): a renewal
    process is approximated, not an ever faster Poisson process. Integrated over five-minute steps
    this gives N(t), the updates expected by t, and W(t) = integral of N, their waiting (`Curve`).
+   These habits are one of four forecasters (`mixture`): the others are 24 hours with a half-life of
+   12 days, a constant rate, and that rate over a day as people have it. They are mixed by their
+   likelihood: w_m <- w_m * rate_m(update) * exp(-what m expected in the silence), normalised, and
+   half a per cent of all belief is handed out anew, so that hours that move are found in days;
+   what has less than 2 % of the belief is left out of the forecast.
 
 3. What a ttl costs. A copy fetched at s and kept a minutes costs one poll, worth P minutes of one
    update's delay, and the waiting of what it hides:
@@ -26,14 +31,15 @@ Theory of operation
                   = P + W(s + a) - W(s) - a N(s)                                      (`hides`)
    At a constant rate the best a is sqrt(2 P / rate), where the hidden waiting is P again.
 
-4. How a ttl is chosen (`choice`, `planner`). In warm-up, until enough is known, Winer's rule: less
+4. How a ttl is chosen (`choice`, `planner`). In warm-up (5 updates, 2 days) Winer's rule: less
    than 1 h since the last update 15 minutes, less than 3 h 60, else 480. Afterwards
        look-ahead  the largest ttl of the menu whose hidden waiting is at most P;
        planned     the ttl that begins the cheapest chain of fetches, worked out backwards over 30
                    hours (dynamic programming over quarters of an hour; a semi-Markov decision).
    Both take the mean over all minutes at which this document may be fetched: until the next hour.
    With a coarse menu a blog whose best interval lies between two values would alternate between
-   them, so P is moved most of the way to where that menu works best (`poll_worth`).
+   them, so P is moved most of the way to where that menu works best (`poll_worth`), searched from a
+   level of updates a day that moves only when the rate has changed threefold.
 
 5. What the headers say (`freshness`). Cache-Control and Expires of each answer say the same
    forecast to the minute of the fetch, planned backwards over five-minute steps without a menu:
@@ -46,7 +52,8 @@ Theory of operation
    so it caps the ttl. Everything that was weighed is kept in the `Decision`, for `explain`.
 
 Sources: Dave Winer, "Algorithm for ttl element" (2002); RSS 2.0 (ttl, skipHours); Cho and
-Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts; Howard, "Dynamic
+Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts;
+Herbster and Warmuth, "Tracking the best expert" (1998); Howard, "Dynamic
 programming and Markov processes" (1960). `docs/evidence.md` has what each part is worth.
 
 `counts`, `forecast`, `planner` and `choice` are plain functions over indexable numbers and named

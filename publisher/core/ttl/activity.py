@@ -16,10 +16,11 @@ from datetime import datetime
 from typing import Any
 
 from publisher.core.civil import DAY_SECONDS, instant, seconds, zone_table
-from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay, record
+from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
+from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 2  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
+FORMAT = 3  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Activity:
     minutes: tuple[float, ...] = (0.0,) * SIZES.minutes
     seen: tuple[float, ...] = (0.0,) * SIZES.seen
     due: tuple[float, ...] = (0.0,) * SIZES.due
+    recent: tuple[float, ...] = (0.0,) * SIZES.recent
+    beliefs: tuple[float, ...] = START
 
     @classmethod
     def empty(cls, zone: str, half_life_days: int = HALF_LIFE_DAYS) -> "Activity":
@@ -71,7 +74,7 @@ class Activity:
 
     def history(self, now: int) -> History:
         """What a decision at `now` (seconds) knows; the counts are a copy."""
-        return History(self.tables, zone_table(self.zone), (), self.past(now))
+        return History(self.tables, zone_table(self.zone), (), self.past(now), list(self.beliefs))
 
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 counts as they stand at `now`."""
@@ -92,6 +95,7 @@ class Activity:
             values[name] = tuple(float(count) for count in values[name])
             if len(values[name]) != size:
                 raise ValueError(f"a checkpoint with {len(values[name])} {name}, not {size}")
+        values["beliefs"] = tuple(float(belief) for belief in values["beliefs"])
         return cls(**values)
 
 
@@ -104,7 +108,7 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
     half_life = activity.half_life_days * DAY_SECONDS
     history = activity.history(0)
     for update in updates:
-        history = history._replace(past=record(history, seconds(update), half_life))
+        history = after(history, seconds(update), half_life)
     past = history.past
     if past.number == activity.updates:
         return activity
@@ -112,7 +116,13 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
         name: tuple(table) for name, table in history.tables._asdict().items()
     }
     return replace(
-        activity, as_of=past.as_of, first=past.first, last=past.last, updates=past.number, **counts
+        activity,
+        as_of=past.as_of,
+        first=past.first,
+        last=past.last,
+        updates=past.number,
+        beliefs=tuple(history.beliefs),
+        **counts,
     )
 
 

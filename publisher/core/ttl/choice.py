@@ -14,6 +14,7 @@ from publisher.core.ttl.forecast import (
     spread_within,
 )
 from publisher.core.ttl.freshness import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
+from publisher.core.ttl.mixture import mix
 from publisher.core.ttl.planner import CELLS, Cells, Problem, look_ahead, planned, poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
@@ -71,7 +72,9 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
         spread_within(history.tables, seen.fading, work.pattern.within)
     begin = begin_of(history.zone, now)
     look_forward(history, seen, rule.profile, work.pattern, begin, work.curve)
-    return poll_worth(history.tables, rule.menu, rule.poll_minutes, seen)
+    if history.past.number > 0:
+        mix(history, now, begin, rule.half_life, work.curve)
+    return poll_worth(history, rule, seen)
 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:

@@ -13,10 +13,11 @@ Counts = MutableSequence[float]
 
 
 class Tables(NamedTuple):
-    """All counts, decayed alike; moods (seen, due) twice as fast as habits.
+    """All counts, decayed alike; moods (seen, due) twice as fast as habits, `recent` much faster.
 
     hours: 24, by local hour. weekdays: 7, Monday first. week: 168, by hour of the week. minutes:
-    288, by five minutes of the local day. seen, due: by age of the silence before (`AGES`), the
+    288, by five minutes of the local day. recent: 24, by local hour, halved every 12 days.
+    seen, due: by age of the silence before (`AGES`), the
     updates that ended such a silence and those that the hours of the week let expect meanwhile.
     """
 
@@ -26,6 +27,7 @@ class Tables(NamedTuple):
     minutes: Counts
     seen: Counts
     due: Counts
+    recent: Counts
 
 
 class Past(NamedTuple):
@@ -40,12 +42,14 @@ class Past(NamedTuple):
 
 class History(NamedTuple):
     """All that a decision knows: the counts, the author's zone, the stretches in which nobody
-    watched (from, to, from, to ...; the live site has none), and the updates in short."""
+    watched (from, to, from, to ...; the live site has none), the updates in short, and the
+    beliefs: how likely each forecaster of `mixture` is, and the author's usual updates a day."""
 
     tables: Tables
     zone: Zone
     holes: Sequence[int]
     past: Past
+    beliefs: Counts
 
 
 class Exposure(NamedTuple):
@@ -63,6 +67,7 @@ class Sizes(NamedTuple):
     minutes: int = 288
     seen: int = 13
     due: int = 13
+    recent: int = 24
 
 
 SIZES = Sizes()
@@ -73,8 +78,9 @@ AGES = (
     *(3600 * hours for hours in (1, 2, 4, 8, 16)),
     *(DAY_SECONDS * days for days in (1, 2, 4, 8, 16)),
 )
-WARM_UP_DAYS = 7
-WARM_UP_UPDATES = 20
+WARM_UP_DAYS = 2
+WARM_UP_UPDATES = 5
+RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
 PRIOR_UPDATES = 0.25  # spread over the day: an hour without updates is not certainly silent
 WEEKDAY_PRIOR = 1.0  # updates that each weekday is thought to have had at the average
 CELL_WEEKS = 1.0  # weeks in which each hour of the week was what hour and weekday alone say
@@ -94,15 +100,19 @@ def exposure_days(first: int, now: int, half_life: int) -> float:
 
 
 def watched_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
-    """`exposure_days` without the `holes` (from, to, from, to ...) in which nobody watched; at
-    least one day."""
+    """`bare_days`; at least one day."""
+    return max(bare_days(holes, first, now, half_life), 1.0)
+
+
+def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
+    """`exposure_days` without the `holes` (from, to, from, to ...) in which nobody watched."""
     days = exposure_days(first, now, half_life)
     for hole in range(0, len(holes), 2):
         begin, end = max(holes[hole], first), min(holes[hole + 1], now)
         if begin < end:
             faded = decay(now - end, half_life)
             days -= faded * exposure_days(begin, end, half_life)
-    return max(days, 1.0)
+    return max(days, 0.0)
 
 
 def exposure(history: History, now: int, half_life: int) -> Exposure:
@@ -114,7 +124,7 @@ def exposure(history: History, now: int, half_life: int) -> Exposure:
 
 
 def knows_enough(past: Past, now: int) -> bool:
-    """Whether warm-up is over: at least 20 updates, the first at least 7 days ago."""
+    """Whether warm-up is over: at least 5 updates, the first at least 2 days ago."""
     return past.number >= WARM_UP_UPDATES and now - past.first >= WARM_UP_DAYS * DAY_SECONDS
 
 
@@ -129,7 +139,7 @@ def record(history: History, at: int, half_life: int) -> Past:
     due = at - at % half_life
     as_of = max(past.as_of, due)
     if past.as_of < due:
-        fade(tables, 0.5 ** ((due - past.as_of) // half_life))
+        fade(tables, (due - past.as_of) // half_life, half_life)
     weight = 2.0 ** ((at - as_of) / half_life)
     if at > last and knows_enough(past, at) and not interrupted(history.holes, last, at):
         days = watched_days(history.holes, first, at, half_life)
@@ -141,11 +151,16 @@ def record(history: History, at: int, half_life: int) -> Past:
     tables.weekdays[slot // 24] += weight
     tables.week[slot] += weight
     tables.minutes[local // 300 % 288] += weight
+    tables.recent[slot % 24] += 1.0 / decay(at - as_of, RECENT_SECONDS)
     return Past(as_of, min(first, at), max(last, at), past.number + 1)
 
 
-def fade(tables: Tables, factor: float) -> None:
-    """Multiply every count by `factor`; those of the silences, which fade twice as fast, twice."""
+def fade(tables: Tables, times: int, half_life: int) -> None:
+    """Halve every count so many times; those of the silences fade twice as fast, the recent ones
+    by their own half-life."""
+    factor = 0.5**times
+    for slot in range(24):
+        tables.recent[slot] *= decay(times * half_life, RECENT_SECONDS) / factor
     for table in tables:
         for slot in range(len(table)):
             table[slot] *= factor
@@ -214,7 +229,11 @@ def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
 def silence_factors(tables: Tables, fading: float, factors: Counts) -> None:
     """How many times as often as the hour alone says updates come, by class of the silence before,
     drawn towards 1."""
-    faded = fading * fading
     for place in range(len(factors)):
-        seen = tables.seen[place] * faded + SILENCE_PRIOR
-        factors[place] = seen / (tables.due[place] * faded + SILENCE_PRIOR)
+        factors[place] = silence_factor(tables, fading, place)
+
+
+def silence_factor(tables: Tables, fading: float, place: int) -> float:
+    """The factor of one class of silence."""
+    seen = tables.seen[place] * fading * fading + SILENCE_PRIOR
+    return seen / (tables.due[place] * fading * fading + SILENCE_PRIOR)

@@ -28,6 +28,7 @@ from publisher.core.ttl.choice import begin_of, choose, forecast, workspace
 from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries
+from publisher.core.ttl.moved_hours import MovedHours, moved_hours
 from publisher.core.ttl.planner import Problem, hidden
 from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
 
@@ -53,6 +54,7 @@ class Decision:
     expected_updates: within ttl_minutes of decided_at. waiting_minutes: what a copy kept that
     long is expected to hide; poll_worth_minutes: how much of that one poll is worth; refused: the
     next larger value of the menu. likely_at: beginning of the busiest hour of the coming 24.
+    moved: where the author's hours have moved of late.
     """
 
     zone: str
@@ -71,6 +73,7 @@ class Decision:
     poll_worth_minutes: float = 0.0
     refused: Refusal | None = None
     likely_at: datetime | None = None
+    moved: MovedHours | None = None
     scheduled_at: datetime | None = None
     unscheduled_ttl_minutes: int | None = None
 
@@ -107,7 +110,7 @@ def next_build(now: datetime, zone: str) -> datetime:
 
 
 def warming_up(activity: Activity, now: datetime) -> bool:
-    """Whether too little is known to predict: under 20 updates, or a first one under 7 days old."""
+    """Whether too little is known to predict: under 5 updates, or a first one under 2 days old."""
     return not knows_enough(activity.past(seconds(now)), seconds(now))
 
 
@@ -252,6 +255,7 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
         waiting_minutes=outlook.hidden(at, end, ttl),
         refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),
         likely_at=outlook.likely_at(end),
+        moved=moved_hours(activity),
     )
 
 

@@ -61,6 +61,21 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
             within[slot] = own / (mean + HOUR_MINUTE_PRIOR)
 
 
+def within_hour(tables: Tables, local: int, fading: float) -> float:
+    """The factor that `spread_within` finds for the five minutes of one local second."""
+    slot = local // STEP_SECONDS % 288
+    total = common = mean = 0.0
+    for place in range(288):
+        total += tables.minutes[place] * fading
+    for place in range(slot % 12, 288, 12):
+        common += tables.minutes[place] * fading
+    for place in range(slot // 12 * 12, slot // 12 * 12 + 12):
+        mean += tables.minutes[place] * fading / 12.0
+    common = (common + MINUTE_PRIOR) / (total / 12.0 + MINUTE_PRIOR)
+    own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * common
+    return own / (mean + HOUR_MINUTE_PRIOR)
+
+
 class Pattern(NamedTuple):
     """What shapes the rates besides hour and weekday: the factor of each class of silence, and 288
     factors around 1 for the five minutes of the local day (used by the profile `week+minute`)."""

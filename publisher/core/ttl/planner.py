@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
+from publisher.core.ttl.counts import Counts, Exposure, History, hour_rate
 from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
+from publisher.core.ttl.mixture import BAND, LEVEL
 from publisher.core.ttl.rule import RuleNumbers
 
 SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
 PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
+SHAPE_PRIOR = 20.0  # updates that each hour of the day is thought to have had at the mean
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
 
@@ -42,7 +44,7 @@ class Cells(NamedTuple):
     value: Counts
 
 
-def poll_worth(tables: Tables, menu: Sequence[int], poll_minutes: float, seen: Exposure) -> float:
+def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
     """What one poll is worth at this blog with this menu, in minutes.
 
     A menu with wide gaps alternates between two values where the blog's rate lies between them,
@@ -50,19 +52,50 @@ def poll_worth(tables: Tables, menu: Sequence[int], poll_minutes: float, seen: E
     polls and waiting lies where one poll is worth the waiting per poll; so the author's
     `poll_minutes` are moved most of the way (by ratio) to the nearest such place. With a menu
     without gaps every place is such a place.
+
+    Where a three times smaller and a three times larger start lead to different places, the blog
+    lies between two values. Then the search begins at the author's level, which moves only when
+    the rate has clearly changed (`mixture.BAND`), so that the blog stays with one of them.
     """
-    worth = poll_minutes
+    menu, worth = rule.menu, rule.poll_minutes
+    if history.beliefs[LEVEL] > 0.0 and len(rule.milestones) == len(menu):
+        low = settle(history, menu, worth / BAND, seen)
+        high = settle(history, menu, worth * BAND, seen)
+        if low < 0.98 * high:
+            worth = remembered(history, menu, worth, seen)
+    return float(rule.poll_minutes ** (1.0 - PULL) * settle(history, menu, worth, seen) ** PULL)
+
+
+def remembered(history: History, menu: Sequence[int], worth: float, seen: Exposure) -> float:
+    """The waiting per poll at the level that is kept, over the day's shape; a shape of few updates
+    is drawn to flat, as its chances must not decide."""
+    total = polls = waiting = level = 0.0
+    for hour in range(24):
+        total += history.tables.hours[hour] * seen.fading
+        level += hour_rate(history.tables, hour, seen)
+    for hour in range(24):
+        count = history.tables.hours[hour] * seen.fading
+        shape = (count + SHAPE_PRIOR) / (total / 24.0 + SHAPE_PRIOR)
+        rate = history.beliefs[LEVEL] / 1440.0 * shape
+        ttl = best_fixed(menu, rate, worth)
+        polls += 60.0 / ttl
+        waiting += 60.0 * rate * ttl / 2.0
+    return waiting / polls * level / history.beliefs[LEVEL]
+
+
+def settle(history: History, menu: Sequence[int], worth: float, seen: Exposure) -> float:
+    """Where one poll is worth the waiting per poll, in minutes, looked for from `worth` on."""
     for _ in range(SETTLING):
         polls = waiting = 0.0
         for hour in range(24):
-            rate = hour_rate(tables, hour, seen) / 60.0
+            rate = hour_rate(history.tables, hour, seen) / 60.0
             ttl = best_fixed(menu, rate, worth)
             polls += 60.0 / ttl
             waiting += 60.0 * rate * ttl / 2.0
         before, worth = worth, waiting / polls
         if abs(worth - before) < 0.01 * before:
             break
-    return float(poll_minutes ** (1.0 - PULL) * worth**PULL)
+    return worth
 
 
 def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:

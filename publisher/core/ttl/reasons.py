@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
+from publisher.core.ttl.moved_hours import BUSY_HOURS
 
 
 def explain(decision: Decision) -> list[str]:
@@ -35,7 +36,7 @@ def _prediction(decision: Decision) -> list[str]:
         f" {_number(decision.expected_updates)} expected, from {_count(decision.updates, 'update')}"
         " on record, the older ones counting less."
     )
-    sentences = [looked]
+    sentences = [looked, *_moved(decision)]
     if decision.likely_at is not None:
         later = decision.likely_at + timedelta(hours=1)
         sentences.append(
@@ -51,6 +52,15 @@ def _prediction(decision: Decision) -> list[str]:
             f" {decision.poll_worth_minutes:.0f}."
         )
     return sentences
+
+
+def _moved(decision: Decision) -> list[str]:
+    if decision.moved is None:
+        return []
+    before, lately = (
+        f"{hour:02}:00 to {(hour + BUSY_HOURS) % 24:02}:00" for hour in decision.moved
+    )
+    return [f"Your hours have moved: of late {lately}, before mostly {before}."]
 
 
 def _scheduled(decision: Decision) -> list[str]:

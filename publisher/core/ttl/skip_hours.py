@@ -10,9 +10,8 @@ from datetime import datetime
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import History, decay
-from publisher.core.ttl.decision import warming_up
 
-WATCHED_DAYS = 28
+WATCHED_DAYS, WATCHED_UPDATES = 28, 20
 MOST_HOURS = 16  # more would leave obedient readers less than a working day
 NO_WEIGHT = 0.01  # with a half-life of 90 days, a single update more than 600 days old
 COPY_SECONDS = 2 * DAY_SECONDS  # no copy is obeyed longer: a day of ttl, then the hours skipped
@@ -23,10 +22,10 @@ def quiet_hours(
 ) -> tuple[int, ...]:
     """The hours of the day in GMT, ascending, in which readers need not come.
 
-    Empty during warm-up, before 28 days are known, and where nothing is posted any more. An hour
+    Empty before 28 days and 20 updates are known, and where nothing is posted any more. An hour
     next to an active one is not quiet; neither is one in which a post of `scheduled` will appear.
     """
-    if warming_up(activity, now) or activity.first is None:
+    if activity.updates < WATCHED_UPDATES or activity.first is None:
         return ()
     if seconds(now) - activity.first < WATCHED_DAYS * DAY_SECONDS:
         return ()

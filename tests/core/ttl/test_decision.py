@@ -96,14 +96,14 @@ def test_warm_up_uses_the_nearest_values_of_the_menu(menu: str, values: list[int
 
 
 def test_warm_up_needs_both_and_never_comes_back() -> None:
-    """7 days and 20 updates end it; years of silence do not begin it again."""
-    start = MONDAY - timedelta(days=7)
-    nineteen = fold(Activity.empty("UTC"), [start + timedelta(hours=k) for k in range(19)])
-    assert decide(nineteen, MONDAY, TtlRule()).phase == "warm-up"
-    twenty = fold(nineteen, [start + timedelta(hours=19)])
-    assert decide(twenty, MONDAY - timedelta(seconds=1), TtlRule()).phase == "warm-up"
-    assert decide(twenty, MONDAY, TtlRule()).phase == "prediction"
-    assert decide(twenty, MONDAY + timedelta(days=4000), TtlRule()).phase == "prediction"
+    """2 days and 5 updates end it; years of silence do not begin it again."""
+    start = MONDAY - timedelta(days=2)
+    four = fold(Activity.empty("UTC"), [start + timedelta(hours=k) for k in range(4)])
+    assert decide(four, MONDAY, TtlRule()).phase == "warm-up"
+    five = fold(four, [start + timedelta(hours=4)])
+    assert decide(five, MONDAY - timedelta(seconds=1), TtlRule()).phase == "warm-up"
+    assert decide(five, MONDAY, TtlRule()).phase == "prediction"
+    assert decide(five, MONDAY + timedelta(days=4000), TtlRule()).phase == "prediction"
 
 
 @given(

@@ -43,9 +43,8 @@ def test_the_plan_is_that_of_trying_everything(seed: int) -> None:
     """The queue of lines finds the value that the full search over all expiries finds."""
     curve, worth, plan = uneven(seed), 10.0, header_plan()
     now = seconds(NOON)
-    plan_expiries(
-        History(EMPTY, zone_table("UTC"), (), Past(0, now, now, 1)), now, now, curve, worth, plan
-    )
+    history = History(EMPTY, zone_table("UTC"), (), Past(0, now, now, 1), [])
+    plan_expiries(history, now, now, curve, worth, plan)
     usual = usual_cost(curve, worth)
     value = [usual * (STEPS - step) * 5.0 for step in range(STEPS + 1)]
     for step in range(HORIZON - 1, -1, -1):

@@ -1,0 +1,226 @@
+"""Several forecasters, mixed by how well each foretold the recent silences.
+
+One table of habits takes a month to unlearn hours that have moved. So four forecasters stand side
+by side, from the most particular to the plainest, and each update tells how likely each of them
+is: by its rate at that moment times the chance it gave to the silence before (the likelihood of a
+Poisson process). A small fixed share is handed out anew each time, so that the one that is right
+now is found within days (Herbster and Warmuth, "Tracking the best expert", 1998).
+
+    habits   what `forecast` knows: hour of the week, silence, minute; half-life 90 days
+    recent   hour of the day, half-life 12 days
+    flat     a constant rate, half-life 90 days
+    daily    the same level, over a day as people have it
+
+Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+"""
+
+from math import exp, log
+from typing import NamedTuple
+
+from publisher.core.civil import (
+    DAY_SECONDS,
+    end_of_hour,
+    hour_end,
+    local_second,
+    period,
+    period_from,
+    week_hour,
+)
+from publisher.core.ttl.counts import (
+    AGES,
+    RECENT_SECONDS,
+    Counts,
+    Exposure,
+    History,
+    age_class,
+    bare_days,
+    decay,
+    exposure,
+    interrupted,
+    record,
+    silence_factor,
+    week_rate,
+    weekday_mean,
+)
+from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
+
+FORECASTERS = 4
+LEVEL = 4  # place of the usual updates a day in the beliefs
+START = (0.25, 0.15, 0.3, 0.3, 0.0)  # beliefs before anything is known
+SHARE = 0.005  # of all belief, handed out anew at each update
+HANDED_OUT = (0.7, 0.2, 0.05, 0.05)
+PRIOR_DAYS = 0.5  # in which each forecaster thinks to have seen one update, spread over the day
+NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # the day as people have it: 0-8, 8-18, 18-24 h
+LONGEST_SILENCE = AGES[len(AGES) - 1]  # what lies beyond teaches nothing
+DOUBTED = 0.02  # belief that counts for nothing in a forecast
+RUNNING = 3.0  # updates that a silence which still runs can tell of, at most: it may be a holiday
+SETTLED_UPDATES, SETTLED_DAYS = 20, 7.0  # before, the level is what was just estimated
+BAND = 3.0  # times more or fewer updates a day than the level before it moves
+
+
+class Four(NamedTuple):
+    """One number for each forecaster."""
+
+    habits: float
+    recent: float
+    flat: float
+    daily: float
+
+
+class Seen(NamedTuple):
+    """What turns the counts into the forecasters' rates at one moment."""
+
+    habits: Exposure
+    recent: Exposure
+    mean: float
+    level: float
+
+
+def seen_at(history: History, now: int, half_life: int) -> Seen:
+    """How the counts are to be read at `now`."""
+    tables, past = history.tables, history.past
+    habits = exposure(history, now, half_life)
+    recent = Exposure(
+        decay(now - past.as_of, RECENT_SECONDS),
+        bare_days(history.holes, past.first, now, RECENT_SECONDS) + PRIOR_DAYS,
+    )
+    total = 0.0
+    for hour in range(24):
+        total += tables.hours[hour]
+    days = bare_days(history.holes, past.first, now, half_life) + PRIOR_DAYS
+    level = (total * habits.fading + 1.0) / days
+    return Seen(habits, recent, weekday_mean(tables, habits.fading), level)
+
+
+def shape(hour: int) -> float:
+    """How many times the mean a usual day has in that hour."""
+    if hour < 8:
+        return NIGHT
+    return WORK if hour < 18 else EVENING
+
+
+def rates(history: History, slot: int, seen: Seen) -> Four:
+    """Updates that each forecaster expects in that hour of the week."""
+    usual, tables = shape(slot % 24), history.tables
+    recent = tables.recent[slot % 24] * seen.recent.fading + usual / 24.0
+    return Four(
+        week_rate(tables, slot, seen.mean, seen.habits),
+        recent / seen.recent.days,
+        seen.level / 24.0,
+        seen.level / 24.0 * usual,
+    )
+
+
+def silence(history: History, now: int, seen: Seen) -> Four:
+    """Updates that each forecaster expected since the last one."""
+    zone, last = history.zone, history.past.last
+    end = min(now, last + LONGEST_SILENCE)
+    at, place = last, 0
+    habits = recent = flat = daily = 0.0
+    while at < end:
+        until = min(end, hour_end(zone, at), last + AGES[place + 1])
+        hours = (until - at) / 3600.0
+        here = rates(history, week_hour(local_second(zone, at)), seen)
+        habits += here.habits * hours * silence_factor(history.tables, seen.habits.fading, place)
+        recent += here.recent * hours
+        flat += here.flat * hours
+        daily += here.daily * hours
+        at = until
+        if at == last + AGES[place + 1]:
+            place += 1
+    return Four(habits, recent, flat, daily)
+
+
+def weighed(beliefs: Counts, gains: Four) -> Four:
+    """The beliefs in the forecasters after evidence whose logarithms are `gains`; they sum to 1."""
+    most = max(gains.habits, gains.recent, gains.flat, gains.daily)
+    habits = beliefs[0] * exp(gains.habits - most)
+    recent = beliefs[1] * exp(gains.recent - most)
+    flat = beliefs[2] * exp(gains.flat - most)
+    daily = beliefs[3] * exp(gains.daily - most)
+    total = habits + recent + flat + daily
+    return Four(habits / total, recent / total, flat / total, daily / total)
+
+
+def sharpened(beliefs: Four) -> Four:
+    """The shares in which the forecasts are mixed: without those that are hardly believed, so that
+    a small rest of doubt does not put updates into an author's nights."""
+    habits, recent = max(beliefs.habits - DOUBTED, 0.0), max(beliefs.recent - DOUBTED, 0.0)
+    flat, daily = max(beliefs.flat - DOUBTED, 0.0), max(beliefs.daily - DOUBTED, 0.0)
+    total = habits + recent + flat + daily
+    return Four(habits / total, recent / total, flat / total, daily / total)
+
+
+def learn(history: History, at: int, half_life: int) -> None:
+    """Weigh the forecasters by an update at `at`, before it is counted, and keep the level."""
+    past, beliefs = history.past, history.beliefs
+    if past.number == 0:
+        for place in range(len(START)):
+            beliefs[place] = START[place]
+        return
+    if at <= past.last:
+        return
+    seen = seen_at(history, at, half_life)
+    moved = not beliefs[LEVEL] / BAND < seen.level < beliefs[LEVEL] * BAND
+    days = (at - past.first) / DAY_SECONDS
+    if past.number < SETTLED_UPDATES or days < SETTLED_DAYS or moved:
+        beliefs[LEVEL] = seen.level
+    if past.number < 2 or interrupted(history.holes, past.last, at):
+        return
+    here = rates(history, week_hour(local_second(history.zone, at)), seen)
+    waited = silence(history, at, seen)
+    factor = silence_factor(history.tables, seen.habits.fading, age_class(at - past.last))
+    pattern = within_hour(history.tables, local_second(history.zone, at), seen.habits.fading)
+    now = weighed(
+        beliefs,
+        Four(
+            log(here.habits * factor * pattern) - waited.habits,
+            log(here.recent) - waited.recent,
+            log(here.flat) - waited.flat,
+            log(here.daily) - waited.daily,
+        ),
+    )
+    beliefs[0] = (1.0 - SHARE) * now.habits + SHARE * HANDED_OUT[0]
+    beliefs[1] = (1.0 - SHARE) * now.recent + SHARE * HANDED_OUT[1]
+    beliefs[2] = (1.0 - SHARE) * now.flat + SHARE * HANDED_OUT[2]
+    beliefs[3] = (1.0 - SHARE) * now.daily + SHARE * HANDED_OUT[3]
+
+
+def after(history: History, at: int, half_life: int) -> History:
+    """The history with the update `at` in it; tables and beliefs are changed in place."""
+    learn(history, at, half_life)
+    past = record(history, at, half_life)
+    return History(history.tables, history.zone, history.holes, past, history.beliefs)
+
+
+def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) -> None:
+    """Mix the other forecasters into the `curve` from `begin` on, in which the habits stand."""
+    seen, zone = seen_at(history, now, half_life), history.zone
+    waited = silence(history, now, seen)
+    weights = sharpened(
+        weighed(
+            history.beliefs,
+            Four(
+                -min(waited.habits, RUNNING),
+                -min(waited.recent, RUNNING),
+                -min(waited.flat, RUNNING),
+                -min(waited.daily, RUNNING),
+            ),
+        )
+    )
+    number, waiting, steps = curve.number, curve.waiting, len(curve.number) - 1
+    expected, waits, step, at = 0.0, 0.0, 0, begin
+    clock = period(zone, begin)
+    while step < steps:
+        clock = period_from(zone, clock, at)
+        here = rates(history, week_hour(at + zone.offsets[clock]), seen)
+        rate = weights.recent * here.recent + weights.flat * here.flat + weights.daily * here.daily
+        updates = rate / 12.0
+        hour = end_of_hour(zone, clock, at)
+        while at < hour and step < steps:
+            waits += (expected + updates / 2.0) * STEP_MINUTES
+            expected += updates
+            step += 1
+            at += STEP_SECONDS
+            number[step] = weights.habits * number[step] + expected
+            waiting[step] = weights.habits * waiting[step] + waits

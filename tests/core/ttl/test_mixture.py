@@ -1,0 +1,107 @@
+"""The mixture of forecasters: hours that move are found within days, levels keep their place."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+
+from publisher.core.ttl.activity import Activity, fold, histogram
+from publisher.core.ttl.decision import Outlook, decide
+from publisher.core.ttl.mixture import LEVEL, START, Four, sharpened, weighed
+from publisher.core.ttl.moved_hours import MovedHours
+from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.rule import TtlRule
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def author(hour: int, days: int, until: datetime, seed: int = 3) -> list[datetime]:
+    """Three posts a day within three hours from `hour` on, in the days up to `until`."""
+    rng = Random(seed)
+    return sorted(
+        (until - DAY * day).replace(hour=hour) + timedelta(minutes=rng.randrange(180))
+        for day in range(days, 0, -1)
+        for _ in range(3)
+    )
+
+
+def test_beliefs_are_shares() -> None:
+    """They begin as they are written down, and always sum to 1."""
+    assert sum(START[:4]) == pytest.approx(1.0)
+    assert Activity.empty("UTC").beliefs == START
+    known = histogram(author(9, 40, NOON), NOON, "UTC")
+    assert sum(known.beliefs[:4]) == pytest.approx(1.0)
+    assert min(known.beliefs[:4]) > 0.0
+
+
+def test_evidence_weighs_by_its_likelihood() -> None:
+    """Twice as likely is believed twice as much; however small the numbers are."""
+    found = weighed([0.25, 0.25, 0.25, 0.25, 0.0], Four(-2000.0, -2000.693147, -5000.0, -5000.0))
+    assert found.habits == pytest.approx(2.0 * found.recent, rel=1e-4)
+    assert found.habits + found.recent == pytest.approx(1.0)
+
+
+def test_steady_habits_are_believed() -> None:
+    """After two months at the same hours the tables of hours have most of the belief."""
+    known = histogram(author(9, 60, NOON), NOON, "UTC")
+    assert known.beliefs[0] + known.beliefs[1] > 0.8
+
+
+def test_hours_that_moved_are_found_within_two_weeks() -> None:
+    """After two weeks the new hours are expected, and more than those of the months before."""
+    moved = NOON.replace(hour=0)
+    log = author(9, 120, moved - 14 * DAY) + author(15, 14, moved)
+    outlook = Outlook(histogram(log, moved, "UTC"), moved, TtlRule())
+
+    def expected(hour: int) -> float:
+        begin = moved.replace(hour=hour)
+        return outlook.expected(begin, begin + timedelta(hours=3))
+
+    assert expected(15) > 1.5
+    assert expected(9) < expected(15)
+
+
+def test_the_level_moves_only_when_the_rate_clearly_does() -> None:
+    """Between a third and three times as many updates a day nothing changes."""
+    daily = [NOON - DAY * day for day in range(300, 200, -1)]
+    known = fold(Activity.empty("UTC"), daily)
+    level = known.beliefs[LEVEL]
+    assert 0.7 < level < 1.5
+    doubled = [daily[-1] + DAY / 2 * (k + 1) for k in range(100)]
+    assert fold(known, doubled).beliefs[LEVEL] == level
+    many = [daily[-1] + DAY / 8 * (k + 1) for k in range(800)]
+    assert fold(known, many).beliefs[LEVEL] > 3.0 * level
+
+
+def test_a_flat_blog_between_two_values_stays_with_one() -> None:
+    """At one update a day, where 60 and 480 tie, the feed settles on one of them."""
+    rng, at = Random(1), NOON - 300 * DAY
+    log = []
+    while at < NOON:
+        at += timedelta(days=rng.expovariate(1.0))
+        log.append(at)
+    known, said = fold(Activity.empty("UTC"), log[:60]), dict.fromkeys((15, 60, 480), 0)
+    for update in log[60:260]:
+        known = fold(known, [update])
+        said[decide(known, update, TtlRule()).ttl_minutes] += 1
+    assert max(said.values()) >= 0.9 * sum(said.values()), said
+
+
+def test_hours_that_moved_are_said() -> None:
+    """The reasons name the new hours within three weeks, and nothing at an author who stays."""
+    moved = NOON.replace(hour=0)
+    steady = histogram(author(9, 120, moved), moved, "UTC")
+    assert decide(steady, moved, TtlRule()).moved is None
+    log = author(9, 120, moved - 20 * DAY) + author(15, 20, moved)
+    decision = decide(histogram(log, moved, "UTC"), moved, TtlRule())
+    assert decision.moved == MovedHours(before=9, lately=15)
+    told = "Your hours have moved: of late 15:00 to 18:00, before mostly 09:00 to 12:00."
+    assert told in explain(decision)
+
+
+def test_what_is_hardly_believed_counts_for_nothing() -> None:
+    """A rest of doubt puts no updates into the nights of an author with clear habits."""
+    shares = sharpened(Four(0.9, 0.08, 0.015, 0.005))
+    assert (shares.flat, shares.daily) == (0.0, 0.0)
+    assert shares.habits + shares.recent == pytest.approx(1.0)
