@@ -9,15 +9,21 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.colour import parse_colour
 from publisher.base.dates import parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.links import BUILT_IN, check_target, lines_of, parse_links
+from publisher.base.text import clean
 from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
+
+LOOKS = ("calm", "book", "bold")
+HOMES = ("whole", "summaries", "titles")
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,18 @@ class Settings:
     cloud: str = ""
     readers_days: int = 30
     fairness: str = "off"
+    look: str = "calm"
+    accent: str = ""  # empty: the look's own
+    logo: str = ""  # addresses of files under /media/
+    icon: str = ""
+    logo_shape: str = "round"
+    header: str = ""
+    footer: str = ""
+    navigation: str = BUILT_IN
+    elsewhere: str = ""
+    home: str = "whole"
+    css: str = ""
+    css_on: str = "on"
 
     @property
     def zone(self) -> ZoneInfo:
@@ -199,6 +217,29 @@ def _addresses(most: int) -> Callable[[str], str]:
     return check
 
 
+def _text(maximum: int) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        lines = clean(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+        if len(lines) > maximum:
+            raise InvalidInput(f"{len(lines):,} characters; at most {maximum:,} fit")
+        return lines
+
+    return check
+
+
+def _file(text: str) -> str:
+    if not re.fullmatch(r"(/media/[\w.-]{1,80})?", text):
+        raise InvalidInput("the address of an uploaded file is needed: /media/…")
+    return text
+
+
+def _elsewhere(text: str) -> str:
+    addresses = text.split()
+    if len(addresses) > 20:
+        raise InvalidInput("at most 20 addresses fit")
+    return " ".join(check_target(address) for address in addresses)
+
+
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": _line(1, 200),
@@ -230,6 +271,18 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "cloud": _addresses(1),
     "readers_days": _whole(1, 400),
     "fairness": _choice("off", "on"),
+    "look": _choice(*LOOKS),
+    "accent": lambda text: parse_colour(text) if text.strip() else "",
+    "logo": _file,
+    "icon": _file,
+    "logo_shape": _choice("round", "whole"),
+    "header": _text(2_000),
+    "footer": _text(2_000),
+    "navigation": lambda text: lines_of(parse_links(text)),
+    "elsewhere": _elsewhere,
+    "home": _choice(*HOMES),
+    "css": _text(20_000),
+    "css_on": _choice("on", "off"),
 }
 
 if set(CHECKS) != {field.name for field in fields(Settings)}:

@@ -80,10 +80,7 @@ def accept(data: bytes) -> Accepted:
 
     Raises TooLarge (bytes, pixels) and InvalidData (not a picture or sound we know, damaged).
     """
-    if len(data) > MAX_BYTES:
-        raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; at most {limit_text()} are taken")
-    if not data:
-        raise InvalidData("this file is empty")
+    _check_length(data)
     found = confined.read(_looked_at, LIMITS, data)
     if isinstance(found, Sound):
         sound = found
@@ -91,6 +88,13 @@ def accept(data: bytes) -> Accepted:
         files = {f"{digest[:20]}.{sound.extension}": data}
         return Accepted(digest, sound.content_type, sound.extension, 0, 0, sound.seconds, files)
     return _picture(found)
+
+
+def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
+    """The site's picture and its icon, of one upload; raises as `accept` does."""
+    _check_length(data)
+    head, icon = confined.read(pictures.emblem, LIMITS, data)
+    return _picture(head), _picture(icon)
 
 
 def store(folder: Path, accepted: Accepted) -> None:
@@ -165,6 +169,13 @@ def responsive(address: str) -> Responsive | None:
 def limit_text() -> str:
     """The largest upload, for people."""
     return f"{MAX_BYTES // (1024 * 1024)} MB"
+
+
+def _check_length(data: bytes) -> None:
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; at most {limit_text()} are taken")
+    if not data:
+        raise InvalidData("this file is empty")
 
 
 def _looked_at(data: bytes) -> Sound | Encoded:

@@ -5,6 +5,8 @@ What is stored is always our own encoding: no metadata (place, camera, thumbnail
 """
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,7 @@ MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
 MAX_WHOLE_PIXELS = 40_000_000  # of what is decoded whole
 MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
 MAX_PNG_BYTES = 2_000_000
+EMBLEM, ICON_SIDE = (512, 128), 180  # twice what pages show; what phones put on their home screen
 
 _EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -46,12 +49,37 @@ def encode(data: bytes) -> Encoded:
 
     Raises InvalidData for what is no picture or a damaged one, TooLarge for too many pixels.
     """
+    with _decoded(data) as image:
+        if getattr(image, "is_animated", False):
+            return _animation(image)
+        return _still(_upright(image), image.format or "")
+
+
+def emblem(data: bytes) -> tuple[Encoded, Encoded]:
+    """The site's picture for the head of its pages, and the square icon made of it.
+
+    Raises as `encode` does. What is far from square is not cut for the icon, but set in the middle.
+    """
+    with _decoded(data) as image:
+        whole = _upright(image).convert("RGBA")
+    head = whole.copy()
+    head.thumbnail(EMBLEM, Image.Resampling.LANCZOS)
+    squarish = max(whole.size) <= 1.34 * min(whole.size)
+    side = (ICON_SIDE, ICON_SIDE)
+    icon = ImageOps.fit(whole, side) if squarish else ImageOps.pad(whole, side, color=(0, 0, 0, 0))
+    return (
+        _encoded("WEBP", head.width, head.height, {0: _bytes(head, "WEBP")}),
+        _encoded("PNG", ICON_SIDE, ICON_SIDE, {0: _bytes(icon, "PNG")}),
+    )
+
+
+@contextmanager
+def _decoded(data: bytes) -> Iterator[Image.Image]:
+    """The picture in some bytes, for as long as it is worked on."""
     try:
         with Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF", "AVIF"]) as image:
             _check_size(image)
-            if getattr(image, "is_animated", False):
-                return _animation(image)
-            return _still(_upright(image), image.format or "")
+            yield image
     except (TooLarge, InvalidData):
         raise
     except UnidentifiedImageError as error:

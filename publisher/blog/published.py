@@ -134,6 +134,12 @@ def shown(session: Session, post_id: int) -> Post:
     return post
 
 
+def pages(session: Session) -> Sequence[Post]:
+    """The published pages, by title."""
+    found = select(Post).where(Post.kind == "page", public()).order_by(Post.title, Post.id)
+    return session.scalars(found.limit(200)).all()
+
+
 def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
     """Posts published in [start, end), newest first."""
     return session.scalars(

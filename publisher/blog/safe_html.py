@@ -59,12 +59,16 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
-    "footnote-backref",
+    "footnote-backref", "more",
 }  # fmt: skip
 # Words that other programs read: microformats, and the language of a listing.
 _CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")
 _ADDRESSES = {"href", "src", "cite", "poster"}
 _ID = re.compile(r"[\w:.-]{1,100}")
+
+# Where lists of whole posts stop; it is written `<!--more-->`.
+MORE = '<span class="more"></span>'
+_MORE_COMMENT = re.compile(r"<!--\s*more\b[^>]*-->", re.IGNORECASE)
 
 Rewrite = Callable[[str], str]
 
@@ -75,7 +79,7 @@ def sanitise(html: str, anchor: str = "") -> str:
     `anchor` is put before every id and every link to one, so that several posts can stand on one
     page.
     """
-    return _clean(html, anchor, lambda address: address)
+    return _clean(_MORE_COMMENT.sub(MORE, html), anchor, lambda address: address)
 
 
 def absolute(html: str, base_url: str, own_fragments: bool = False) -> str:

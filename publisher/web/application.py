@@ -19,6 +19,7 @@ from publisher.web import (
     assets,
     blog,
     failures,
+    favicon,
     feeds,
     healthz,
     measures,
@@ -26,6 +27,7 @@ from publisher.web import (
     metrics,
     micropub,
     origin,
+    page_look,
     preview,
     rendering,
     request_log,
@@ -33,6 +35,7 @@ from publisher.web import (
     setup,
     site_address,
     studio,
+    style,
 )
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
@@ -55,6 +58,7 @@ _ADDRESSES = (
     auth,
     blog,
     endpoints,
+    favicon,
     feeds,
     healthz,
     login,
@@ -67,6 +71,7 @@ _ADDRESSES = (
     setup,
     simulated,
     studio,
+    style,
 )
 
 csrf = CSRFProtect()
@@ -95,6 +100,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     origin.prepare(app)
     csrf.init_app(app)
     rendering.prepare(app)
+    page_look.prepare(app)
     for module in _ADDRESSES:
         if module.blueprint.name in origin.PROGRAMS:
             csrf.exempt(module.blueprint)

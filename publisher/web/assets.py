@@ -33,9 +33,3 @@ def static(name: str) -> Response:
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
     response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
     return response
-
-
-@blueprint.get("/favicon.ico")
-def favicon() -> Response:
-    """`/favicon.ico`, which browsers ask for unasked."""
-    return static("favicon.ico")

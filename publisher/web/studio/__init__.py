@@ -11,7 +11,9 @@ from publisher.web.studio import (
     autosave,
     first_steps,
     home,
+    look,
     media,
+    navigation,
     people,
     post_actions,
     post_editor,
@@ -35,5 +37,7 @@ for module in (
     account,
     people,
     settings,
+    look,
+    navigation,
 ):
     blueprint.register_blueprint(module.blueprint)

@@ -34,6 +34,7 @@ def steps(db: Session) -> list[FirstStep]:
         return []
     found = [
         FirstStep("Give the blog a title and a line about it", "/studio/settings", _named(db)),
+        FirstStep("Choose a look", "/studio/look", _dressed(db)),
         FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
         FirstStep("Bring what you wrote elsewhere", "/studio/posts#import", _imported(db)),
         FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
@@ -44,6 +45,11 @@ def steps(db: Session) -> list[FirstStep]:
 def _named(db: Session) -> bool:
     usual, own = Settings(), load_settings(db)
     return own.title != usual.title and own.description != usual.description
+
+
+def _dressed(db: Session) -> bool:
+    usual, own = Settings(), load_settings(db)
+    return any(getattr(own, name) != getattr(usual, name) for name in ("look", "accent", "logo"))
 
 
 def _introduced(db: Session) -> bool:

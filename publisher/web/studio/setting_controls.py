@@ -183,9 +183,14 @@ _GROUPS = (
 )  # fmt: skip
 
 
+# These have pages of their own: `/studio/look` and `/studio/navigation`.
+LOOK = ("look", "accent", "logo_shape", "header", "footer", "elsewhere", "home", "css", "css_on")
+ON_OTHER_PAGES = {*LOOK, "logo", "icon", "navigation"}
+
+
 def groups() -> tuple[Group, ...]:
     """All settings in groups; one that nobody has found words for comes last, by its name."""
-    worded = {control.name for group in _GROUPS for control in group.controls}
+    worded = ON_OTHER_PAGES | {control.name for group in _GROUPS for control in group.controls}
     others = tuple(Control(name, name) for name in CHECKS if name not in worded)
     known = tuple(
         Group(group.heading, tuple(c for c in group.controls if c.name in CHECKS), group.folded)

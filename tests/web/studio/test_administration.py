@@ -82,10 +82,13 @@ def test_forms_need_their_token(app: Flask, enter: Enter, deed: str) -> None:
 
 def test_every_setting_has_a_control(enter: Enter) -> None:
     """What can be set by command can be set here; the form is made from the same list."""
-    page = enter().get("/studio/settings").text
+    client = enter()
+    page = client.get("/studio/settings").text + client.get("/studio/look").text
     names = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', page))
+    names -= {"own_accent", "logo_file", "icon_file"}  # what the page of the look makes others of
+    elsewhere = {"logo", "icon", "navigation"}  # files, and a page of rows: see test_look
     fixed = {"site_url"}  # by the environment of these tests; see test_setup
-    assert names - {"csrf_token"} == set(CHECKS) - fixed
+    assert names - {"csrf_token"} == set(CHECKS) - fixed - elsewhere
     shown = [c.name for group in setting_controls.groups() for c in group.controls]
     assert len(shown) == len(set(shown))
 

@@ -1,0 +1,61 @@
+"""The links that stand at the head of each page: a line each, `About | /about`."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from publisher.base.errors import InvalidInput
+
+MOST, LONGEST_LABEL, LONGEST_TARGET = 20, 40, 500
+BUILT_IN = (
+    "Posts | /\nArchive | /archives\nAbout | /about\nSubscribe | /subscribe\nSearch | /search"
+)
+
+
+class Link(NamedTuple):
+    """What a link says and where it leads: a path of this site or somebody else's address."""
+
+    label: str
+    target: str
+
+
+def parse_links(text: str) -> list[Link]:
+    """The links of some lines; InvalidInput names the first one that cannot be."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > MOST:
+        raise InvalidInput(f"at most {MOST} links fit")
+    return [_link(line) for line in lines]
+
+
+def lines_of(links: Iterable[Link]) -> str:
+    """The reverse of `parse_links`; what it refuses, it refuses here too."""
+    text = "\n".join(f"{' '.join(link.label.split())} | {link.target.strip()}" for link in links)
+    return "\n".join(f"{link.label} | {link.target}" for link in parse_links(text))
+
+
+def check_target(target: str) -> str:
+    """A path of this site, or an http, https or mailto address; InvalidInput otherwise."""
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        parts = urlsplit("")
+    own = target.startswith("/") and not target.startswith(("//", "/\\"))
+    web = parts.scheme in ("http", "https") and bool(parts.hostname)
+    mail = parts.scheme == "mailto" and "@" in parts.path
+    printable = target.isprintable() and " " not in target and "|" not in target
+    if not (own or web or mail) or not printable or len(target) > LONGEST_TARGET:
+        raise InvalidInput(
+            f"{target[:60]!r} is no address; one is /about, https://example.org/ or mailto:me@…"
+        )
+    return target
+
+
+def _link(line: str) -> Link:
+    label, _, target = (part.strip() for part in line.rpartition("|"))
+    label = " ".join(label.split())
+    if not 1 <= len(label) <= LONGEST_LABEL or not label.isprintable():
+        raise InvalidInput(
+            f"{line.strip()[:60]!r}: a link is written About | /about, with a label of at most "
+            f"{LONGEST_LABEL} characters"
+        )
+    return Link(label, check_target(target))

@@ -1,0 +1,15 @@
+"""`/favicon.ico`, which browsers and feed readers ask for unasked: the site's own icon, or ours."""
+
+from flask import Blueprint, redirect
+from werkzeug.wrappers import Response
+
+from publisher.web.assets import static
+from publisher.web.rendering import settings
+
+blueprint = Blueprint("favicon", __name__)
+
+
+@blueprint.get("/favicon.ico")
+def favicon() -> Response:
+    """The icon that was uploaded, where one was."""
+    return redirect(settings().icon) if settings().icon else static("favicon.ico")

@@ -1,0 +1,68 @@
+"""What public pages are told of the site's look: its style sheet, picture, links, short forms."""
+
+import re
+from urllib.parse import urlsplit
+
+from flask import Flask, request
+from markupsafe import Markup
+
+from publisher.base.links import parse_links
+from publisher.blog import media
+from publisher.blog.markdown import render
+from publisher.blog.safe_html import MORE, sanitise
+from publisher.web.rendering import settings
+from publisher.web.style import style_address, theme_colours
+
+_HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
+
+
+def prepare(app: Flask) -> None:
+    """Give an application's templates what is here."""
+    app.jinja_env.globals.update(
+        style_address=style_address,
+        theme_colours=theme_colours,
+        leads_here=leads_here,
+        logo=logo,
+    )
+    app.jinja_env.filters.update(
+        links=parse_links,
+        markdown=render,
+        place_name=place_name,
+        opening=opening,
+        anchored=anchored,
+    )
+
+
+def leads_here(target: str) -> bool:
+    """Whether a link of the navigation leads to the page that is being shown, or to its list."""
+    plain = target.rstrip("/")
+    return request.path == (plain or "/") or (bool(plain) and request.path.startswith(f"{plain}/"))
+
+
+def logo() -> Markup:
+    """The site's picture, with its size so that nothing jumps."""
+    known = media.responsive(settings().logo)
+    size = Markup(' width="{}" height="{}"').format(known.width, known.height) if known else ""
+    return Markup('<img src="{}" alt=""{}>').format(settings().logo, size)
+
+
+def place_name(address: str) -> str:
+    """An address as people say it: example.org/@ada."""
+    parts = urlsplit(address)
+    if parts.scheme == "mailto":
+        return parts.path
+    return (parts.netloc.removeprefix("www.") + parts.path).rstrip("/")
+
+
+def opening(html: str) -> str:
+    """What a post says before its mark `<!--more-->`; "" for a post without one."""
+    before, mark, _ = html.partition(MORE)
+    return sanitise(before) if mark else ""
+
+
+def anchored(html: str) -> str:
+    """A post's HTML with a link to itself at the end of each heading."""
+    return _HEADING.sub(
+        r'<\1 id="\2">\3<a class="anchor" href="#\2" aria-label="Link to this section">#</a></\1>',
+        html,
+    )

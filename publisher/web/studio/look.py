@@ -1,0 +1,95 @@
+"""`/studio/look`: what the public pages look like: look, colour, picture, words, own CSS."""
+
+from dataclasses import asdict
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import FieldErrors, PublisherError
+from publisher.blog import media
+from publisher.publishing.rebuild import rebuild
+from publisher.settings import load_settings, store_settings
+from publisher.web.context import admin_required, me, now, site
+from publisher.web.studio.setting_controls import LOOK
+
+blueprint = Blueprint("look", __name__)
+
+# What a colour field shows until somebody chooses.
+FIRST_ACCENT = "#006375"
+
+
+@blueprint.get("/look")
+@admin_required
+def page() -> str:
+    """How it looks now, and what else there is."""
+    with site().database.read() as db:
+        return _page(_texts(db), {})
+
+
+@blueprint.post("/look")
+@admin_required
+def save() -> Any:
+    """Take what was chosen; with any mistake nothing is changed and everything typed is kept."""
+    typed = _typed()
+    try:
+        files = _files()
+        with site().database.write() as db:
+            before = _texts(db)
+            store_settings(db, typed | {name: kept.path for name, kept in files.items()})
+            for name, kept in files.items():
+                media.record(db, kept, name, me().id, now())
+            changed = _texts(db) != before
+    except FieldErrors as error:
+        with site().database.read() as db:
+            return _page(_texts(db) | typed, error.fields), error.http_status
+    if changed:
+        rebuild(site(), now())
+    look_at_it = Markup(' <a href="/">See the blog</a>')
+    flash(Markup("Saved.") + look_at_it if changed else "Nothing was changed.", "done")
+    return redirect(url_for(".page"))
+
+
+def _typed() -> dict[str, str]:
+    """The settings that the form names; a tick that is not there is off."""
+    form = request.form
+    typed = {name: form[name] for name in LOOK if name in form}
+    if not form.get("own_accent"):
+        typed["accent"] = ""
+    typed["css_on"] = "on" if form.get("css_on") else "off"
+    if form.get("no_picture"):
+        typed |= {"logo": "", "icon": ""}
+    return typed
+
+
+def _files() -> dict[str, media.Accepted]:
+    """The files that came along, stored: the picture and the icon made of it, or an icon alone."""
+    found: dict[str, media.Accepted] = {}
+    problems: dict[str, str] = {}
+    for name in ("logo", "icon"):
+        sent = request.files.get(f"{name}_file")
+        if sent is None or not sent.filename:
+            continue
+        try:
+            head, icon = media.accept_emblem(sent.stream.read())
+        except PublisherError as error:
+            problems[f"{name}_file"] = str(error)
+            continue
+        found |= {"logo": head, "icon": icon} if name == "logo" else {"icon": icon}
+    if problems:
+        raise FieldErrors(problems)
+    for kept in found.values():
+        media.store(site().environment.media, kept)
+    return found
+
+
+def _texts(db: Session) -> dict[str, str]:
+    known = asdict(load_settings(db))
+    return {name: known[name] for name in (*LOOK, "logo", "icon")}
+
+
+def _page(values: dict[str, str], errors: dict[str, str]) -> str:
+    return render_template(
+        "settings/look.html", values=values, errors=errors, first_accent=FIRST_ACCENT
+    )

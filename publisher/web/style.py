@@ -1,0 +1,102 @@
+"""`/style.css`: all that a public page needs of style in one file, made for this site.
+
+It is base.css and blog.css, the look, its colours, and at the end the author's own CSS. The rooms
+behind the login do not use it: whatever that CSS breaks, it can be taken back there.
+"""
+
+import hashlib
+import re
+from functools import cache, lru_cache
+
+from flask import Blueprint, Response, request
+
+from publisher.base.colour import mix, readable
+from publisher.settings import Settings
+from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS
+from publisher.web.caching import cacheable
+from publisher.web.rendering import settings
+
+blueprint = Blueprint("style", __name__)
+
+ADDRESS = "/style.css"
+
+
+def style_address() -> str:
+    """The address of the style sheet as it is now; it carries a hash of the content."""
+    return f"{ADDRESS}?v={_fingerprint(_sheet(settings()))}"
+
+
+@blueprint.get(ADDRESS)
+def sheet() -> Response:
+    """The style sheet; asked for by its hash, it never changes."""
+    text = _sheet(settings())
+    response = Response(text, content_type="text/css; charset=utf-8")
+    known = request.args.get("v", "") == _fingerprint(text)
+    lasting = f"public, max-age={YEAR_SECONDS}, immutable"
+    response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
+    return cacheable(response)
+
+
+@cache
+def theme_colours(look: str) -> tuple[str, str]:
+    """The paper of a look, light and dark."""
+    papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) or _file("base.css"))
+    return papers[0], papers[1]
+
+
+def _sheet(chosen: Settings) -> str:
+    own = chosen.css if chosen.css_on == "on" else ""
+    return _assembled(chosen.look, chosen.accent, own)
+
+
+@lru_cache(maxsize=8)
+def _assembled(look: str, accent: str, own: str) -> str:
+    house = "".join((_file("base.css"), _file("blog.css"), _look(look)))
+    # Our comments are for those who read the files; the author's CSS stays as it was written.
+    plain = re.sub(r"/\*.*?\*/", "", house, flags=re.DOTALL)
+    plain = re.sub(r"\n\s*", "\n", plain).strip()
+    return "\n".join(part for part in (plain, _accents(look, accent), own) if part) + "\n"
+
+
+@lru_cache(maxsize=8)
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
+
+
+def _look(look: str) -> str:
+    """The files of the looks but the first, which is what base.css and blog.css say."""
+    return "" if look == "calm" else _file(f"looks/{look}.css")
+
+
+def _accents(look: str, accent: str) -> str:
+    """The accent in both schemes, moved until links and buttons can be read; "" for none."""
+    if not accent:
+        return ""
+    light, dark = theme_colours(look)
+    return (
+        f".look{{{_shades(accent, light)}}}\n"
+        f"@media (prefers-color-scheme: dark) {{.look{{{_shades(accent, dark)}}}}}"
+    )
+
+
+def _shades(accent: str, paper: str) -> str:
+    """What follows from an accent on a paper: links, their strong form, washes, tones of the ttl.
+
+    On the dark paper the tones run the other way, so that more often is always further from it.
+    """
+    wash = mix(accent, paper, 0.12)
+    shown = readable(accent, paper, wash, least=4.8)
+    strong = readable(mix(shown, readable(accent, paper, least=9), 0.4), paper, wash, least=6)
+    values = {
+        "accent": shown,
+        "accent-strong": strong,
+        "wash": wash,
+        "on-accent": readable(paper, shown, strong),
+        **{f"tone-{n}": mix(shown, paper, s) for n, s in enumerate((0.45, 0.6, 0.75, 0.9), 1)},
+        "tone-5": strong,
+    }
+    return "".join(f"--{name}: {value};" for name, value in values.items())

@@ -1,0 +1,73 @@
+"""The author's own look, from the studio to the reader: a journey, and every look judged."""
+
+import pytest
+from playwright.sync_api import Page, Request
+
+from publisher.settings import store_settings
+from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
+from tests.factories import make_post
+
+TEXT = """A paragraph with a [link](https://example.org/) and `code`.
+
+## A heading
+
+> A quotation.
+
+Another one.
+"""
+
+
+def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: object) -> None:
+    """A look and a page in the navigation are chosen; own CSS that hides all is undone."""
+    make_post(live.site, "What I do now.", title="Now", kind="page")
+    make_post(live.site, TEXT, title="First")
+    page: Page = log_in(browse("/studio/login"))  # type: ignore[operator]
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Look").click()
+    assert violations(page) == []
+    page.get_by_text("Warm paper").click()
+    page.get_by_label("CSS", exact=True).fill("body { display: none }")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="See the blog").click()
+    assert not page.get_by_text("A paragraph with a").is_visible()
+    page.goto("/studio/look")
+    page.get_by_label("Use this CSS").uncheck()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Navigation").click()
+    assert violations(page) == []
+    assert overflow(page) == 0
+    page.get_by_label("To a page of this site").select_option(label="Now (/now)")
+    page.get_by_role("button", name="Add").first.click()
+    page.get_by_role("button", name="Move Now up").click()
+    page.goto("/")
+    page.get_by_text("A paragraph with a").wait_for()
+    links = page.get_by_role("navigation", name="Site").get_by_role("link")
+    assert links.all_inner_texts() == ["Posts", "Archive", "About", "Subscribe", "Now", "Search"]
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == "rgb(253, 249, 241)"
+
+
+@pytest.mark.parametrize("look", ["book", "bold"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Scheme) -> None:
+    """axe finds nothing, nothing overflows, paper is white in print, and little is sent."""
+    make_post(live.site, TEXT, title="A title that needs more than one line of it", tags=["x"])
+    with live.site.database.write() as db:
+        store_settings(db, {"look": look, "elsewhere": "https://social.example/@ada"})
+    for width in (320, 1280):
+        page = browse("/", scheme=scheme, width=width)
+        sent: list[Request] = []
+        page.on("requestfinished", sent.append)
+        for place in (
+            "/",
+            "/posts/a-title-that-needs-more-than-one-line-of-it",
+            "/subscribe",
+        ):
+            sent.clear()
+            page.goto(place)
+            assert violations(page) == [], place
+            assert overflow(page) == 0, place
+            assert len(sent) <= 6
+            assert sum(request.sizes()["responseBodySize"] for request in sent) < 40_000
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
