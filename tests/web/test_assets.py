@@ -33,4 +33,5 @@ def test_nothing_outside_the_folder(client: FlaskClient) -> None:
 def test_no_address_of_others() -> None:
     """No file of ours makes a browser ask a third party."""
     for file in [*FOLDER.glob("**/*.css"), *FOLDER.glob("**/*.js")]:
-        assert not re.search(r"(url\(|@import|https?://)", file.read_text("utf-8")), file.name
+        text = re.sub(r"@namespace [^;]+;", "", file.read_text("utf-8"))  # a name, not fetched
+        assert not re.search(r"(url\(|@import|https?://)", text), file.name
