@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test check format bench demo wheels clean
+.PHONY: help run install simulator test check format bench demo wheels lock clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -44,7 +44,7 @@ $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[river$(,)sim$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)sim$(,)dev])
 	@touch $(RUN) $(SIMULATOR)
 
 , := ,
@@ -62,10 +62,19 @@ simulator: $(SIMULATOR) ## what `publisher simulate` needs besides
 test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped, with the reason
 	@$(BIN)/python -m pytest -n auto
 
-check: $(EVERYTHING) ## ruff and mypy, strict
+check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/bandit --quiet -ll --recursive publisher scripts
+	@$(BIN)/python scripts/check_locks.py
+
+# The hashes of every system's files; no address of a registry gets into them.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
+lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
+	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra sim --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
 
 format: $(EVERYTHING) ## let ruff arrange the code
 	@$(BIN)/ruff check --fix .

@@ -1,6 +1,8 @@
 """What is built is whole: a wheel carries templates, migrations and static files."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -122,7 +124,7 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
     assert "-e '.'" in plans["run"]
     assert "-e '.['" not in plans["run"] + plans["demo"]
     assert "-e '.[sim]'" in plans["simulator"]
-    assert "-e '.[river,sim,dev]'" in plans["test"]
+    assert "-e '.[river,passkeys,sim,dev]'" in plans["test"]
 
 
 def test_simulate_says_what_to_type(tmp_path: Path) -> None:
@@ -138,3 +140,31 @@ def test_simulate_says_what_to_type(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "make simulator" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def checked_locks(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "scripts/check_locks.py", folder],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_locks_are_in_step(tmp_path: Path) -> None:
+    """Everything that pyproject.toml asks for is pinned with hashes; each drift is named."""
+    assert checked_locks(ROOT).stderr == ""
+    assert checked_locks(ROOT).returncode == 0
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert '"Flask>=3.1,<4",' in project
+    project = project.replace('"Flask>=3.1,<4",', '"Flask>=9", "nothing-of-ours>=1",')
+    (tmp_path / "pyproject.toml").write_text(project.replace('    "PyYAML>=6.0.2,<7",\n', ""))
+    lock = tmp_path / "requirements/deploy.txt"
+    text = re.sub(r"(lxml==[^ ]+) \\\n(    --hash.*\n)+", r"\1\n", lock.read_text("utf-8"))
+    lock.write_text(text.replace("argon2-cffi==", "argon2-cffi==1") + "# https://files.example/\n")
+    done = checked_locks(tmp_path)
+    assert done.returncode == 1
+    for problem in (
+        "deploy.txt: Flask is", "deploy.txt: nothing-of-ours is missing", "nobody asks for pyyaml",
+        "lxml has no hash", "deploy.txt names a host", "in deploy.txt and not in test.txt",
+    ):  # fmt: skip
+        assert problem in done.stderr, problem

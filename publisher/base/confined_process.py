@@ -28,7 +28,7 @@ def main(number: int, memory_bytes: int) -> None:
         while header := stream.read(HEADER.size):
             question = stream.read(HEADER.unpack(header)[1])
             # From our own parent, never from outside.
-            task, seconds, fresh, arguments = pickle.loads(question)  # noqa: S301
+            task, seconds, fresh, arguments = pickle.loads(question)  # noqa: S301  # nosec B301
             if fresh:
                 _send(asker, STARTED, b"")
             _limit_processor(seconds)

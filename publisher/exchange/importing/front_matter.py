@@ -80,7 +80,8 @@ def _fields(read: Any, head: str) -> dict[str, Any]:
 
 
 def _yaml(head: str) -> Any:
-    return yaml.load(head, _Texts)  # noqa: S506 - a subclass of the safe loader
+    # _Texts is a subclass of the safe loader.
+    return yaml.load(head, _Texts)  # noqa: S506  # nosec B506
 
 
 def _toml(head: str) -> Any:
