@@ -1,0 +1,74 @@
+"""Files in which hosts of static sites read what headers to send: our lines for one feed in them.
+
+Whatever else stands in such a file stays; our lines lie between two marks and are replaced.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS
+
+BEGIN = "# begin of what `publisher stamp` says of {}"
+END = "# end of what `publisher stamp` says of {}"
+
+
+class HostFile(NamedTuple):
+    """Where a host looks (below the site's root), and its words for (path, kind, seconds)."""
+
+    name: str
+    lines: Callable[[str, str, int], list[str]]
+
+
+def _underscore_headers(path: str, kind: str, max_age_seconds: int) -> list[str]:
+    return [
+        path,
+        f"  Cache-Control: public, max-age={max_age_seconds}",
+        f"  CDN-Cache-Control: max-age={SHARED_MAX_AGE_SECONDS}",
+        f"  Content-Type: {kind}; charset=utf-8",
+    ]
+
+
+def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
+    return [
+        f"location = {path} {{",
+        "    types { }",
+        f"    default_type {kind};",
+        f'    add_header Cache-Control "public, max-age={max_age_seconds}";',
+        "}",
+    ]
+
+
+def _apache(path: str, kind: str, max_age_seconds: int) -> list[str]:
+    name = path.rpartition("/")[2]
+    return [
+        f'<Files "{name}">',
+        f"    ForceType {kind}",
+        "    <IfModule mod_headers.c>",
+        f'        Header set Cache-Control "public, max-age={max_age_seconds}"',
+        "    </IfModule>",
+        "</Files>",
+    ]
+
+
+HOSTS: Mapping[str, HostFile] = MappingProxyType({
+    "netlify": HostFile("_headers", _underscore_headers),
+    "cloudflare": HostFile("_headers", _underscore_headers),
+    "nginx": HostFile("feed-headers.nginx.conf", _nginx),
+    "apache": HostFile(".htaccess", _apache),
+})  # fmt: skip
+
+
+def with_feed(present: str, host: str, path: str, kind: str, max_age_seconds: int) -> str:
+    """The file `present` of a host with our lines for the feed at `path` in it, once.
+
+    kind: the feed's media type. max_age_seconds: what Cache-Control is to say.
+    """
+    begin, end = BEGIN.format(path), END.format(path)
+    ours = "\n".join([begin, *HOSTS[host].lines(path, kind, max_age_seconds), end])
+    block = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
+    if block.search(present):
+        return block.sub(lambda _: ours, present, count=1)
+    gap = "" if not present else "\n" if present.endswith("\n") else "\n\n"
+    return f"{present}{gap}{ours}\n"

@@ -1,0 +1,137 @@
+"""The stamp: a static site's feed file gets its ttl, a history grows, the host is told.
+
+One run is a step of a build. Run it again within the hour and nothing changes.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.base.whole_files import check_folder_of, whole_file
+from publisher.dynamic_ttl import Advice, ttl_for
+from publisher.dynamic_ttl.feed_head import HeadChange, edit
+from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
+from publisher.foreign.host_files import HOSTS, with_feed
+from publisher.foreign.learning import FeedHistory, Lesson, learn
+from publisher.river.feed_document import NotAFeed
+from publisher.river.parse import parse_document
+
+MOST_BYTES = 10_000_000
+NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under
+MEDIA_TYPES = {
+    "rss": "application/rss+xml", "rdf": "application/rdf+xml", "atom": "application/atom+xml",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StampOptions:
+    """Where things are. history: default beside the feed. out: default the feed itself. root: the
+    site's top folder, by which the feed's address is known. headers: a host of `HOSTS`, or none."""
+
+    feed: Path
+    history: Path | None = None
+    out: Path | None = None
+    root: Path | None = None
+    headers: str = "none"
+    timezone: str = "UTC"
+    menu: str = "15/60/480"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """What was done. kind: rss, rdf or atom. written: the files that differ from before."""
+
+    advice: Advice
+    lesson: Lesson
+    kind: str
+    written: tuple[Path, ...]
+
+
+def stamp(options: StampOptions, now: datetime) -> Stamped:
+    """Put ttl and sy into a feed file. InvalidData, and nothing is written, where it is no feed,
+    ill-formed, or the history belongs to another feed."""
+    feed, out = options.feed, options.out or options.feed
+    history_file = options.history or feed.with_name(f"{feed.name}.history.json")
+    address = _address(options, out)
+    for path in (out, history_file):
+        check_folder_of(path)
+    before = _read(feed)
+    try:
+        kind = outline_of(before).kind
+        document = parse_document(before, "", feed.resolve().as_uri())
+        lesson = learn(_known(history_file), document, now, options.timezone)
+        updates = lesson.history.updates
+        advice = ttl_for(updates, now, options.timezone, menu=options.menu)
+        after = edit(before, HeadChange(ttl_minutes=advice.ttl_minutes))
+    except NotEditable as problem:
+        raise InvalidData(f"{feed}: {_what_else(before, feed) or problem}") from problem
+    files = {out: after, history_file: lesson.history.to_json().encode()}
+    if options.headers != "none":
+        file = (options.root or feed.parent) / HOSTS[options.headers].name
+        # A file's header holds until the next build, so it says the element's value.
+        told = with_feed(
+            _text(file), options.headers, address, MEDIA_TYPES[kind], advice.ttl_minutes * 60
+        )
+        files[file] = told.encode()
+    written = tuple(path for path, content in files.items() if _write(path, content, like=feed))
+    return Stamped(advice, lesson, kind, written)
+
+
+def _read(feed: Path) -> bytes:
+    if feed.stat().st_size > MOST_BYTES:
+        raise TooLarge(f"{feed}: a feed of more than {MOST_BYTES // 1_000_000} MB is not read")
+    return feed.read_bytes()
+
+
+def _known(history_file: Path) -> FeedHistory:
+    text = _text(history_file)
+    if not text:
+        return FeedHistory()
+    try:
+        return FeedHistory.from_json(text)
+    except InvalidData as problem:
+        raise InvalidData(f"{history_file}: {problem}") from problem
+
+
+def _text(path: Path) -> str:
+    """What a file holds; "" where there is none."""
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{path}: not a text in UTF-8") from error
+
+
+def _address(options: StampOptions, out: Path) -> str:
+    """The path at which the site serves the feed."""
+    root = (options.root or out.parent).resolve()
+    try:
+        return "/" + str(PurePosixPath(out.resolve().relative_to(root)))
+    except ValueError:
+        raise InvalidInput(f"{out} does not lie in the site's folder {root}") from None
+
+
+def _what_else(document: bytes, feed: Path) -> str:
+    """For a page in the place of a feed: what it announces."""
+    with suppress(InvalidData):
+        try:
+            parse_document(document, "", feed.resolve().as_uri())
+        except NotAFeed as refusal:
+            offers = ", ".join(url for url, _ in refusal.alternates)
+            return f"{refusal}; it announces {offers}" if offers else ""
+    return ""
+
+
+def _write(path: Path, content: bytes, like: Path) -> bool:
+    """Have a file hold `content`, in one step; False where it does already."""
+    old = path.read_bytes() if path.exists() else None
+    if old == content:
+        return False
+    mode = path.stat().st_mode if old is not None else like.stat().st_mode & 0o777
+    with whole_file(path) as file:
+        file.write(content)
+    path.chmod(mode | 0o400 if old is not None else mode | NEW_FILE_MODE)
+    return True

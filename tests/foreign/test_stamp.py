@@ -1,0 +1,232 @@
+"""`publisher stamp`: a feed file, its history, its host."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from publisher.base.errors import InvalidData, PublisherError
+from publisher.cli import cli
+from publisher.dynamic_ttl.feed_outline import outline_of
+from publisher.foreign.host_files import HOSTS, with_feed
+from publisher.foreign.learning import FeedHistory
+from publisher.foreign.stamp import Stamped, StampOptions, stamp
+from publisher.river.first_look import scan
+from tests.dynamic_ttl.engines import document
+from tests.dynamic_ttl.test_feed_head import outside
+
+NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
+ROOT = Path(__file__).parents[2]
+PAGE = (
+    b'<html><head><link rel="alternate" type="application/rss+xml" href="https://a.example/f">'
+    b"</head></html>"
+)
+
+
+def feed_of(dates: Sequence[datetime | None], titles: str = "Post") -> bytes:
+    """An RSS feed with an item for each date."""
+    items = "".join(
+        f"<item><guid>https://a.example/{number}</guid><title>{titles} {number}</title>"
+        + (f"<pubDate>{at:%a, %d %b %Y %H:%M:%S} GMT</pubDate>" if at else "")
+        + "</item>"
+        for number, at in enumerate(dates)
+    )
+    head = "<title>A</title><link>https://a.example/</link>"
+    return f'<rss version="2.0"><channel>{head}{items}</channel></rss>'.encode()
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Path:
+    """A feed of thirty posts, the last one a day ago."""
+    path = tmp_path / "index.xml"
+    path.write_bytes(feed_of([NOW - timedelta(days=day, hours=3) for day in range(30, 0, -1)]))
+    path.chmod(0o644)
+    return path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["stamp", *arguments])
+
+
+def updates(done: Stamped) -> tuple[datetime, ...]:
+    return done.lesson.history.updates
+
+
+def test_the_file_is_stamped_once(feed: Path) -> None:
+    """Only our elements differ; a second run within the hour writes nothing at all."""
+    before = feed.read_bytes()
+    done = stamp(StampOptions(feed), NOW)
+    after = feed.read_bytes()
+    assert scan(after).hints.ttl_minutes == done.advice.ttl_minutes
+    assert outside(after) == outside(before)
+    assert {path.name for path in done.written} == {"index.xml", "index.xml.history.json"}
+    assert stamp(StampOptions(feed), NOW + timedelta(minutes=20)).written == ()
+    assert feed.stat().st_mode & 0o777 == 0o644
+    assert (feed.parent / "index.xml.history.json").stat().st_mode & 0o444 == 0o444
+
+
+def test_history_outlives_the_feed_s_window(feed: Path) -> None:
+    """What has left the feed is still known; what comes late counts when it is seen."""
+    stamp(StampOptions(feed), NOW)
+    later = NOW + timedelta(days=2)
+    new, late = later - timedelta(minutes=40), NOW - timedelta(days=90)
+    items = feed_of([NOW - timedelta(days=day, hours=3) for day in range(30, 0, -1)] + [new, late])
+    feed.write_bytes(items)
+    done = stamp(StampOptions(feed), later)
+    assert len(updates(done)) == 32
+    assert updates(done)[-2:] == (new, later)
+    feed.write_bytes(
+        items.replace(b"Post 3<", b"Corrected 3<").replace(b"Post 4<", b"Corrected 4<")
+    )
+    changed = stamp(StampOptions(feed), later + timedelta(hours=1))
+    assert (changed.lesson.changed, len(updates(changed))) == (2, 33)
+
+
+@pytest.mark.parametrize("hour", [None, 0])
+def test_dates_without_an_hour_teach_from_first_sight(feed: Path, hour: int | None) -> None:
+    """Nothing is made up: the first run knows no hours, later ones the moment of the run."""
+    days = [NOW - timedelta(days=day) for day in range(5, 0, -1)]
+    dates = [None if hour is None else at.replace(hour=0, minute=0) for at in days]
+    feed.write_bytes(feed_of(dates))
+    first = stamp(StampOptions(feed), NOW)
+    assert (first.lesson.undated, updates(first)) == (True, ())
+    feed.write_bytes(feed_of([*dates, dates[-1]]))
+    later = NOW + timedelta(hours=4)
+    assert updates(stamp(StampOptions(feed), later)) == (later,)
+
+
+def test_dates_in_the_future_are_not_believed(feed: Path) -> None:
+    """A post dated next year does not teach the day of next year."""
+    feed.write_bytes(feed_of([NOW - timedelta(days=2), NOW + timedelta(days=300)]))
+    assert updates(stamp(StampOptions(feed), NOW)) == (NOW - timedelta(days=2),)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<rss><channel><title>cut", "broken XML"),
+        (PAGE, r"web page, not a feed; it announces https://a\.example/f"),
+        (b"", "broken XML"),
+        (b"\0" * 99, "UTF-16"),
+        (b"<rss><channel>" + b" " * 10_000_001, "more than 10 MB"),
+    ],
+)  # fmt: skip
+def test_what_is_no_feed_is_left_alone(feed: Path, content: bytes, message: str) -> None:
+    """One sentence with the file's name; neither file nor folder changed."""
+    feed.write_bytes(content)
+    with pytest.raises(PublisherError, match=message) as refusal:
+        stamp(StampOptions(feed), NOW)
+    assert refusal.value.exit_code == 1
+    assert str(feed) in str(refusal.value)
+    assert feed.read_bytes() == content
+    assert list(feed.parent.iterdir()) == [feed]
+
+
+def test_a_history_of_another_feed_is_refused(feed: Path, tmp_path: Path) -> None:
+    """Nothing is mixed up, and nothing written."""
+    other = tmp_path / "other.xml"
+    other.write_bytes(document("hugo"))
+    history = tmp_path / "history.json"
+    stamp(StampOptions(other, history), NOW)
+    before = feed.read_bytes(), history.read_bytes()
+    with pytest.raises(InvalidData, match="history is that of another feed"):
+        stamp(StampOptions(feed, history), NOW)
+    history.write_text("[1, 2")
+    with pytest.raises(InvalidData, match=r"history\.json: this is no history of a feed"):
+        stamp(StampOptions(feed, history), NOW)
+    assert feed.read_bytes() == before[0]
+
+
+def test_a_history_comes_back_as_it_was(feed: Path) -> None:
+    """Through its file."""
+    history = stamp(StampOptions(feed), NOW).lesson.history
+    assert FeedHistory.from_json(history.to_json()) == history
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_is_told_beside_what_it_was_told_before(feed: Path, host: str) -> None:
+    """The owner's lines stay; ours stand once and follow the ttl."""
+    file = feed.parent / HOSTS[host].name
+    file.write_text("# mine\n/x\n  X-Frame-Options: DENY\n")
+    done = stamp(StampOptions(feed, headers=host), NOW)
+    text = file.read_text()
+    assert text.startswith("# mine\n/x\n")
+    assert f"max-age={done.advice.ttl_minutes * 60}" in text
+    assert "index.xml" in text
+    stamp(StampOptions(feed, headers=host), NOW + timedelta(hours=9))
+    assert file.read_text().count("begin of what") == 1
+    assert with_feed(text, host, "/b.xml", "application/rss+xml", 60).count("begin of what") == 2
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+def test_nginx_takes_its_file(feed: Path, tmp_path: Path) -> None:
+    """`nginx -t` reads what is written for it."""
+    stamp(StampOptions(feed, headers="nginx"), NOW)
+    site = f"server {{ listen 127.0.0.1:8089; root {tmp_path}; include {tmp_path}/*.nginx.conf; }}"
+    config = tmp_path / "all.conf"
+    config.write_text(
+        f"pid {tmp_path}/pid; error_log {tmp_path}/e; events {{}}"
+        f" http {{ access_log off; client_body_temp_path {tmp_path}/t; {site} }}"
+    )
+    test = ["nginx", "-t", "-e", str(tmp_path / "e"), "-c", str(config)]
+    done = subprocess.run(test, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command(feed: Path) -> None:
+    """One line and the files; JSON; exit codes for CI."""
+    done = run(str(feed), "--timezone", "berlin", "--headers", "netlify")
+    assert done.exit_code == 0
+    assert re.match(r"ttl \d+ minutes until \d\d:\d\d UTC; 30 updates known, 30 new", done.output)
+    told = json.loads(run(str(feed), "--json", "--timezone", "berlin").output)
+    assert told["new"] == 0
+    assert told["written"] == []
+    assert run(str(feed.parent / "nothing.xml")).exit_code == 2
+    assert run(str(feed), "--headers", "geocities").exit_code == 2
+    for wrong in (("--timezone", "Mars"), ("--menu", "0")):
+        assert isinstance(run(str(feed), *wrong).exception, PublisherError)
+        assert getattr(run(str(feed), *wrong).exception, "exit_code", 0) == 2
+
+
+def recipe(name: str) -> str:
+    """The commands of a recipe of docs/stamp.md."""
+    page = (ROOT / "docs" / "stamp.md").read_text("utf-8")
+    return page.split(f"**{name}**")[1].split("```sh\n")[1].split("```")[0]
+
+
+def test_the_recipe_for_pelican_runs(tmp_path: Path) -> None:
+    """Literally, with the real Pelican; its feed is read by feedparser's rules as before."""
+    pytest.importorskip("pelican")
+    (tmp_path / "content").mkdir()
+    for day in range(1, 8):
+        (tmp_path / "content" / f"{day}.rst").write_text(
+            f"Day {day}\n#####\n\n:date: 2026-10-0{day} 09:0{day}\n\nText *{day}*.\n"
+        )
+    (tmp_path / "pelicanconf.py").write_text(
+        "SITENAME = 'Tides'\nSITEURL = 'https://a.example'\nTIMEZONE = 'Europe/Berlin'\n"
+        "FEED_DOMAIN = SITEURL\nFEED_ALL_RSS = 'feeds/all.rss.xml'\nAUTHOR = 'A'\n"
+    )
+    binaries = str(Path(sys.executable).parent)
+    done = subprocess.run(
+        ["bash", "-e", "-c", recipe("Pelican")],
+        cwd=tmp_path,
+        env={"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": "/tmp"},  # noqa: S108
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    stamped = (tmp_path / "output/feeds/all.rss.xml").read_bytes()
+    assert scan(stamped).hints.ttl_minutes in (15, 60, 480)
+    assert outline_of(stamped).kind == "rss"
+    history = json.loads((tmp_path / "feed-history.json").read_text())
+    assert len(history["updates"]) == 7
+    assert "/feeds/all.rss.xml\n  Cache-Control" in (tmp_path / "output/_headers").read_text()
