@@ -24,6 +24,12 @@ from publisher.base.special_networks import is_public
 
 SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
 
+_IN_WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (aiohttp.ClientSSLError, "no encrypted connection could be made"),
+    (aiohttp.ClientPayloadError, "the answer broke off before its end"),
+    (aiohttp.ServerDisconnectedError, "the server closed the connection without an answer"),
+    (aiohttp.ClientResponseError, "the answer does not keep to the rules of HTTP"),
+)
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -148,6 +154,12 @@ def explain_failure(problem: BaseException) -> str:
         return "redirects go round in circles"
     if isinstance(problem, aiohttp.NonHttpUrlRedirectClientError):
         return "redirected to something that is not http or https"
+    if isinstance(problem, aiohttp.ClientConnectorCertificateError):
+        why = getattr(problem.certificate_error, "verify_message", "") or "it cannot be checked"
+        return f"the server's certificate is not valid: {why}"
+    words = next((words for kind, words in _IN_WORDS if isinstance(problem, kind)), "")
+    if words:
+        return words
     return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 
 

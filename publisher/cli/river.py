@@ -99,13 +99,21 @@ def list_feeds(as_json: bool) -> None:
 
 @river.command()
 @click.argument("url", required=False)
-def poll(url: str | None) -> None:
+@click.option("--all", "everything", is_flag=True, help="all feeds on demand, due or not")
+def poll(url: str | None, everything: bool) -> None:
     """Poll what is due now, or URL on demand; never against what a server asked for."""
     import asyncio
 
     from publisher.river import service, subscriptions
 
     here = site()
+    if url is not None and everything:
+        raise InvalidInput("name a feed, or say --all")
+    if everything:
+        with here.database.write() as db:
+            _, left_alone = subscriptions.ask_all(db, here.clock(), service.options(here))
+        if left_alone:
+            click.echo(f"{left_alone} left alone: retrieved lately, or asked to wait", err=True)
     if url is None:
         worker = service.worker(here)
         asyncio.run(worker.drain())
@@ -239,6 +247,7 @@ def observe_lines(
     estimator: str | None, visits: int | None, metadata: str | None, url: str | None
 ) -> None:
     """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
+    from publisher.river import observed
     from publisher.river.observe import Estimator, history, observe
     from publisher.settings import load_settings
 
@@ -256,6 +265,7 @@ def observe_lines(
     for batch in _batches(sys.stdin.fileno()):
         with here.database.write() as db:
             result = observe(db, batch, rule)
+            observed.apply(db, result.answers, here.clock())
         for answer in result.answers:
             sys.stdout.write(encode(answer) + "\n")
         sys.stdout.flush()

@@ -1,5 +1,5 @@
 """The river: a polite aggregator. It imports core and storage, and never Flask.
 
-answer -> memory -> policy -> next poll: `fetch` makes one request, `parse` and `scan`
-read what came, `outcome` decides, `store` keeps, `rounds` drives hosts in order.
+answer -> memory -> policy -> next poll: `fetch` makes one request (behind `gate`), `parse` and
+`first_look` read what came, `schedule` plans, `poll_results` stores. `worker` drives all of it.
 """

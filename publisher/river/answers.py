@@ -50,7 +50,12 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one poll brought. `status` is 0 when no answer came at all."""
+    """What one poll brought. `status` is 0 when no answer came at all.
+
+    `asked` are the hosts that were asked on the way, in order, each by its work unit; `requests`
+    counts redirects and second tries too. `waits_for` is a host that was busy, so that the poll
+    ended before its end.
+    """
 
     requested_url: str
     url: str
@@ -62,6 +67,9 @@ class Fetched:
     problem: str = ""
     detail: str = ""
     auth_scheme: str = ""
+    asked: tuple[str, ...] = ()
+    requests: int = 1
+    waits_for: str = ""
 
     @property
     def ok(self) -> bool:

@@ -1,7 +1,7 @@
 """What a feed document holds, as plain values, whatever its format."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,6 +10,8 @@ from publisher.river.first_look import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
 _TOLERANCE = timedelta(days=1)
+_MOST_CATEGORIES = 30
+_CATEGORY_CHARACTERS = 100
 
 Window = tuple[tuple[bytes, bytes], ...]
 """Per item of a document, in order: a digest of its bytes, and its key."""
@@ -37,6 +39,22 @@ class FeedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemDetails:
+    """What else a feed says of an entry: its categories, a picture, and what podcasts add."""
+
+    categories: tuple[str, ...] = ()
+    image: str = ""
+    duration_seconds: int = 0
+    season: int = 0
+    episode: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """What is said, by name; what is not said is left out."""
+        said = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
+        return said | {"categories": list(self.categories)} if self.categories else said
+
+
+@dataclass(frozen=True, slots=True)
 class FeedItem:
     """One entry as found. `markup` is HTML as sent, not yet cleaned."""
 
@@ -47,6 +65,7 @@ class FeedItem:
     author: str = ""
     published_at: datetime | None = None
     enclosures: tuple[FeedFile, ...] = ()
+    details: ItemDetails = ItemDetails()
 
     @property
     def key(self) -> bytes:
@@ -76,6 +95,21 @@ class FeedDocument:
     hints: DocumentHints = field(default_factory=DocumentHints)
     broken: bool = False
     cut_off: bool = False
+
+
+def categories(named: Iterable[str]) -> tuple[str, ...]:
+    """Names of categories, each once whatever its case, in order, within bounds."""
+    found: dict[str, str] = {}
+    for name in named:
+        tidy = " ".join(name.split())[:_CATEGORY_CHARACTERS]
+        if tidy and len(found) < _MOST_CATEGORIES:
+            found.setdefault(tidy.casefold(), tidy)
+    return tuple(found.values())
+
+
+def web_address(text: str) -> str:
+    """The address if it is one of the web, else ""."""
+    return text if text.lower().startswith(("http://", "https://")) else ""
 
 
 def digest(value: str | bytes) -> bytes:

@@ -7,6 +7,7 @@ outcome is a `Fetched` whose `problem` names what went wrong.
 
 import asyncio
 import base64
+import functools
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,13 +20,19 @@ from yarl import URL
 
 from publisher.base import net
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
-from publisher.river.hosts import AddressBook
+from publisher.river.decoding import DamagedBody, TooLargeBody, unpacked
+from publisher.river.gate import HostGate
+from publisher.river.hosts import AddressBook, work_unit_of
+from publisher.river.lenient_http import LenientResponses
 
 MAX_HOPS = 6
 ACCEPT = (
     "application/rss+xml, application/atom+xml, application/feed+json, application/rdf+xml,"
     " application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
 )
+BUSY = "busy"
+"""The problem of a poll that led to a host which somebody else was asking."""
+
 _KEPT_ERROR_BYTES = 2_000
 _MAX_HEADER_BYTES = 65_536
 
@@ -52,10 +59,17 @@ class _ProblemError(Exception):
 
 @dataclass(slots=True)
 class _Trip:
-    """What one poll has used up so far. Waiting for a turn at a busy machine is not counted."""
+    """What one poll has used up so far. Waiting for the turn of a host or machine is not counted.
+
+    `held` are the hosts that may be asked, `asked` those that were.
+    """
 
     seconds_left: float
+    held: set[str]
     trail: list[Hop] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    requests: int = 0
+    waits_for: str = ""
 
 
 class Fetcher:
@@ -66,9 +80,11 @@ class Fetcher:
         session: aiohttp.ClientSession,
         book: AddressBook,
         limits: FetchLimits | None = None,
+        gate: HostGate | None = None,
     ) -> None:
         self._session = session
         self._book = book
+        self._gate = gate
         self._limits = limits or FetchLimits()
 
     async def fetch(
@@ -76,9 +92,14 @@ class Fetcher:
         url: str,
         validators: Validators | None = None,
         credentials: Credentials | None = None,
+        held: frozenset[str] = frozenset(),
     ) -> Fetched:
-        """Poll one address. Never raises for what a server or the network does."""
-        trip = _Trip(self._limits.total_seconds)
+        """Poll one address. Never raises for what a server or the network does.
+
+        `held` are the hosts that the caller owns; the gate, if there is one, takes further ones,
+        which the caller gives back: they are in `asked`.
+        """
+        trip = _Trip(self._limits.total_seconds, set(held))
         known = validators or Validators()
         try:
             return await self._follow(url, known, credentials, trip)
@@ -89,7 +110,15 @@ class Fetcher:
         hops = tuple(trip.trail)
         reached = hops[-1].url if hops else url
         return Fetched(
-            url, reached, hops=hops, conditional=bool(known), problem=problem, detail=detail
+            url,
+            reached,
+            hops=hops,
+            conditional=bool(known),
+            problem=problem,
+            detail=detail,
+            asked=tuple(trip.asked),
+            requests=trip.requests,
+            waits_for=trip.waits_for,
         )
 
     async def _follow(
@@ -109,7 +138,16 @@ class Fetcher:
             visited.add(here)
             trip.trail.append(Hop(status, here))
         return Fetched(
-            url, here, status, headers, body, tuple(trip.trail), bool(known), auth_scheme=scheme
+            url,
+            here,
+            status,
+            headers,
+            body,
+            tuple(trip.trail),
+            bool(known),
+            auth_scheme=scheme,
+            asked=tuple(trip.asked),
+            requests=trip.requests,
         )
 
     async def _once(
@@ -132,6 +170,7 @@ class Fetcher:
         trip: _Trip,
     ) -> tuple[int, dict[str, str], bytes]:
         net.check_url(url)
+        await self._pass_gate(work_unit_of(url), trip)
         headers = {"Accept": ACCEPT, **validators.headers()}
         middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = ()
         if credentials and scheme == "basic":
@@ -151,19 +190,36 @@ class Fetcher:
             names = {name.lower(): value for name, value in response.headers.items()}
             return response.status, names, await self._body(response)
 
+    async def _pass_gate(self, host: str, trip: _Trip) -> None:
+        """Wait until the host may be asked; its name goes into the record."""
+        if self._gate is not None and host in trip.asked:
+            await self._gate.rest(host)
+        elif self._gate is not None and host not in trip.held:
+            if not await self._gate.take(host):
+                trip.waits_for = host
+                raise _ProblemError(BUSY, f"it leads to {host}, which is busy: asked in its turn")
+            trip.held.add(host)
+        if host not in trip.asked:
+            trip.asked.append(host)
+        trip.requests += 1
+
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         """The whole body of a 2xx within bounds; of anything else only its beginning."""
         if response.status == 304:
             return b""
-        if 200 <= response.status < 300:
-            try:
-                return await net.read_bounded(response, self._limits.max_bytes)
-            except net.OutgoingError as problem:
-                raise _ProblemError("too-large", str(problem)) from problem
-        start = await response.content.read(_KEPT_ERROR_BYTES)
-        if not response.content.at_eof():
-            response.close()
-        return start
+        label = response.headers.get("Content-Encoding", "")
+        most = self._limits.max_bytes
+        if not 200 <= response.status < 300:
+            start = await response.content.read(_KEPT_ERROR_BYTES)
+            if not response.content.at_eof():
+                response.close()
+            return b"" if label else start
+        try:
+            return unpacked(await net.read_bounded(response, most), label, most)
+        except (net.OutgoingError, TooLargeBody) as problem:
+            raise _ProblemError("too-large", str(problem)) from problem
+        except DamagedBody as problem:
+            raise _ProblemError("truncated", str(problem)) from problem
 
 
 @asynccontextmanager
@@ -225,14 +281,20 @@ async def open_fetcher(
     limits: FetchLimits | None = None,
     book: AddressBook | None = None,
     in_flight: int = 64,
+    gate: HostGate | None = None,
 ) -> AsyncIterator[Fetcher]:
-    """A fetcher with its connection pool, closed afterwards."""
+    """A fetcher with its connection pool, closed afterwards; without a gate no host has turns."""
     bounds = limits or FetchLimits()
     addresses = book or AddressBook()
+    connector = net.guarded_connector(
+        allow_private=allow_private, resolver=addresses, limit=in_flight
+    )
+    # aiohttp has no public way to give a connection another reader of answers.
+    responses = functools.partial(LenientResponses, loop=asyncio.get_running_loop())
+    connector._factory = responses  # type: ignore[assignment]
     async with aiohttp.ClientSession(
-        connector=net.guarded_connector(
-            allow_private=allow_private, resolver=addresses, limit=in_flight
-        ),
+        connector=connector,
+        auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
         headers={"User-Agent": user_agent(contact_url)},
@@ -241,4 +303,4 @@ async def open_fetcher(
     ) as session:
         # aiohttp would ask again at once where a connection is dropped: unseen and unasked for.
         session._retry_connection = False
-        yield Fetcher(session, addresses, bounds)
+        yield Fetcher(session, addresses, bounds, gate)

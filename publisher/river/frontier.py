@@ -7,6 +7,7 @@ when a feed is taken its next poll is moved ahead first, so it is neither lost n
 twice within its interval.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +20,8 @@ from publisher.storage.tables.river import RiverFeed, RiverHost
 
 _LEAST_RETRY = timedelta(minutes=15)
 _MOST_RETRY = timedelta(days=1)
+RETRY_SHARE = 1 / 200
+"""Of a lease: how long a feed waits whose redirect leads to a host that is busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,12 @@ class Job:
     content_hash: bytes = b""
     window: bytes = b""
     on_demand: bool = False
+    leads_to: str = ""
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The hosts that are held for it: its own, and the one that its redirect led to."""
+        return frozenset({self.host, self.leads_to or self.host})
 
 
 # Statements are made once: putting them together would cost more than running them.
@@ -91,10 +100,29 @@ def claim_hosts(
     return list(session.scalars(_CLAIM, values))
 
 
-def take_jobs(session: Session, hosts: Sequence[str], now: datetime) -> list[Job]:
-    """The longest due feed of each claimed host, its next poll moved ahead in case we die."""
-    due = session.scalars(_DUE, {"hosts": hosts, "now": now})
-    return [take_job(feed, now) for feed in due]
+def take_jobs(
+    session: Session, owner: str, hosts: Sequence[str], now: datetime, until: datetime
+) -> list[Job]:
+    """The longest due feed of each claimed host, its next poll moved ahead in case we die.
+
+    One whose redirect led to another host waits until that is free too: nobody is asked for it.
+    """
+    jobs = []
+    refused: Counter[str] = Counter()
+    due = session.scalars(_DUE, {"hosts": hosts, "now": now}).all()
+    spare = set(hosts) - {feed.host for feed in due}
+    for feed in due:
+        other = feed.leads_to
+        if other is None or other in spare or hold(session, other, owner, now, until):
+            spare.discard(other or "")
+            jobs.append(take_job(feed, now))
+            continue
+        refused[other] += 1
+        wait = (until - now) * RETRY_SHARE * refused[other]
+        row = session.get(RiverHost, other)
+        told = row.not_before if row is not None and row.not_before else now
+        feed.next_poll_at = max(now, told) + wait
+    return jobs
 
 
 def take_job(feed: RiverFeed, now: datetime) -> Job:
@@ -112,8 +140,8 @@ def take_job(feed: RiverFeed, now: datetime) -> Job:
 def claim(session: Session, owner: str, now: datetime, until: datetime, limit: int) -> list[Job]:
     """Claim hosts and one due feed of each; hosts with nothing due go back at once."""
     hosts = claim_hosts(session, owner, now, until, limit)
-    jobs = take_jobs(session, hosts, now) if hosts else []
-    idle = set(hosts) - {job.host for job in jobs}
+    jobs = take_jobs(session, owner, hosts, now, until) if hosts else []
+    idle = set(hosts).difference(*(job.held for job in jobs))
     release(session, owner, idle)
     return jobs
 
@@ -124,11 +152,16 @@ def hold(session: Session, host: str, owner: str, now: datetime, until: datetime
     if row is None:
         session.add(RiverHost(name=host, owner=owner, free_at=until))
         return True
-    leased = row.owner is not None and row.free_at is not None and row.free_at > now
-    if leased or (_turn(row, now) or now) > now:
+    if not is_free(row, now):
         return False
     row.owner, row.free_at = owner, until
     return True
+
+
+def is_free(host: RiverHost, now: datetime) -> bool:
+    """Whether nobody has this host, and neither its pause nor what it asked for is still on."""
+    leased = host.owner is not None and host.free_at is not None and host.free_at > now
+    return not leased and (_turn(host, now) or now) <= now
 
 
 def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
@@ -144,6 +177,15 @@ def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
     for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
         host.owner = None
         host.free_at = _turn(host, due.get(host.name))
+
+
+def give_back(session: Session, owner: str, hosts: Iterable[str], rested_at: datetime) -> None:
+    """Release hosts that were asked outside of a round, each with a pause until `rested_at`."""
+    names = list(hosts)
+    session.flush()
+    for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
+        host.rested_at = max(host.rested_at or rested_at, rested_at)
+    release(session, owner, names)
 
 
 def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
@@ -215,4 +257,5 @@ def _job(feed: RiverFeed, now: datetime) -> Job:
         content_hash=feed.content_hash,
         window=feed.window,
         on_demand=asked,
+        leads_to=feed.leads_to or "",
     )

@@ -9,6 +9,8 @@ from publisher.base.dates import http_date
 
 _DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
 _YEAR_SECONDS = 366 * 86400
+LONGEST_SILENCE_SECONDS = 7 * 86400
+"""What a Retry-After can reach: beyond a week it is taken for a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +81,12 @@ def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> int | None:
-    """How long the server asks us to stay away, from either form of Retry-After."""
+    """How long the server asks us to stay away, from either form of Retry-After; a week at most."""
     value = headers.get("retry-after")
     if (seconds := _seconds(value)) is not None:
-        return seconds
+        return min(seconds, LONGEST_SILENCE_SECONDS)
     moment = http_date(value)
     if moment is None:
         return None
     lead = (moment - (http_date(headers.get("date")) or now)).total_seconds()
-    return int(min(max(lead, 0), _YEAR_SECONDS))
+    return int(min(max(lead, 0), LONGEST_SILENCE_SECONDS))

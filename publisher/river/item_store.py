@@ -69,6 +69,7 @@ def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> RiverItem:
         html=clean_html(item.markup, item.url or feed.url),
         author=item.author,
         enclosures=_files(item),
+        details=item.details.as_json(),
         published_at=published,
         seen_at=now,
         shown_at=published or now,
@@ -90,7 +91,7 @@ def _update(
         return
     row.url, row.title, row.author = item.url, item.title, item.author
     row.html = clean_html(item.markup, item.url or feed.url)
-    row.enclosures, row.changed_at = _files(item), now
+    row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
     session.flush()
     _unindex(session, [row.id])
     _index(session, [row])
@@ -145,7 +146,7 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
         session.execute(
             update(RiverItem)
             .where(RiverItem.id.in_(part))
-            .values(pruned=True, html="", title="", author="", enclosures=[])
+            .values(pruned=True, html="", title="", author="", enclosures=[], details={})
         )
     session.execute(
         delete(RiverItem).where(RiverItem.pruned, RiverItem.seen_at < now - _FORGOTTEN_AFTER)

@@ -12,9 +12,12 @@ from publisher.river.feed_document import (
     FeedDocument,
     FeedFile,
     FeedItem,
+    ItemDetails,
     NotAFeed,
     assemble,
+    categories,
     digest,
+    web_address,
 )
 
 _MAX_ITEMS = 1_000
@@ -67,7 +70,18 @@ def _item(entry: dict[str, Any]) -> FeedItem:
             for file in _list(entry.get("attachments"))
             if isinstance(file, dict) and file.get("url")
         ),
+        details=ItemDetails(
+            categories=categories(_text(tag) for tag in _list(entry.get("tags"))),
+            image=web_address(_text(entry.get("image")) or _text(entry.get("banner_image"))),
+            duration_seconds=_duration(entry),
+        ),
     )
+
+
+def _duration(entry: dict[str, Any]) -> int:
+    """Seconds of the first attachment that says so."""
+    files = (file for file in _list(entry.get("attachments")) if isinstance(file, dict))
+    return next((d for file in files if (d := _count(file.get("duration_in_seconds")))), 0)
 
 
 def _moment(value: object) -> datetime | None:

@@ -102,6 +102,12 @@ def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Est
     return result
 
 
+def crawl_of(session: Session, urls: Sequence[str]) -> RiverCrawl | None:
+    """What is known of the first of these addresses that was reported."""
+    found = (session.get(RiverCrawl, _digest(url)) for url in urls)
+    return next((crawl for crawl in found if crawl is not None), None)
+
+
 def history(session: Session, url: str) -> list[dict[str, Any]]:
     """The stored visits to an address, oldest first, with the fields that were kept.
 

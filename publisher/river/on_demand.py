@@ -9,17 +9,18 @@ import random
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from publisher.base.errors import Conflict, InvalidData
-from publisher.core.polling import parse
 from publisher.river import frontier, subscriptions
 from publisher.river.answers import Credentials, Validators
 from publisher.river.feed_document import NotAFeed
 from publisher.river.fetch import FetchLimits, open_fetcher
 from publisher.river.frontier import Job
-from publisher.river.hosts import work_unit_of
+from publisher.river.gate import HostGate
+from publisher.river.hosts import AddressBook, work_unit_of
+from publisher.river.observed import check_policy
 from publisher.river.options import RiverOptions
 from publisher.river.poll_results import settle
 from publisher.river.polls import Visit, visit
@@ -65,18 +66,9 @@ class OnDemandPoller:
         """
         address, typed = subscriptions.tidy_url(url)
         secret = credentials or typed
-        if policy:
-            parse(policy)
-        with self.database.read() as session:
-            if (known := subscriptions.known_url(session, address)) is not None:
-                raise Conflict(f"already subscribed to {known.url}")
-        first = asyncio.run(self._first_visit(address, secret))
-        if first.problem == "not-a-feed":
-            address = _announced(first, choose_first)
-            with self.database.read() as session:
-                if (known := subscriptions.known_url(session, address)) is not None:
-                    raise Conflict(f"already subscribed to {known.url}")
-            first = asyncio.run(self._first_visit(address, secret))
+        check_policy(policy)
+        self._check_new(address)
+        address, first = asyncio.run(self._look(address, secret, choose_first))
         if first.problem in _HOPELESS or (first.problem == "dns" and _is_one_word(address)):
             raise InvalidData(f"{address}: {first.detail}")
         return self._enrol(address, first, folder, policy, secret)
@@ -85,16 +77,55 @@ class OnDemandPoller:
         """Poll a feed for which `feeds.ask` was granted; waits while its host is busy."""
         return asyncio.run(self._retrieve(feed_id))
 
-    async def _first_visit(self, url: str, credentials: Credentials | None) -> Visit:
-        job = Job(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
-        owner = await self._hold(job.host)
-        if owner is None:
-            raise Conflict(f"{job.host} is busy or asked us to wait; try again later")
+    def _check_new(self, address: str) -> None:
+        with self.database.read() as session:
+            if (known := subscriptions.known_url(session, address)) is not None:
+                raise Conflict(f"already subscribed to {known.url}")
+
+    async def _look(
+        self, address: str, secret: Credentials | None, choose_first: bool
+    ) -> tuple[str, Visit]:
+        """The first visit to an address, or to the feed that the page there announces."""
+        owner, host = self._new_owner(), work_unit_of(address)
+        held: set[str] = set()
         try:
-            return await self._visit(replace(job, at=self.clock()))
+            await self._take(host, owner, held)
+            first = await self._first_visit(address, secret, owner, held)
+            if first.problem == "not-a-feed":
+                address = _announced(first, choose_first)
+                self._check_new(address)
+                host = work_unit_of(address)
+                self._give_back(owner, held - {host})
+                held &= {host}
+                await self._take(host, owner, held)
+                first = await self._first_visit(address, secret, owner, held)
         finally:
-            with self.database.write() as session:
-                frontier.release(session, owner, [job.host])
+            self._give_back(owner, held)
+        return address, first
+
+    async def _take(self, host: str, owner: str, held: set[str]) -> None:
+        """Hold a host; one that is held was just asked, and has its pause."""
+        if host in held:
+            await self._gate(owner).rest(host)
+        elif not await self._hold(host, owner):
+            raise Conflict(f"{host} is busy or asked us to wait; try again later")
+        held.add(host)
+
+    async def _first_visit(
+        self, url: str, credentials: Credentials | None, owner: str, held: set[str]
+    ) -> Visit:
+        job = Job(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
+        found = await self._visit(job, owner)
+        held |= found.hosts
+        return found
+
+    def _give_back(self, owner: str, hosts: set[str]) -> None:
+        pause = timedelta(seconds=self.options.host_delay_seconds)
+        with self.database.write() as session:
+            frontier.give_back(session, owner, hosts, self.clock() + pause)
+
+    def _gate(self, owner: str) -> HostGate:
+        return HostGate(self.database, self.clock, self.options, owner)
 
     def _enrol(
         self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
@@ -113,35 +144,42 @@ class OnDemandPoller:
     async def _retrieve(self, feed_id: int) -> RiverFeed:
         with self.database.read() as session:
             host = subscriptions.by_id(session, feed_id).host
-        owner = await self._hold(host)
+        owner = self._new_owner()
+        held = await self._hold(host, owner)
         with self.database.write() as session:
             feed = subscriptions.by_id(session, feed_id)
-            job = frontier.take_job(feed, self.clock()) if owner else None
-        if owner is None or job is None:
-            return feed  # the worker polls it in its turn
-        brought = await self._visit(job)
+            if not held:
+                return feed  # the worker polls it in its turn
+            # Where it leads to is taken by the gate, on the way.
+            job = replace(frontier.take_job(feed, self.clock()), leads_to="")
+        brought = await self._visit(job, owner)
         with self.database.write() as session:
             settle(session, owner, [brought], self.clock(), self.options, random.Random())  # noqa: S311
             return subscriptions.by_id(session, feed_id)
 
-    async def _visit(self, job: Job) -> Visit:
+    async def _visit(self, job: Job, owner: str) -> Visit:
+        options = self.options
         async with open_fetcher(
+            book=AddressBook(per_address=options.per_address, locks_folder=options.locks_folder),
+            gate=self._gate(owner),
             contact_url=self.options.contact_url,
             allow_private=self.options.allow_private,
             limits=self.limits,
         ) as fetcher:
             return await visit(fetcher, job)
 
-    async def _hold(self, host: str) -> str | None:
-        """Own the host, waiting a little while it is busy or resting; None if that is long."""
-        owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+    def _new_owner(self) -> str:
+        return f"{os.getpid()}-{secrets.token_hex(4)}"
+
+    async def _hold(self, host: str, owner: str) -> bool:
+        """Own the host, waiting a little while it is busy or resting; False if that is long."""
         for _ in range(int(_PATIENCE_SECONDS / 0.2)):
             now = self.clock()
             with self.database.write() as session:
                 if frontier.hold(session, host, owner, now, now + self.options.lease):
-                    return owner
+                    return True
             await asyncio.sleep(0.2)
-        return None
+        return False
 
 
 def _is_one_word(url: str) -> bool:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
-from publisher.core.polling import PollPolicy, parse
 from publisher.settings import Settings
 
 
@@ -13,6 +13,8 @@ class RiverOptions:
 
     Durations are of the site's clock, which runs `clock_speed` times as fast as the real one,
     except where they say real.
+    A redirect waits `patience_real_seconds` for the host it leads to.
+    `locks_folder` is where processes of one computer agree who asks a machine.
     `policy` serves the feeds that have none of their own. `quarantine_polls` and
     `quarantine_hours` must both pass before a permanent redirect is believed.
     """
@@ -28,6 +30,7 @@ class RiverOptions:
     per_address: int = 1
     starts_per_real_second: float = 20.0
     lease_real_seconds: float = 600.0
+    patience_real_seconds: float = 10.0
     slow_down_minutes: float = 30.0
     unconditional_minutes: float = 1440.0
     unasked_floor_minutes: float = 60.0
@@ -39,12 +42,9 @@ class RiverOptions:
     keep_items: int = Settings.river_keep_items
     keep_visit_days: int = Settings.river_keep_visit_days
     clock_speed: float = 1.0
+    locks_folder: Path | None = None
 
     @property
     def lease(self) -> timedelta:
         """How long a host is owned at most, by the clock of the site."""
         return timedelta(seconds=self.lease_real_seconds * self.clock_speed)
-
-    def policy_for(self, spec: str) -> PollPolicy:
-        """The policy of a feed; SpecError for a name that nobody knows."""
-        return parse(spec or self.policy)

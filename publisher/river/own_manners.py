@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.river.fetch import BUSY
 from publisher.river.http_hints import SLOW_DOWN
 from publisher.river.manners import Logged, MannersScore, judge_timing
 from publisher.storage.tables.river import RiverFeed, RiverVisit
@@ -34,10 +35,17 @@ def _logged(rows: Sequence[tuple[RiverVisit, str, str]]) -> Iterator[Logged]:
             at=visit.at.timestamp(),
             host=host,
             target=url,
-            status=0 if visit.problem and visit.status < 400 else visit.status,
+            status=_status(visit),
             headers={"if-none-match": ""} if visit.conditional else {},
             answer=answer if told else {},
         )
+
+
+def _status(visit: RiverVisit) -> int:
+    """As a judge takes it: a redirect to a busy host is no failure of anybody's."""
+    if visit.problem == BUSY:
+        return 302
+    return 0 if visit.problem and visit.status < 400 else visit.status
 
 
 def visits_of(session: Session, feed_id: int, limit: int = 30) -> Sequence[RiverVisit]:

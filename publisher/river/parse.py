@@ -24,15 +24,18 @@ from publisher.river.feed_document import (
     FeedDocument,
     FeedFile,
     FeedItem,
+    ItemDetails,
     NotAFeed,
     UnreadableFeed,
     assemble,
+    categories,
     digest,
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
 
 _MAX_ITEMS = 1_000
+_LONGEST_SECONDS = 10_000_000
 log = structlog.get_logger("river")
 
 _NOTHING: Mapping[bytes, bytes] = {}
@@ -144,7 +147,43 @@ def _item(entry: Any, url: str) -> FeedItem:
             for link in _links(entry, "enclosure")
             if str(link.get("href") or "").strip()
         ),
+        details=ItemDetails(
+            categories=categories(str(tag.get("term") or "") for tag in _raw(entry, "tags") or []),
+            image=_image(entry, base),
+            duration_seconds=_seconds(str(_raw(entry, "itunes_duration") or "")),
+            season=_whole(_raw(entry, "itunes_season")),
+            episode=_whole(_raw(entry, "itunes_episode")),
+        ),
     )
+
+
+def _image(entry: Any, base: str) -> str:
+    """A picture of the entry: Media RSS's thumbnail, its picture, or that of a podcast."""
+    thumbnails = (image.get("url") for image in _raw(entry, "media_thumbnail") or [])
+    contents = (
+        file.get("url")
+        for file in _raw(entry, "media_content") or []
+        if "image" in (file.get("medium") or file.get("type") or "")
+    )
+    podcast = ((_raw(entry, "image") or {}).get("href"),)
+    found = (_absolute(base, url) for url in (*thumbnails, *contents, *podcast))
+    return next((url for url in found if url), "")
+
+
+def _seconds(duration: str) -> int:
+    """An itunes:duration, in seconds or as [hours:]minutes:seconds; 0 for anything else."""
+    parts = duration.strip().split(":")
+    if not 1 <= len(parts) <= 3 or not all(p.isascii() and p.isdigit() for p in parts):
+        return 0
+    seconds = 0
+    for part in parts:
+        seconds = seconds * 60 + int(part[:9])
+    return min(seconds, _LONGEST_SECONDS)
+
+
+def _whole(value: Any) -> int:
+    text = str(value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
 
 
 def _content(entry: Any, url: str) -> tuple[str, str]:

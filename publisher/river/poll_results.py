@@ -6,7 +6,7 @@ elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +17,9 @@ from sqlalchemy.orm import Session
 from publisher.core.durations import duration
 from publisher.river import frontier, item_store, outage, redirects, turnover
 from publisher.river.feed_document import FeedDocument, FeedItem
+from publisher.river.fetch import BUSY
 from publisher.river.first_look import DocumentHints
+from publisher.river.observed import policy_of
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
 from publisher.river.polls import Visit, answer_of, pack
@@ -31,7 +33,6 @@ _FORGETTING = 0.99
 """Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
 
 _WHOLE_DAY = timedelta(days=1)
-_MOST_PAUSE_SECONDS = 7 * 86400
 
 _FEEDS = select(RiverFeed).where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
 _HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding=True)))
@@ -64,15 +65,16 @@ def settle(
     if health is not None and health.down_since is not None:
         visits = [_blameless(visit) for visit in visits]
     ids = [visit.job.feed_id for visit in visits]
-    hosts = sorted({visit.job.host for visit in visits})
+    hosts = sorted({name for visit in visits for name in visit.hosts})
     feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
     units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
     new_rows = _NewRows()
     with session.no_autoflush:  # one flush for all feeds, not one before each query
         for visit in visits:
-            feed, host = feeds.get(visit.job.feed_id), units.get(visit.job.host)
+            feed = feeds.get(visit.job.feed_id)
+            _rest(units, visit, feed is not None and feed.limited > 0, now, options)
             if feed is not None:  # else it was removed meanwhile
-                _settle_one(session, feed, host, visit, now, options, rng, new_rows)
+                _settle_one(session, feed, visit, options, rng, new_rows)
     item_store.insert_new(session, new_rows.items)
     session.add_all(new_rows.gaps.values())
     if new_rows.visits:
@@ -98,23 +100,19 @@ def _not_ahead(visit: Visit, now: datetime) -> Visit:
 def _settle_one(
     session: Session,
     feed: RiverFeed,
-    host: RiverHost | None,
     visit: Visit,
-    ended_at: datetime,
     options: RiverOptions,
     rng: random.Random,
     new_rows: _NewRows,
 ) -> None:
     now = visit.job.at
     waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
-    if host is not None:
-        pace(host, visit, feed.limited > 0, ended_at, options)
     problem = visit.problem or _weigh_move(session, feed, visit, options)
-    policy = options.policy_for(feed.policy)
+    policy = policy_of(session, feed, options)
     memory = policy.restore(feed.memory)
     new: list[FeedItem] = []
-    if problem == outage.OFFLINE:
-        _wait_for_network(feed, visit, new_rows)
+    if problem in (outage.OFFLINE, BUSY):
+        _uncounted(feed, visit, problem, options, new_rows)
         return
     if problem:
         _fail(feed, visit, problem)
@@ -132,6 +130,25 @@ def _settle_one(
     active = feed.state == "active"
     feed.reasons = remarks + (planned.reasons if active else [f"not polled: {feed.state}"])
     new_rows.visits.append(_record(feed, visit, problem, len(new)))
+
+
+def _rest(
+    units: Mapping[str, RiverHost],
+    visit: Visit,
+    again: bool,
+    ended_at: datetime,
+    options: RiverOptions,
+) -> None:
+    """Give each host that was asked its pause; what the answer means concerns the last one."""
+    last = visit.hosts_asked[-1]
+    for name in visit.hosts_asked:
+        if (host := units.get(name)) is None:
+            continue
+        if name == last and visit.problem != BUSY:
+            pace(host, visit, again, ended_at, options)
+        else:
+            pause = max(host.delay_seconds, options.host_delay_seconds)
+            host.rested_at = ended_at + timedelta(seconds=pause)
 
 
 def pace(
@@ -163,7 +180,7 @@ def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
     if visit.asked_to_slow_down:
         told = visit.told_seconds
         seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
-        host.not_before = visit.job.at + timedelta(seconds=min(seconds, _MOST_PAUSE_SECONDS))
+        host.not_before = visit.job.at + timedelta(seconds=seconds)
 
 
 def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverOptions) -> str:
@@ -248,19 +265,28 @@ def _describe(feed: RiverFeed, document: FeedDocument) -> None:
 def _note(feed: RiverFeed, visit: Visit, problem: str) -> None:
     feed.last_polled_at = visit.job.at
     feed.status = visit.fetched.status
+    feed.leads_to = visit.leads_to
     feed.problem = problem
     feed.detail = visit.detail if problem else ""
     if problem == "another-feed":
         feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
 
 
-def _wait_for_network(feed: RiverFeed, visit: Visit, new_rows: _NewRows) -> None:
-    """Nothing is counted while we are offline; the feed comes again soon, or when that is over."""
-    _note(feed, visit, outage.OFFLINE)
+def _uncounted(
+    feed: RiverFeed, visit: Visit, problem: str, options: RiverOptions, new_rows: _NewRows
+) -> None:
+    """Nobody's failure: while we are offline, and while a host that it leads to is busy.
+
+    The feed comes again soon, when the network is back, or when that host is free.
+    """
+    offline = problem == outage.OFFLINE
+    wait = outage.RETRY if offline else options.lease * frontier.RETRY_SHARE
+    words = "we are offline" if offline else f"{visit.leads_to}, where it leads to, is busy"
+    _note(feed, visit, problem)
     feed.asked_at = None
-    feed.next_poll_at = visit.job.at + outage.RETRY
-    feed.reasons = [f"we are offline: next try in {duration(outage.RETRY.total_seconds())}"]
-    new_rows.visits.append(_record(feed, visit, outage.OFFLINE, 0))
+    feed.next_poll_at = visit.job.at + wait
+    feed.reasons = [f"{words}: next try in {duration(wait.total_seconds())}"]
+    new_rows.visits.append(_record(feed, visit, problem, 0))
 
 
 def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
@@ -311,4 +337,5 @@ def _record(feed: RiverFeed, visit: Visit, problem: str, new_items: int) -> dict
         "content_hash": visit.content_hash,
         "told_seconds": visit.told_seconds,
         "problem": problem,
+        "requests": visit.fetched.requests,
     }

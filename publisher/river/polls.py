@@ -50,6 +50,22 @@ class Visit:
         return asked_to_wait_seconds(self.fetched.status, self.fetched.headers, self.job.at)
 
     @property
+    def hosts_asked(self) -> tuple[str, ...]:
+        """The hosts that had a request, in order; the job's own where none was made."""
+        return self.fetched.asked or (self.job.host,)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """All hosts that were held for this visit."""
+        return self.job.held.union(self.fetched.asked)
+
+    @property
+    def leads_to(self) -> str | None:
+        """The other host that the feed's address redirects to, if it does."""
+        last = self.fetched.waits_for or self.hosts_asked[-1]
+        return last if last != self.job.host else None
+
+    @property
     def asked_to_slow_down(self) -> bool:
         """429, or 503 with a Retry-After."""
         status = self.fetched.status
@@ -58,7 +74,7 @@ class Visit:
 
 async def visit(fetcher: Fetcher, job: Job) -> Visit:
     """Ask for a feed and read the answer; the event loop goes on while a document is read."""
-    fetched = await fetcher.fetch(job.url, job.validators, job.credentials)
+    fetched = await fetcher.fetch(job.url, job.validators, job.credentials, job.held)
     if fetched.ok:
         return await asyncio.to_thread(read, job, fetched)
     return read(job, fetched)

@@ -36,6 +36,7 @@ def options(site: Site) -> RiverOptions:
         keep_items=chosen.river_keep_items,
         keep_visit_days=chosen.river_keep_visit_days,
         clock_speed=1.0 / real_seconds(site.clock, 1.0),
+        locks_folder=site.environment.instance / "river-turns",
     )
 
 

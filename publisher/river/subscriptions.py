@@ -12,10 +12,10 @@ from yarl import URL
 from publisher.base import net
 from publisher.base.errors import Conflict, InvalidInput, NotFound, TooMany
 from publisher.core.durations import duration
-from publisher.core.polling import parse
 from publisher.river import frontier, item_store
 from publisher.river.answers import Credentials
 from publisher.river.hosts import work_unit_of
+from publisher.river.observed import check_policy
 from publisher.river.options import RiverOptions
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 
@@ -96,8 +96,7 @@ def subscribe(
 
     Raises Conflict when it is followed already, SpecError for an unknown policy.
     """
-    if policy:
-        parse(policy)
+    check_policy(policy)
     if (known := known_url(session, url)) is not None:
         raise Conflict(f"already subscribed to {known.url}")
     feed = RiverFeed(
@@ -168,8 +167,7 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
 
 def change_policy(feed: RiverFeed, spec: str) -> None:
     """Poll by another policy, "" for the default; what it learnt starts anew."""
-    if spec:
-        parse(spec)
+    check_policy(spec)
     feed.policy, feed.memory = spec, None
 
 
@@ -214,25 +212,58 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
     return now
 
 
+def ask_all(
+    session: Session, now: datetime, options: RiverOptions, folder: str | None = None
+) -> tuple[int, int]:
+    """Retrieve all feeds, or those of a folder, because a person wants them now.
+
+    Each begins anew as after `ask`, in its host's turn. Left alone are those that were retrieved
+    on demand or polled a moment ago, and those whose server asked for silence. Returns how many
+    are retrieved, and how many are left alone.
+    """
+    wanted = select(RiverFeed).where(RiverFeed.state == "active").order_by(RiverFeed.next_poll_at)
+    if folder is not None:
+        wanted = wanted.where(RiverFeed.folder == folder)
+    feeds = session.scalars(wanted).all()
+    limit = timedelta(minutes=options.on_demand_minutes)
+    free = [
+        feed
+        for feed in feeds
+        if (feed.asked_at is None or feed.asked_at + limit <= now)
+        and not _in_silence(session, feed, now)
+    ]
+    for feed in free:
+        feed.asked_at = now
+    _poll_now(session, free, now)
+    return len(free), len(feeds) - len(free)
+
+
 def retry_failed(session: Session, now: datetime) -> int:
-    """Let all feeds with a problem be polled now, a second apart; returns how many.
+    """Let all feeds with a problem be polled now; returns how many.
 
     Those whose server asked for silence, or that were tried a minute ago, are left alone.
     """
     failing = (RiverFeed.state == "active", RiverFeed.problem != "")
-    turns: dict[str, datetime] = {}
-    retried = 0
-    for feed in session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id)):
-        told = told_to_wait_until(session, feed)
-        recently = feed.last_polled_at is not None and now - feed.last_polled_at < RETRY_PAUSE
-        if recently or (told is not None and told > now):
-            continue
-        feed.next_poll_at = now + timedelta(seconds=retried)
-        turns.setdefault(feed.host, feed.next_poll_at)
-        retried += 1
+    feeds = session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id))
+    retried = [feed for feed in feeds.all() if not _in_silence(session, feed, now)]
+    _poll_now(session, retried, now)
+    return len(retried)
+
+
+def _in_silence(session: Session, feed: RiverFeed, now: datetime) -> bool:
+    """Whether it was polled a moment ago, or its server wants to be left alone."""
+    if feed.last_polled_at is not None and timedelta(0) <= now - feed.last_polled_at < RETRY_PAUSE:
+        return True
+    told = told_to_wait_until(session, feed)
+    return told is not None and told > now
+
+
+def _poll_now(session: Session, feeds: Sequence[RiverFeed], now: datetime) -> None:
+    """Due at once, each in its host's turn; the worker sees to it that no burst follows."""
+    for feed in feeds:
+        feed.next_poll_at = now
     session.flush()
-    frontier.enqueue_all(session, turns)
-    return retried
+    frontier.enqueue_all(session, {feed.host: now for feed in feeds})
 
 
 def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:

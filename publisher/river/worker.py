@@ -17,6 +17,7 @@ from publisher.base.errors import StorageUnavailable
 from publisher.river import clock_repair, frontier
 from publisher.river.fetch import Fetcher, open_fetcher
 from publisher.river.frontier import Job
+from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
@@ -68,8 +69,10 @@ class RiverWorker:
         async with open_fetcher(
             contact_url=options.contact_url,
             allow_private=options.allow_private,
-            book=book or AddressBook(per_address=options.per_address),
+            book=book
+            or AddressBook(per_address=options.per_address, locks_folder=options.locks_folder),
             in_flight=options.in_flight,
+            gate=HostGate(self._database, self._clock, options, self._owner),
         ) as fetcher:
             started = self._clock()
             while not stop.is_set():

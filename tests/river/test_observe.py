@@ -11,7 +11,11 @@ from publisher.base.errors import InvalidInput, NotFound
 from publisher.core.polling import Answer, parse
 from publisher.installation import Site
 from publisher.river.observe import Estimator, Observed, history, observe, prune_visits
+from publisher.river.observed import apply
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
+from tests.conftest import FakeClock
+from tests.river.origin import Origin, conditional, rss
+from tests.river.test_worker import River
 
 DAY = 86400
 
@@ -126,3 +130,36 @@ def test_the_history_of_an_address_is_readable_and_pruned(site: Site) -> None:
         assert [row["hash"] for row in history(db, "http://a.example/")] == ["b"]
         with pytest.raises(NotFound, match="no visit to"):
             history(db, "http://b.example/")
+
+
+def test_estimates_reach_the_running_river(site: Site, clock: FakeClock, origin: Origin) -> None:
+    """A feed under `observed` is polled by its estimate, and a new one moves its plan at once."""
+    river = River(site, clock)
+    url = origin.serve("/f", conditional(rss("a"), '"1"'))
+    other = origin.serve("/g", conditional(rss("a"), '"1"'))
+    river.add(url, "observed")
+    river.add(other)
+    assert river.poll() == 2
+    assert river.wait(url) == 60  # nothing is known yet: the default
+
+    def report(hours: float) -> int:
+        """Six visits with a change at each, so far apart, and what comes of them."""
+        begin = clock().timestamp() - 6 * hours * 3600
+        lines = [line(begin + n * hours * 3600, str(n), url) for n in range(6)]
+        with site.database.write() as db:
+            found = observe(db, list(enumerate(lines, 1)), Estimator.of("changes", 6))
+            assert len(found.answers) == 1
+            return apply(db, found.answers, clock())
+
+    clock.forward(minutes=1)
+    assert report(hours=0.1) == 1
+    assert river.wait(url) == 15  # the floor
+    assert "estimate" in river.feed(url).reasons[0]
+    river.later(minutes=14)
+    assert "crawler" in river.feed(url).reasons[0]
+    assert river.wait(url) == 15
+    clock.forward(days=3)
+    assert report(hours=10) == 1
+    assert river.feed(url).next_poll_at == clock()  # ten hours are over
+    river.poll()
+    assert 60 < river.wait(url) <= 12 * 60

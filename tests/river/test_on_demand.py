@@ -9,11 +9,12 @@ from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
 from publisher.installation import Site
+from publisher.river import subscriptions
 from publisher.river.on_demand import OnDemandPoller
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, rss
-from tests.river.test_worker import OPTIONS
+from tests.river.test_worker import OPTIONS, River
 
 
 def test_a_lease_lasts_in_real_time_on_a_fast_site(
@@ -53,3 +54,30 @@ def test_a_304_to_a_first_request_is_a_problem(
     feed = OnDemandPoller(site.database, clock, OPTIONS).add(url)
     assert feed.problem == "status-304"
     assert feed.last_success_at is None
+
+
+def test_retrieve_all(site: Site, clock: FakeClock, everywhere: Origin) -> None:
+    """All that may be asked is due at once and begins anew; the rest says why not by being left."""
+    river = River(site, clock)
+    for name in ("a", "b", "limited", "paused"):
+        limited = Reply(429, b"", {"Retry-After": "7200"})
+        told = limited if name == "limited" else Reply(200, rss(name))
+        url = everywhere.url.replace("127.0.0.1", f"127.0.5.{ord(name[0])}") + f"/{name}"
+        everywhere.serve(f"/{name}", told)
+        river.add(url)
+    river.poll()
+    with site.database.write() as db:
+        feeds = subscriptions.everyone(db)
+        subscriptions.pause(next(feed for feed in feeds if feed.url.endswith("paused")))
+    clock.forward(minutes=10)
+    before = len(everywhere.log)
+    for expected, asked in (((2, 1), 2), ((0, 3), 2)):
+        with site.database.write() as db:
+            assert subscriptions.ask_all(db, clock(), OPTIONS) == expected
+        river.poll()
+        assert len(everywhere.log) - before == asked
+        clock.forward(minutes=5)
+    clock.forward(minutes=OPTIONS.on_demand_minutes)
+    with site.database.write() as db:
+        assert subscriptions.ask_all(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
+        assert subscriptions.ask_all(db, clock(), OPTIONS) == (2, 1)

@@ -51,7 +51,8 @@ class RiverFeed(Base):
     verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
     `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
     `public`: its owner shows it in the blogroll.
-    `offered_url` is a permanent redirect that has not proved itself yet.
+    `offered_url` is a permanent redirect that has not proved itself yet. `leads_to` is another
+    host that redirects of `url` ended at, which is asked in its turn as well.
     """
 
     __tablename__ = "river_feeds"
@@ -59,6 +60,7 @@ class RiverFeed(Base):
     url: Mapped[str] = mapped_column(unique=True)
     added_url: Mapped[str]
     host: Mapped[str]
+    leads_to: Mapped[str | None]
     title: Mapped[str] = mapped_column(default="")
     site_url: Mapped[str] = mapped_column(default="")
     folder: Mapped[str] = mapped_column(default="")
@@ -98,6 +100,7 @@ class RiverItem(Base):
     """An entry of a feed. `html` is cleaned; a pruned item keeps only what recognises it.
 
     `shown_at` orders the river: the date the feed gives, if it can be, else when it was seen.
+    `details` is what else the feed says of it: categories, image, duration_seconds, episode.
     """
 
     __tablename__ = "river_items"
@@ -110,6 +113,7 @@ class RiverItem(Base):
     html: Mapped[str] = mapped_column(Text)
     author: Mapped[str]
     enclosures: Mapped[list[Any]] = mapped_column(JSON)
+    details: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
     published_at: Mapped[datetime | None]
     seen_at: Mapped[datetime]
     changed_at: Mapped[datetime | None]
@@ -124,7 +128,10 @@ class RiverItem(Base):
 
 
 class RiverVisit(Base):
-    """One poll, as it went. `told_seconds` is how long its answer asked to be left alone."""
+    """One poll, as it went. `told_seconds` is how long its answer asked to be left alone.
+
+    `requests` counts what servers saw: redirects and second tries with a password too.
+    """
 
     __tablename__ = "river_visits"
     id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
@@ -137,6 +144,7 @@ class RiverVisit(Base):
     content_hash: Mapped[bytes] = mapped_column(LargeBinary)
     told_seconds: Mapped[int | None]
     problem: Mapped[str]
+    requests: Mapped[int] = mapped_column(default=1, server_default="1")
     __table_args__ = (
         Index("ix_river_visits_feed", "feed_id", "at"),
         Index("ix_river_visits_at", "at"),

@@ -24,6 +24,7 @@ from publisher.river import (
     subscriptions,
     turnover,
 )
+from publisher.river.observed import OBSERVED, SUMMARY
 from publisher.river.on_demand import SeveralFeeds
 from publisher.river.poll_results import dead_for
 from publisher.river.schedule import DEAD_AFTER
@@ -80,6 +81,20 @@ def retry() -> Any:
     with site().database.write() as db:
         count = subscriptions.retry_failed(db, now())
     flash(f"{count} will be tried again within a few seconds.", "done")
+    return redirect(url_for("river.feeds.page"))
+
+
+@blueprint.post("/river/feeds/retrieve")
+@login_required
+def retrieve_all() -> Any:
+    """Retrieve all feeds now, or those of a folder."""
+    folder = request.form.get("folder")
+    with site().database.write() as db:
+        asked, left_alone = subscriptions.ask_all(db, now(), service.options(site()), folder)
+    spared = (
+        f" {left_alone} are left alone: retrieved lately, or told to wait." if left_alone else ""
+    )
+    flash(f"{asked} will be retrieved within five minutes.{spared}", "done")
     return redirect(url_for("river.feeds.page"))
 
 
@@ -174,7 +189,7 @@ def subscriptions_page(
         values=values,
         errors=errors,
         choices=choices,
-        policies=list(RULES.values()),
+        policies=_policies(),
         now=now(),
     )
 
@@ -199,9 +214,14 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         waits=waits if waits and waits > now() else None,
         day=_day(moments) if len(moments) > 1 else None,
         errors=errors,
-        policies=list(RULES.values()),
+        policies=_policies(),
         now=now(),
     )
+
+
+def _policies() -> list[tuple[str, str]]:
+    """The names of what a feed can be polled by, and what each means."""
+    return [*((rule.name, rule.summary) for rule in RULES.values()), (OBSERVED, SUMMARY)]
 
 
 def _day(moments: Sequence[datetime]) -> Day:

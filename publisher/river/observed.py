@@ -1,0 +1,67 @@
+"""The policy `observed`: a feed is polled as often as another program's crawler says it changes.
+
+The crawler's results come in by `observe`; each new estimate moves the next poll of the feed that
+asks for this policy at once. Until there is one, the feed follows the river's default.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.core.durations import duration
+from publisher.core.polling import PollPolicy, parse
+from publisher.river import frontier
+from publisher.river.observe import CEILING_SECONDS, FLOOR_SECONDS, crawl_of
+from publisher.river.options import RiverOptions
+from publisher.storage.tables.river import RiverFeed
+
+OBSERVED = "observed"
+SUMMARY = "as often as the results given to `river observe` say that it changes"
+
+
+def check_policy(spec: str) -> None:
+    """SpecError unless a feed can have this policy; "" is the river's default."""
+    if spec and spec != OBSERVED:
+        parse(spec)
+
+
+def policy_of(session: Session, feed: RiverFeed, options: RiverOptions) -> PollPolicy:
+    """The policy that a feed is polled by."""
+    if feed.policy != OBSERVED:
+        return parse(feed.policy or options.policy)
+    crawl = crawl_of(session, (feed.url, feed.added_url))
+    if crawl is None or crawl.estimated_frequency_seconds is None:
+        return parse(options.policy)
+    seconds = min(max(crawl.estimated_frequency_seconds, FLOOR_SECONDS), CEILING_SECONDS)
+    words = f"observed: a change in {duration(seconds)}, by {crawl.visits} visits of a crawler"
+    fixed = parse(f"fixed:{max(round(seconds / 60), 1)}")
+    return replace(fixed, rule=replace(fixed.rule, explain=lambda *_: [words]))
+
+
+def apply(session: Session, answers: Sequence[dict[str, Any]], now: datetime) -> int:
+    """Plan the next polls anew by estimates that were just made; returns how many feeds.
+
+    An interval counts from the last poll; one that is over makes the feed due now. A feed with a
+    problem, or whose server asked for silence, keeps its plan.
+    """
+    intervals = {answer["url"]: answer["next_interval_seconds"] for answer in answers}
+    if not intervals:
+        return 0
+    asking = select(RiverFeed).where(
+        RiverFeed.policy == OBSERVED, RiverFeed.state == "active", RiverFeed.problem == ""
+    )
+    moved = 0
+    for feed in session.scalars(asking).all():
+        seconds = intervals.get(feed.url) or intervals.get(feed.added_url)
+        if seconds is None or feed.last_polled_at is None:
+            continue
+        feed.next_poll_at = max(feed.last_polled_at + timedelta(seconds=seconds), now)
+        feed.reasons = [f"observed: a new estimate, a change in {duration(seconds)}"]
+        session.flush()
+        frontier.enqueue(session, feed.host, feed.next_poll_at)
+        moved += 1
+    return moved

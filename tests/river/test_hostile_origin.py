@@ -1,0 +1,181 @@
+"""A hostile origin: answers byte by byte as they were seen in the wild, and how each is taken."""
+
+import asyncio
+import gzip
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from publisher.river.answers import Fetched
+from publisher.river.fetch import FetchLimits, open_fetcher
+from tests.river.origin import rss
+
+FEED = rss("one", "two")
+SIZE = str(len(FEED)).encode()
+PACKED = gzip.compress(FEED, mtime=0)
+CHUNKED = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in (FEED[:50], FEED[50:])) + b"0\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\n"
+FOUND = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
+LIBRARY_WORDS = ("aiohttp", "message=", "object at", "Error", "http_parser", "400,")
+
+
+class RawOrigin:
+    """Sends what it is told, byte for byte; a closed connection is the end unless it is kept."""
+
+    def __init__(self) -> None:
+        self.answers: list[bytes] = []
+        self.keep = False
+        self.requests: list[bytes] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/f"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+
+    def _talk(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):  # clients that hang up are part of the tests
+            while True:
+                asked = b""
+                while b"\r\n\r\n" not in asked:
+                    part = connection.recv(65536)
+                    if not part:
+                        return
+                    asked += part
+                self.requests.append(asked)
+                answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
+                for part in answer.split(b"|pause|"):
+                    connection.sendall(part)
+                    time.sleep(0.02)
+                if not self.keep:
+                    return
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def raw() -> Iterator[RawOrigin]:
+    server = RawOrigin()
+    yield server
+    server.close()
+
+
+def poll(raw: RawOrigin, times: int = 1) -> list[Fetched]:
+    """So many polls through one pool of connections."""
+
+    async def go() -> list[Fetched]:
+        limits = FetchLimits(max_bytes=200_000, total_seconds=3.0)
+        async with open_fetcher(
+            contact_url="https://b.example/", allow_private=True, limits=limits
+        ) as fetcher:
+            return [await fetcher.fetch(raw.url) for _ in range(times)]
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OK + b"Content-Length: %s\r\nContent-Length: %s\r\n\r\n" % (SIZE, SIZE) + FEED,
+        OK + b"Content-Length: %s, %s\r\n\r\n" % (SIZE, SIZE) + FEED,
+        OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + CHUNKED,
+        OK + b"transfer-encoding: chunked\r\ncontent-length: 999999\r\n\r\n" + CHUNKED,
+        OK + b"Content-Encoding: x-gzip\r\n\r\n" + PACKED,
+        OK + b"Content-Encoding: gzip\r\n\r\n" + FEED,
+        OK + b"Content-Encoding: gzip\r\n\r\n\xef\xbb\xbf" + FEED,
+        OK + b"Content-Encoding: deflate\r\n\r\n" + zlib.compress(FEED),
+        OK + b"Content-Encoding: deflate\r\n\r\n" + zlib.compress(FEED)[2:-4],
+        OK + b"Content-Encoding: br\r\n\r\n" + FEED,
+        OK + b"Content-Type: application/gzip\r\n\r\n" + PACKED,
+        OK + b"Content-Encoding: gzip\r\n\r\n" + PACKED + gzip.compress(b"\n") + b"\0\0",
+        OK + b"X-Long: " + b"a" * 60_000 + b"\r\n\r\n" + FEED,
+        OK[:9] + b"|pause|" + OK[9:] + b"A: b\r\n|pause|\r\n" + FEED[:9] + b"|pause|" + FEED[9:],
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + OK + b"\r\n" + FEED,
+        b"HTTP/1.1 100 Continue\r\n\r\n|pause|" + OK + b"Content-Length: %s\r\n\r\n" % SIZE + FEED,
+        b"HTTP/1.0 200\r\n\r\n" + FEED,
+        b"HTTP/1.1 200 OK\nServer: old\n\n" + FEED,
+        OK + b"Set-Cookie: a=\xff\xfe\r\n\r\n" + FEED,
+    ],
+)  # fmt: skip
+def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
+    """Mistakes after which there is still one way only to read the document."""
+    raw.answers = [answer]
+    (got,) = poll(raw)
+    assert got.ok, (got.problem, got.detail)
+    assert FEED in got.body
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n" + FEED, "bad-answer"),
+        (OK + b"Content-Length: -1\r\n\r\n" + FEED, "bad-answer"),
+        (OK + b"Content-Length: ten\r\n\r\n" + FEED, "bad-answer"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + FEED, "bad-answer"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNKED[:80], "truncated"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + PACKED[:-20], "truncated"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + b"\x1f\x8b" + b"x" * 99, "truncated"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a" * 10_000_000), "too-large"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"aaaa") * 200_000, "too-large"),
+        (OK + b"X: " + b"a" * 400_000 + b"\r\n\r\n" + FEED, "bad-answer"),
+        (OK + b"".join(b"X%d: y\r\n" % n for n in range(20_000)) + b"\r\n", "bad-answer"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "bad-answer"),
+        (b"\x15\x03\x03\x00\x02\x02\x46", "bad-answer"),
+        (b"<rss version='2.0'/>", "bad-answer"),
+        (OK + b"Bad Header Name: x\r\n\r\n" + FEED, "bad-answer"),
+        (b"HTTP/1.1 OK\r\n\r\n" + FEED, "bad-answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Ty", "connect"),
+        (b"", "connect"),
+        (FOUND % b"http://[::1", "redirect-refused"),
+        (FOUND % b"//", "redirect-loop"),
+        (FOUND % b"javascript:a", "redirect-refused"),
+    ],
+)  # fmt: skip
+def test_refused_in_our_own_words(raw: RawOrigin, answer: bytes, problem: str) -> None:
+    """What can be read in two ways, or not at all; one request, and no library speaks."""
+    raw.answers = [answer]
+    (got,) = poll(raw)
+    assert (got.problem, got.ok) == (problem, False), got.detail
+    assert got.detail
+    assert not any(word in got.detail for word in LIBRARY_WORDS), got.detail
+    assert len(raw.requests) == 1
+
+
+@pytest.mark.parametrize("body", [b"hello", b"5\r\nhello\r\n0\r\n\r\n", b"|pause|hello", FEED])
+def test_a_304_with_a_body(raw: RawOrigin, body: bytes) -> None:
+    """It is unchanged; what follows is nobody's answer, also on a connection that is kept."""
+    framing = b"Transfer-Encoding: chunked" if body[:1] == b"5" else b"Content-Length: 5"
+    raw.keep = True
+    raw.answers = [
+        b'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n' + framing + b"\r\n\r\n" + body,
+        OK + b"Content-Length: " + SIZE + b"\r\n\r\n" + FEED,
+    ]
+    first, second = poll(raw, times=2)
+    assert (first.status, first.problem, first.headers["etag"]) == (304, "", '"a"')
+    assert second.body == FEED
+
+
+def test_a_plain_304_keeps_its_connection(raw: RawOrigin) -> None:
+    raw.keep = True
+    raw.answers = [b"HTTP/1.1 304 Not Modified\r\n\r\n"]
+    assert [got.status for got in poll(raw, times=3)] == [304, 304, 304]
+
+
+def test_an_answer_without_end_is_given_up(raw: RawOrigin) -> None:
+    """Header after header after header: the time is bounded as well."""
+    raw.answers = [OK + b"X: y\r\n|pause|" * 400]
+    begun = time.monotonic()
+    (got,) = poll(raw)
+    assert not got.ok
+    assert time.monotonic() - begun < 10
