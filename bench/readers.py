@@ -24,20 +24,23 @@ from bench.load import MANY_READERS, Load, load, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog import authors
+from publisher.feeds.conditional import Freshness
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
-from publisher.readers.identity import client_id
 from publisher.readers.sums import DAY_SECONDS, ReaderSums, Told
-from publisher.storage.tables.readers import ReaderDay
+from publisher.storage.tables.readers import reader_days
 from publisher.web.application import create_app
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 READERS, DAYS, POLLS_A_DAY = 5_000, 21, 96
 CLIENTS = 50_000
 ROUNDS = 8
+
+
+_TTL = Freshness()
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class _Document:
     max_age_seconds: int = 900
     plain_bytes: int = 30_000
     gzip_bytes: int = 9_000
+    freshness: Freshness = _TTL
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,7 @@ def _fill(site: Site) -> None:
     """Twenty-one days of five thousand readers, written as the fold writes them."""
     rng = random.Random(1)
     first = int(NOW.timestamp() // DAY_SECONDS) - DAYS + 1
-    clients = [client_id(b"key", str(number), "") for number in range(READERS)]
+    clients = list(range(1, READERS + 1))
     agents = {client: parse_agent(f"Reader-{number}/1.0") for number, client in enumerate(clients)}
     seen = {client: (first * DAY_SECONDS, NOW.timestamp()) for client in clients}
     with site.database.write() as session:
@@ -187,7 +191,7 @@ def _fill(site: Site) -> None:
             store.save_days(session, {(client, day): _day(rng) for client in clients})
     with site.database.read() as session:
         newest = session.scalars(
-            select(ReaderDay.requests).where(ReaderDay.day == first + DAYS - 1)
+            select(reader_days.c.requests).where(reader_days.c.day == first + DAYS - 1)
         ).all()
     if sum(newest) != READERS * DAYS * POLLS_A_DAY:
         raise RuntimeError("the tables do not hold what was to be measured")

@@ -83,7 +83,7 @@ class Served:
         self.etag = etag
         self.last_modified = last_modified.replace(microsecond=0)
         self.max_age_seconds = max_age_seconds
-        self._freshness = freshness
+        self.freshness = freshness
         self._content, dot, _ = etag.removeprefix('W/"').partition(".")
         self._content += dot
         self._bodies = body, body_gzip
@@ -155,10 +155,10 @@ class Served:
 
     def _prepare(self, now: datetime) -> Second:
         begins = now.replace(microsecond=0)
-        at, expiries = int(begins.timestamp()), self._freshness.expiries
+        at, expiries = int(begins.timestamp()), self.freshness.expiries
         seconds = expiries.max_age_seconds(at) if expiries else self.max_age_seconds
         etag = self.etag
-        if self._freshness.renewed and (block := renewal(seconds, at)):
+        if self.freshness.renewed and (block := renewal(seconds, at)):
             etag = f'{etag[:-1]};{block}"'
         usual = self._headers(etag, now, seconds)
         short = with_news(seconds) if expiries else seconds

@@ -1,11 +1,15 @@
-"""What a User-Agent says: name, version and how many subscribers it claims to stand for."""
+"""What a User-Agent says: name, version, what kind of program, how many subscribers it claims."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, get_args
 
 LONGEST_AGENT, LONGEST_NAME, LONGEST_VERSION = 200, 60, 24
 MOST_SUBSCRIBERS = 1_000_000  # a larger claim is cut and marked
+
+Kind = Literal["reader", "browser", "search engine", "monitor"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _COMPATIBLE = re.compile(r"compatible;\s*([^;/()]+?)\s*(?:/\s*([^;()\s]+))?\s*(?=[;()]|$)")
 _PRODUCT = re.compile(r"([^/();,+]*[^/();,+\s-])(?:\s*/\s*v?([\w.+~-]+))?")
@@ -14,6 +18,20 @@ _NAMED = {"Edg": "Edge", "OPR": "Opera", "Version": "Safari"}
 _NOISE = re.compile(r"\bfeed-?id[:=]\S+|\s-\s.*")
 _SUBSCRIBERS = re.compile(r"(\d{1,18})\s*(?:subscriber|reader|user)s?\b", re.IGNORECASE)
 _HUB = re.compile(r"pubsubhubbub|websub|superfeedr|\bhub\b|rsscloud", re.IGNORECASE)
+_FEED_WORDS = re.compile(r"feed|rss|atom|news|reader|podcast|blog|aggregat", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"googlebot|google-extended|googleother|bingbot|bingpreview|slurp|duckduckbot|baiduspider|"
+    r"yandex(?:bot|images)|applebot|petalbot|sogou|seznambot|qwantbot|mojeekbot|marginalia|"
+    r"archive\.org_bot|ia_archiver|ccbot|gptbot|oai-searchbot|claudebot|perplexitybot|bytespider|"
+    r"amazonbot|semrushbot|ahrefsbot|mj12bot|dotbot|facebookexternalhit|meta-externalagent",
+    re.IGNORECASE,
+)
+_MONITOR = re.compile(
+    r"uptime|pingdom|statuscake|site24x7|hetrix|updown\.io|better ?stack|blackbox|check_http|"
+    r"nagios|icinga|zabbix|newrelic|datadog|synthetics|freshping|monitor|healthcheck|status.?page|"
+    r"gatus|checkly|oh ?dear",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +43,17 @@ class Agent:
     version: str
     subscribers: int
     subscribers_capped: bool
+    kind: Kind = "reader"
+
+    @property
+    def one_program(self) -> bool:
+        """Whether it is one program wherever it comes from: a service, a search engine."""
+        return self.subscribers > 0 or self.kind == "search engine"
+
+    @property
+    def without_claim(self) -> str:
+        """The text without the number of subscribers, which changes."""
+        return _SUBSCRIBERS.sub("", self.text)
 
 
 @lru_cache(maxsize=4096)
@@ -39,12 +68,28 @@ def parse_agent(raw: str) -> Agent:
         version[:LONGEST_VERSION],
         min(claim, MOST_SUBSCRIBERS),
         claim > MOST_SUBSCRIBERS,
+        _kind(text),
     )
 
 
 def is_hub(raw: str) -> bool:
     """Whether an agent fetches for a hub or a cloud, which was asked to come."""
     return _HUB.search(raw) is not None
+
+
+def _kind(text: str) -> Kind:
+    if _SEARCH.search(text):
+        return "search engine"
+    if _MONITOR.search(text):
+        return "monitor"
+    if (
+        text.startswith(("Mozilla/", "Opera/"))
+        and _BROWSERS.search(text)
+        and "compatible;" not in text
+        and not _FEED_WORDS.search(text)
+    ):
+        return "browser"
+    return "reader"
 
 
 def _clean(raw: str) -> str:

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import structlog
 
+from publisher.feeds.conditional import Freshness
+
 LOOK_SECONDS = 0.2
 FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
 GROUPS_A_SECOND = 1_000
@@ -39,6 +41,8 @@ class CountedDocument(Protocol):
     def plain_bytes(self) -> int: ...
     @property
     def gzip_bytes(self) -> int: ...
+    @property
+    def freshness(self) -> Freshness: ...
 
 
 class CountedAnswer(Protocol):

@@ -15,20 +15,21 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import Answered, FlushedPolls
+from publisher.readers.poll_batches import FlushedPolls, PollGroup, bare
+from publisher.readers.push_arrivals import Arrivals
 from publisher.readers.reach import News
 from publisher.readers.sums import (
     DAY_SECONDS,
     HOUR_SECONDS,
-    ReaderState,
     ReaderSums,
     Versions,
     count_answer,
     count_interval,
 )
+from publisher.readers.telling_apart import Made, Readers
 from publisher.storage.database import Database
 from publisher.storage.tables.publishing import DocumentVersion
-from publisher.storage.tables.readers import PollBatch
+from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
 BATCHES_AT_ONCE, GROUPS_AT_ONCE = 20, 2_000  # the write lock is held for a moment only
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are summed up as nobody in particular
@@ -68,8 +69,7 @@ def _fold_some(
     session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
     if waiting:
         session.execute(insert(PollBatch).values(payload=FlushedPolls(tuple(waiting)).to_bytes()))
-    groups = _limited(session, store.hand_over(session, ready))
-    folding = _Folding(session, groups, smallest_ttl_minutes)
+    folding = _Folding(session, store.hand_over(session, ready), smallest_ttl_minutes)
     folding.run()
     folding.save(lost)
     return folding.polls, more
@@ -77,10 +77,10 @@ def _fold_some(
 
 def _due(
     batches: Iterable[FlushedPolls], until: datetime | None
-) -> tuple[list[Answered], list[Answered], int]:
+) -> tuple[list[PollGroup], list[PollGroup], int]:
     """The polls that may be folded, those that must wait, and the number of lost ones."""
-    ready: list[Answered] = []
-    waiting: list[Answered] = []
+    ready: list[PollGroup] = []
+    waiting: list[PollGroup] = []
     lost = 0
     for batch in batches:
         due, rest = (
@@ -94,95 +94,147 @@ def _due(
     return ready, waiting, lost
 
 
-def _limited(session: Session, groups: Sequence[Answered]) -> Sequence[Answered]:
-    """The groups, those of new readers beyond the day's limit without their names."""
-    if not groups:
-        return groups
-    clients = {group.client for group in groups}
-    day_start = min(group.times_ms[0] for group in groups) / 1000 // DAY_SECONDS * DAY_SECONDS
-    room = NEW_READERS_A_DAY - store.new_since(session, day_start)
-    if len(clients) <= room:
-        return groups
-    new = sorted(clients - store.known(session, clients))
-    nameless = set(new[max(room, 0) :])
-    return [
-        group._replace(client=NOBODY, agent="") if group.client in nameless else group
-        for group in groups
-    ]
-
-
 class _Folding:
-    """One transaction's sums, and the states they start from."""
+    """One transaction's sums, and the readers they are about."""
 
     def __init__(
-        self, session: Session, groups: Sequence[Answered], smallest_ttl_minutes: int
+        self, session: Session, groups: Sequence[PollGroup], smallest_ttl_minutes: int
     ) -> None:
         self.polls = 0
         self._session, self._groups = session, groups
         self._smallest = smallest_ttl_minutes
-        self._states = store.load_states(session, {group.client for group in groups})
+        self._readers = _readers(session, groups)
         self._versions = _versions(session, groups)
-        held = [state.seen_at for state in self._states.values()]
-        self._news = News.since(session, [*held, *(group.modified for group in groups)])
+        held = [feed.seen_at for feed in self._readers.feeds.values()]
+        self._news = News.since(session, [*held, *(group.document.modified for group in groups)])
+        times = [at for group in groups for at in group.times_ms]
+        self._arrivals = Arrivals.between(session, min(times, default=0), max(times, default=0))
         self._days: dict[tuple[int, int], ReaderSums] = defaultdict(ReaderSums)
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+        self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._seen: dict[int, tuple[float, float]] = {}
+        self._agents: dict[int, str] = {NOBODY: ""}
+        self._origins: dict[tuple[int, int], float] = {}
+        self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
-        """Count every poll, each reader's in the order of time."""
-        by_reader: dict[tuple[int, str], list[tuple[float, int]]] = defaultdict(list)
-        for index, group in enumerate(self._groups):
-            by_reader[group.client, group.document].extend(
-                (at_ms / 1000, index) for at_ms in group.times_ms
-            )
-        for (client, document), polls in by_reader.items():
-            polls.sort()
-            self.polls += len(polls)
-            self._note_seen(client, polls[0][0], polls[-1][0])
-            state = self._states.get((client, document))
-            for at, index in polls:
-                state = self._count(state, at, self._groups[index])
-            if state is not None and client != NOBODY:
-                self._states[client, document] = state
+        """Count every poll in the order of time."""
+        polls = sorted(
+            (at_ms, index) for index, group in enumerate(self._groups) for at_ms in group.times_ms
+        )
+        for at_ms, index in polls:
+            self._count(at_ms / 1000, self._groups[index])
+        self.polls = len(polls)
 
     def save(self, lost: int) -> None:
         """Write everything."""
-        agents = {group.client: parse_agent(group.agent) for group in self._groups}
+        feeds = {key: self._readers.feeds[key] for key in self._touched}
+        agents = {client: parse_agent(agent) for client, agent in self._agents.items()}
         store.save_clients(self._session, agents, self._seen)
-        store.save_states(self._session, self._states)
+        store.save_origins(self._session, self._origins, self._readers.left)
+        store.save_feeds(self._session, feeds)
         store.save_days(self._session, self._days)
         store.save_hours(self._session, self._hours)
+        store.save_programs(self._session, self._programs)
         store.add_lost(self._session, lost)
         self._news.save(self._session)
+        self._arrivals.save(self._session)
 
-    def _note_seen(self, client: int, first: float, last: float) -> None:
-        before = self._seen.get(client, (first, last))
-        self._seen[client] = (min(first, before[0]), max(last, before[1]))
-
-    def _count(self, state: ReaderState | None, at: float, poll: Answered) -> ReaderState:
-        """Add one poll to its day and its hour; returns what its reader knows afterwards."""
-        day = self._days[poll.client, int(at // DAY_SECONDS)]
-        hour = self._hours[int(at // HOUR_SECONDS)]
-        hour[0] += 1
-        hour[1] += poll.status == 304
-        hour[2] += poll.sent
+    def _count(self, at: float, poll: PollGroup) -> None:
+        """Add one poll to its reader, its day and its hour."""
+        document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
+        made = self._readers.who(poll, document, at)
+        client, agent = made.client, "" if made.client == NOBODY else poll.agent
+        self._note_seen(client, poll.origin, agent, at)
+        day = self._days[client, int(at // DAY_SECONDS)]
+        name = parse_agent(agent).name if agent else ""
+        for sums in (
+            self._hours[int(at // HOUR_SECONDS)],
+            self._programs[int(at // DAY_SECONDS), name],
+        ):
+            sums[0] += 1
+            sums[1] += poll.status == 304
+            sums[2] += poll.sent
         count_answer(day, poll, self._versions)
-        if state is None or poll.client == NOBODY:
+        day.unsure += made.unsure
+        if client == NOBODY:
+            day.first += poll.method != "HEAD"
+        else:
+            self._touched.add((client, document))
+            self._learn(day, made, document, at, poll)
+
+    def _learn(
+        self, day: ReaderSums, made: Made, document: str, at: float, poll: PollGroup
+    ) -> None:
+        """What the reader knows after this answer."""
+        given, key = poll.document, (made.client, document)
+        feed, tag = self._readers.feeds.get(key), given.tag(at)
+        max_age = given.max_age(at, poll.tags, poll.status)
+        if feed is None:
+            day.first += poll.method != "HEAD"
+            foreign = bool(poll.tags or poll.since) or poll.status == 304
+            feed = ReaderFeed(at, given.ttl_minutes, max_age, given.modified, at, foreign=foreign)
+            self._readers.feeds[key] = feed
+            self._readers.holds(made.client, document, feed, tag, poll.origin)
+            return
+        if made.aside:
             day.first += 1
-            return ReaderState(at, poll.ttl_minutes, poll.modified, at)
-        count_interval(day, state, at, self._smallest)
-        self._news.count(state, at, poll)
-        state.last_at = max(state.last_at, at)
-        state.told_minutes = poll.ttl_minutes
-        state.asked_back_at = None
+            feed.given = [*feed.given, [at, given.ttl_minutes, max_age, given.modified, tag]]
+            return
+        count_interval(day, feed, at, self._smallest)
+        self._arrivals.count(at, poll, given.modified > feed.seen_at)
+        self._news.count(feed, at, poll)
+        feed.returned = feed.returned or feed.tag in _bare_tags(poll.tags) or poll.status == 304
+        feed.rhythm = max(at - feed.last_at, 0.0)
+        feed.last_at = max(feed.last_at, at)
+        feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
         if poll.status == 429:
-            state.asked_back_at = state.full_at + self._smallest * 60.0
-        elif poll.status == 200:
-            state.full_at = at
-        return state
+            feed.asked_back_at = feed.full_at + self._smallest * 60.0
+            return
+        if poll.status == 200:
+            feed.full_at = at
+        self._readers.holds(made.client, document, feed, tag, poll.origin)
+
+    def _note_seen(self, client: int, origin: int, agent: str, at: float) -> None:
+        first, last = self._seen.get(client, (at, at))
+        self._seen[client] = (min(first, at), max(last, at))
+        self._agents[client] = agent
+        if client != NOBODY:
+            self._origins[origin, client] = at
 
 
-def _versions(session: Session, groups: Sequence[Answered]) -> Versions:
+def _bare_tags(tags: str) -> set[str]:
+    return {bare(tag) for tag in tags.split(",")} if tags else set()
+
+
+def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
+    """The readers that may have made these polls."""
+    here = store.load_origins(session, {group.origin for group in groups})
+    feeds = store.load_feeds(session, {client for clients in here.values() for client in clients})
+    tags_of: dict[int, set[str]] = defaultdict(set)
+    for (client, _), feed in feeds.items():
+        tags_of[client].add(feed.tag)
+    held = {
+        (origin, tag)
+        for origin, clients in here.items()
+        for client in clients
+        for tag in tags_of[client]
+    }
+    strange = [
+        (parse_agent(group.agent).name, tag)
+        for group in groups
+        for tag in _bare_tags(group.tags)
+        if (group.origin, tag) not in held
+    ]
+    feeds |= store.load_feeds(session, store.holders(session, strange))
+    names, roaming = store.names_and_roaming(session, {client for client, _ in feeds})
+    times = [group.times_ms[0] for group in groups]
+    day_start = min(times, default=0) / 1000 // DAY_SECONDS * DAY_SECONDS
+    room = NEW_READERS_A_DAY - store.new_since(session, day_start)
+    return Readers(here, feeds, names, roaming, room)
+
+
+def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:
     """The known versions, if any answer needs them: a body in spite of validators."""
     versions = Versions({}, {})
     if any(group.status == 200 and (group.tags or group.since) for group in groups):

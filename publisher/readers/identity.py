@@ -1,8 +1,8 @@
-"""Who a reader is: a keyed hash of address and agent, under a key that lives for two weeks.
+"""Where a poll comes from: a keyed hash of address and agent, under a key that lives two weeks.
 
-Each week has its random key. A reader gets a hash under this week's key and one under last
+Each week has its random key. An origin gets a hash under this week's key and one under last
 week's, so that its row can be handed over; older keys are destroyed, and with them the way from
-an address to what was counted before.
+an address to what was counted before. Which readers come from an origin says `telling_apart`.
 """
 
 import hashlib
@@ -12,11 +12,12 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher.readers.agents import Agent
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import ReaderKey
 
 WEEK_SECONDS = 7 * 86_400
-NOBODY = 0  # the client of all polls beyond the limits
+NOBODY = 0  # origin and reader of all polls beyond the limits
 
 
 def week_of(now: datetime) -> int:
@@ -24,9 +25,13 @@ def week_of(now: datetime) -> int:
     return int(now.timestamp() // WEEK_SECONDS)
 
 
-def client_id(key: bytes, address: str, agent: str) -> int:
-    """A reader's number under a key: 63 bits, never `NOBODY`."""
-    text = f"{address}\0{agent}".encode("utf-8", "replace")
+def origin_id(key: bytes, address: str, agent: Agent) -> int:
+    """An origin's number under a key: 63 bits, never `NOBODY`.
+
+    A service that reads for many, and a search engine, come from one place whatever the address.
+    """
+    place = "" if agent.one_program else address
+    text = f"{place}\0{agent.without_claim}".encode("utf-8", "replace")
     digest = hashlib.blake2b(text, key=key, digest_size=8).digest()
     return int.from_bytes(digest) >> 1 or 1
 

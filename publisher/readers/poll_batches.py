@@ -9,38 +9,72 @@ from typing import NamedTuple
 
 from sqlalchemy import insert
 
+from publisher.core.ttl.freshness import Expiries, renewal, with_news
+from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, Group, Polls
-from publisher.readers.identity import NOBODY, client_id, keys
+from publisher.readers.identity import NOBODY, keys, origin_id
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 2_000
 
 
-class Answered(NamedTuple):
-    """Polls of one reader that got the same answer to the same question.
+class GivenDocument(NamedTuple):
+    """What must be known of a document that was answered with.
 
-    `before` is the reader's number under last week's key. `modified`: seconds since 1970;
-    `times_ms`: milliseconds.
-    `whole` and `packed`: sizes of the document in bytes, plain and gzipped. `etag` and
-    `ttl_minutes` are the answer's, `tags` and `since` the request's.
+    `modified`: seconds since 1970. `whole` and `packed`: sizes in bytes, plain and gzipped. `top`
+    and `instants`: what its headers say by the minute (`freshness.Expiries`), empty where they say
+    the ttl; `renewed`: whether its tag is renewed in a long silence.
     """
 
-    client: int
+    etag: str
+    modified: float
+    ttl_minutes: int
+    whole: int
+    packed: int
+    top: int
+    instants: tuple[int, ...]
+    renewed: bool
+
+    def max_age(self, at: float, tags: str, status: int) -> int:
+        """What max-age said at `at`; a reader that is brought news is told an hour at most."""
+        if not self.instants:
+            return self.ttl_minutes * 60
+        seconds = self._max_age(at)
+        content = self.etag.removeprefix('W/"').partition(".")[0]
+        return with_news(seconds) if status == 200 and tags and content not in tags else seconds
+
+    def tag(self, at: float) -> str:
+        """The bare tag that was given at `at`."""
+        tag = bare(self.etag)
+        if self.renewed and (block := renewal(self._max_age(at), int(at))):
+            return f"{tag};{block}"
+        return tag
+
+    def _max_age(self, at: float) -> int:
+        if not self.instants:
+            return self.ttl_minutes * 60
+        return Expiries(self.top, self.instants).max_age_seconds(int(at))
+
+
+class PollGroup(NamedTuple):
+    """Polls from one origin that asked the same and were answered with the same document.
+
+    `before` is the origin's number under last week's key. `tags` and `since` are the request's
+    validators; `times_ms`: milliseconds since 1970.
+    """
+
+    origin: int
     before: int
     agent: str
-    document: str
+    path: str
     method: str
     status: int
     sent: int
     gzip: bool
     tags: str
     since: str
-    etag: str
-    modified: float
-    ttl_minutes: int
-    whole: int
-    packed: int
+    document: GivenDocument
     times_ms: list[int]
 
 
@@ -48,19 +82,28 @@ class Answered(NamedTuple):
 class FlushedPolls:
     """What one flush brought; `lost` polls came faster than they could be counted."""
 
-    groups: tuple[Answered, ...]
+    groups: tuple[PollGroup, ...]
     lost: int = 0
 
     def to_bytes(self) -> bytes:
-        """For storage."""
-        text = json.dumps([self.lost, self.groups], separators=(",", ":"))
+        """For storage: each document once."""
+        numbers: dict[GivenDocument, int] = {}
+        rows = [
+            (*group[:10], numbers.setdefault(group.document, len(numbers)), group.times_ms)
+            for group in self.groups
+        ]
+        text = json.dumps([self.lost, list(numbers), rows], separators=(",", ":"))
         return zlib.compress(text.encode(), 1)
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> "FlushedPolls":
-        """What `to_bytes` wrote."""
-        lost, rows = json.loads(zlib.decompress(payload))
-        return cls(tuple(Answered(*row) for row in rows), lost)
+        """What `to_bytes` wrote; polls in the form of an earlier release are given up as lost."""
+        parts = json.loads(zlib.decompress(payload))
+        if len(parts) != 3:
+            return cls((), parts[0] + sum(len(row[-1]) for row in parts[1]))
+        documents = [GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in parts[1]]
+        groups = (PollGroup._make([*row[:10], documents[row[10]], row[11]]) for row in parts[2])
+        return cls(tuple(groups), parts[0])
 
     def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
         """Split by time: polls not later than `moment_ms` (since 1970), and the rest."""
@@ -75,17 +118,21 @@ class FlushedPolls:
         return FlushedPolls(tuple(early), self.lost), FlushedPolls(tuple(late))
 
 
+def bare(tag: str) -> str:
+    """An entity tag without its marks, and without what front servers glue to it."""
+    text = tag.strip().removeprefix("W/").replace('"', "").removesuffix(";gzip")
+    return text.removesuffix("-gzip").removesuffix("-")
+
+
 def store(database: Database, polls: Polls, now: datetime) -> None:
     """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
     present, past = keys(database, now)
+    documents = {number: _given(document) for number, document in polls.documents.items()}
     payloads = []
     groups, lost = iter(polls.times_ms.items()), polls.lost
     while part := list(islice(groups, GROUPS_A_BATCH)):
-        answered = (
-            _answered(group, times, polls.documents[group[0]], present, past)
-            for group, times in part
-        )
-        payloads.append(FlushedPolls(tuple(answered), lost).to_bytes())
+        made = (_group(group, times, documents[group[0]], present, past) for group, times in part)
+        payloads.append(FlushedPolls(tuple(made), lost).to_bytes())
         lost = 0
     if lost:
         payloads.append(FlushedPolls((), lost).to_bytes())
@@ -93,26 +140,38 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
         session.execute(insert(PollBatch), [{"payload": payload} for payload in payloads])
 
 
-def _answered(
-    group: Group, times_ms: list[int], document: CountedDocument, present: bytes, past: bytes
-) -> Answered:
-    _, path, method, code, sent, peer, agent, tags, since, encoding = group
-    nobody = not peer and not agent
-    return Answered(
-        client=NOBODY if nobody else client_id(present, peer, agent),
-        before=NOBODY if nobody else client_id(past, peer, agent),
-        agent=agent,
-        document=path,
-        method=method,
-        status=code,
-        sent=sent,
-        gzip=sent == document.gzip_bytes if sent else "gzip" in encoding,
-        tags=tags,
-        since=since,
+def _given(document: CountedDocument) -> GivenDocument:
+    told = document.freshness
+    expiries = told.expiries or Expiries(0, ())
+    return GivenDocument(
         etag=document.etag,
         modified=document.last_modified.timestamp(),
         ttl_minutes=document.max_age_seconds // 60,
         whole=document.plain_bytes,
         packed=document.gzip_bytes,
+        top=expiries.top,
+        instants=expiries.instants,
+        renewed=told.renewed,
+    )
+
+
+def _group(
+    group: Group, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
+) -> PollGroup:
+    _, path, method, code, sent, peer, agent, tags, since, encoding = group
+    nobody = not peer and not agent
+    who = parse_agent(agent)
+    return PollGroup(
+        origin=NOBODY if nobody else origin_id(present, peer, who),
+        before=NOBODY if nobody else origin_id(past, peer, who),
+        agent=agent,
+        path=path,
+        method=method,
+        status=code,
+        sent=sent,
+        gzip=sent == document.packed if sent else "gzip" in encoding,
+        tags=tags,
+        since=since,
+        document=document,
         times_ms=times_ms,
     )

@@ -13,11 +13,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
-from publisher.readers.poll_batches import Answered
-from publisher.readers.sums import ReaderState
+from publisher.readers.agents import parse_agent
+from publisher.readers.poll_batches import PollGroup
 from publisher.readers.verdicts import median_minutes
 from publisher.storage.tables.blog import Update
-from publisher.storage.tables.readers import PostReach
+from publisher.storage.tables.readers import PostReach, ReaderFeed
+
+MOST_PROGRAMS = 40  # named of one post
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class News:
         self._posts = posts
         self._times = [float(int(at)) for at, _ in posts]
         self._delays: dict[int, Counter[int]] = defaultdict(Counter)
+        self._programs: dict[int, dict[str, tuple[int, float]]] = defaultdict(dict)
 
     @classmethod
     def since(cls, session: Session, held: Sequence[float]) -> "News":
@@ -60,15 +63,20 @@ class News:
         )
         return cls([(row.at.timestamp(), row.post_id) for row in rows])
 
-    def count(self, state: ReaderState, at: float, poll: Answered) -> None:
+    def count(self, feed: ReaderFeed, at: float, poll: PollGroup) -> None:
         """Count what a reader got with this answer; a 304 also says that it holds all."""
-        if poll.modified <= state.seen_at or poll.method != "GET" or poll.status not in (200, 304):
+        modified = poll.document.modified
+        if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (200, 304):
             return
-        first = bisect_right(self._times, state.seen_at)
-        last = bisect_right(self._times, poll.modified)
+        first = bisect_right(self._times, feed.seen_at)
+        last = bisect_right(self._times, modified)
+        name = parse_agent(poll.agent).name
         for published, post_id in self._posts[first:last]:
-            self._delays[post_id][intervals.rounded(max(at - published, 0.0))] += 1
-        state.seen_at = poll.modified
+            delay = max(at - published, 0.0)
+            self._delays[post_id][intervals.rounded(delay)] += 1
+            known = self._programs[post_id].get(name, (0, delay))
+            self._programs[post_id][name] = known[0] + 1, min(known[1], delay)
+        feed.seen_at = modified
 
     def save(self, session: Session) -> None:
         """Add what was counted to the tables."""
@@ -77,9 +85,23 @@ class News:
             row = session.get(PostReach, post_id)
             if row is None:
                 at = datetime.fromtimestamp(published[post_id], UTC)
-                row = PostReach(post_id=post_id, published_at=at, readers=0, delays={})
+                row = PostReach(post_id=post_id, published_at=at, readers=0, delays={}, programs={})
                 session.add(row)
             known = counted(row.delays)
             known.update(delays)
             row.readers += delays.total()
             row.delays = {str(span): count for span, count in sorted(known.items())}
+            row.programs = _with(row.programs, self._programs[post_id])
+
+
+def _with(
+    known: Mapping[str, Sequence[float]], more: Mapping[str, tuple[int, float]]
+) -> dict[str, list[float]]:
+    """How many readers of each program have a post, and the first one's seconds."""
+    programs = {name: [count, first] for name, (count, first) in known.items()}
+    for name, (count, first) in more.items():
+        if name in programs:
+            programs[name] = [programs[name][0] + count, min(programs[name][1], first)]
+        elif len(programs) < MOST_PROGRAMS:
+            programs[name] = [count, first]
+    return programs

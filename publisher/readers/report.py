@@ -11,17 +11,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
 from publisher.readers import intervals, verdicts
+from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.reach import counted
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.readers.verdicts import judge
 from publisher.storage.tables.blog import Meta, Post
-from publisher.storage.tables.readers import PostReach, ReaderClient, ReaderDay
+from publisher.storage.tables.readers import PostReach, ReaderClient, reader_days
 
 FIXED_MINUTES = (15, 60)
 
@@ -39,20 +40,33 @@ class Reader:
     days: float
     sums: ReaderSums
 
+    @property
+    def kind(self) -> str:
+        """What it is: a feed reader, a browser, a search engine, a monitor, checks with HEAD."""
+        if self.sums.heads and self.sums.heads == self.sums.requests:
+            return verdicts.HEAD_ONLY
+        return parse_agent(self.text).kind
+
+    @property
+    def verdict(self) -> str:
+        """One of `verdicts.VERDICTS`."""
+        return verdicts.name_of(self.sums, self.kind)
+
     def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
         """The reader's row as `publisher readers --json` has it."""
-        sums, verdict = self.sums, judge(self.sums, smallest_ttl_minutes)
+        sums, verdict = self.sums, judge(self.sums, smallest_ttl_minutes, self.kind)
         told = Counter[int]()
         for (minutes, _), count in sums.spans.items():
             told[minutes] += count
         return {
             "agent": self.agent,
             "version": self.version,
+            "kind": self.kind,
             "requests": sums.requests,
             "requests_per_day": round(sums.requests / self.days, 1),
             "median_interval_minutes": verdicts.median_minutes(verdicts.intervals(sums.spans)),
             "told_minutes": intervals.quantile(told, 0.5),
-            "conditional_share": _share(sums.conditional, sums.requests),
+            "conditional_share": _share(sums.conditional, sums.requests - sums.heads),
             "not_modified_share": _share(sums.not_modified, sums.requests),
             "bytes": sums.bytes,
             "subscribers": self.subscribers,
@@ -89,19 +103,25 @@ class Report:
     def totals(self) -> dict[str, Any]:
         """What was sent and saved; polls avoided are those of the readers that obey."""
         everybody = [reader.sums for reader in self.readers] + [self.nobody]
-        named = [verdicts.name_of(reader.sums) for reader in self.readers]
+        readers = [reader for reader in self.readers if reader.kind == "reader"]
+        kinds = Counter(reader.kind for reader in self.readers)
+        named = [reader.verdict for reader in readers]
         obedient = [
             reader.sums
-            for reader, name in zip(self.readers, named, strict=True)
+            for reader, name in zip(readers, named, strict=True)
             if name == verdicts.OBEDIENT
         ]
+        subscribers = sum(reader.subscribers for reader in readers)
         kept = (
             "requests", "full", "not_modified", "refused", "refused_obeyed", "bytes",
             "saved_by_304_bytes", "saved_by_gzip_bytes", "stale", "invented",
         )  # fmt: skip
         sums = {name: sum(getattr(part, name) for part in everybody) for name in kept}
         return {
-            "readers": len(self.readers),
+            "readers": len(readers),
+            "others": {kind: count for kind, count in kinds.items() if kind != "reader"},
+            "subscribers": subscribers,
+            "people": subscribers + sum(reader.subscribers == 0 for reader in readers),
             "verdicts": {name: named.count(name) for name in verdicts.VERDICTS},
             **sums,
             "ttl_only_answers": sum(part.ttl_only for part in everybody),
@@ -190,33 +210,30 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
 
     The outer joins also tell the database where to begin: with the readers, not with their days.
     """
-    newest, before, other = aliased(ReaderDay), aliased(ReaderDay), aliased(ReaderDay)
-    last = select(func.max(other.day)).where(other.client == ReaderClient.client)
-    base = last.where(other.day < first_day)
-    figures = [
-        (getattr(newest, name) - func.coalesce(getattr(before, name), 0)).label(name)
-        for name in COUNTS
-    ]
+    newest, before, other = reader_days.alias(), reader_days.alias(), reader_days.alias()
+    last = select(func.max(other.c.day)).where(other.c.client == ReaderClient.client)
+    base = last.where(other.c.day < first_day)
+    figures = [(newest.c[name] - func.coalesce(before.c[name], 0)).label(name) for name in COUNTS]
     clients = ReaderClient.__table__.c
     query = (
         select(
             clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
-            clients.subscribers_capped, clients.first_at, clients.last_at, newest.told,
-            before.told.label("told_before"), *figures,
+            clients.subscribers_capped, clients.first_at, clients.last_at, newest.c.told,
+            before.c.told.label("told_before"), *figures,
         )
         .select_from(ReaderClient)
         .outerjoin(
             newest,
             and_(
-                newest.client == ReaderClient.client,
-                newest.day == last.correlate(ReaderClient).scalar_subquery(),
+                newest.c.client == ReaderClient.client,
+                newest.c.day == last.correlate(ReaderClient).scalar_subquery(),
             ),
         )
         .outerjoin(
             before,
             and_(
-                before.client == ReaderClient.client,
-                before.day == base.correlate(ReaderClient).scalar_subquery(),
+                before.c.client == ReaderClient.client,
+                before.c.day == base.correlate(ReaderClient).scalar_subquery(),
             ),
         )
         .where(ReaderClient.last_at >= first_day * DAY_SECONDS)
@@ -241,16 +258,17 @@ def _reader(row: Any, begin: float) -> Reader:
 
 
 def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:
+    days = reader_days
     by_client = {reader.client: reader for reader in readers}
     clients = list(by_client)
     for start in range(0, len(clients), IDS_AT_ONCE):
         query = (
-            select(ReaderDay.client, func.aggregate_strings(ReaderDay.spans, " "))
+            select(days.c.client, func.aggregate_strings(days.c.spans, " "))
             .where(
-                ReaderDay.client.in_(clients[start : start + IDS_AT_ONCE]),
-                ReaderDay.day >= first_day,
+                days.c.client.in_(clients[start : start + IDS_AT_ONCE]),
+                days.c.day >= first_day,
             )
-            .group_by(ReaderDay.client)
+            .group_by(days.c.client)
         )
         for client, text in session.execute(query):
             by_client[client].sums.spans.update(intervals.from_texts(text or ""))

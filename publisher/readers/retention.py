@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
-from publisher.readers.identity import forget_old
+from publisher.readers.identity import WEEK_SECONDS, forget_old
 from publisher.readers.store import LOST
 from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS
 from publisher.storage.tables.blog import Meta
@@ -13,10 +13,13 @@ from publisher.storage.tables.readers import (
     PollBatch,
     PollHour,
     PostReach,
+    ProgramDay,
+    PushArrival,
     ReaderClient,
-    ReaderDay,
-    ReaderFeed,
     ReaderKey,
+    ReaderOrigin,
+    reader_days,
+    reader_feeds,
 )
 
 PRIVACY = (
@@ -24,7 +27,9 @@ PRIVACY = (
     "them and how often they come. For each reader it keeps the name of the program, the days, "
     "the number of requests, their sizes and the time between them. The network address is not "
     "stored: together with the program's name it is turned into a number by a secret key that "
-    "changes every week and is destroyed after two. Daily counts are deleted after {days} days, "
+    "changes every week and is destroyed after two. So that a reader whose address changes is not "
+    "counted twice, the version of the feed that it named last is kept too; everybody gets the "
+    "same versions. Daily counts are deleted after {days} days, "
     "and everything about a reader {days} days after its last visit. There are no cookies and no "
     "scripts in this, and nothing is given to anybody else."
 )
@@ -41,9 +46,14 @@ def prune(session: Session, now: datetime, days: int) -> None:
     seconds = begin.timestamp()
     _prune_days(session, int(seconds // DAY_SECONDS))
     session.execute(delete(PollHour).where(PollHour.hour < seconds // HOUR_SECONDS))
-    session.execute(delete(ReaderFeed).where(ReaderFeed.last_at < seconds))
+    session.execute(delete(ProgramDay).where(ProgramDay.day < seconds // DAY_SECONDS))
+    session.execute(delete(reader_feeds).where(reader_feeds.c.last_at < seconds))
     session.execute(delete(ReaderClient).where(ReaderClient.last_at < seconds))
-    session.execute(delete(ReaderDay).where(ReaderDay.client.not_in(select(ReaderClient.client))))
+    here = select(ReaderClient.client)
+    session.execute(delete(reader_days).where(reader_days.c.client.not_in(here)))
+    session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(here)))
+    keyed = now.timestamp() - 2 * WEEK_SECONDS  # nobody can be recognised by what is older
+    session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
     session.execute(delete(PostReach).where(PostReach.published_at < begin))
     forget_old(session, now)
 
@@ -51,7 +61,8 @@ def prune(session: Session, now: datetime, days: int) -> None:
 def erase(session: Session) -> None:
     """Forget every count, with the keys: nobody who comes back is recognised."""
     for table in (
-        PollBatch, ReaderClient, ReaderFeed, ReaderDay, PollHour, PostReach, ReaderKey,
+        PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, ProgramDay,
+        PostReach, PushArrival, ReaderKey,
     ):  # fmt: skip
         session.execute(delete(table))
     session.execute(delete(Meta).where(Meta.name == LOST))
@@ -59,6 +70,6 @@ def erase(session: Session) -> None:
 
 def _prune_days(session: Session, limit: int) -> None:
     """Forget days before `limit`, except each reader's last one: later sums are counted from it."""
-    other = aliased(ReaderDay)
-    last = select(func.max(other.day)).where(other.client == ReaderDay.client, other.day < limit)
-    session.execute(delete(ReaderDay).where(ReaderDay.day < last.scalar_subquery()))
+    days, other = reader_days, reader_days.alias()
+    last = select(func.max(other.c.day)).where(other.c.client == days.c.client, other.c.day < limit)
+    session.execute(delete(days).where(days.c.day < last.scalar_subquery()))

@@ -1,54 +1,130 @@
 """The readers' tables, read and written for the fold: many rows a statement, portable SQL."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, func, insert, select, update
-from sqlalchemy.orm import DeclarativeBase, Session, aliased
+from sqlalchemy import Table, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
 from publisher.readers.agents import Agent
-from publisher.readers.poll_batches import Answered
-from publisher.readers.sums import (
-    COUNTS,
-    ReaderState,
-    ReaderSums,
-    told_from_text,
-    told_sum,
-    told_to_text,
-)
+from publisher.readers.identity import NOBODY
+from publisher.readers.poll_batches import PollGroup
+from publisher.readers.sums import COUNTS, ReaderSums, told_from_text, told_sum, told_to_text
 from publisher.storage.tables.blog import Meta
-from publisher.storage.tables.readers import PollHour, ReaderClient, ReaderDay, ReaderFeed
+from publisher.storage.tables.readers import (
+    PollHour,
+    ProgramDay,
+    ReaderClient,
+    ReaderFeed,
+    ReaderOrigin,
+    reader_days,
+    reader_feeds,
+)
 
 IDS_AT_ONCE = 500
+MOST_HOLDERS = 5_000  # readers of one program that are looked at for one tag
+PROGRAMS_A_DAY = 300  # named; further ones are summed up
+OTHER_PROGRAMS = "other programs"
 LOST = "polls_lost"
+_FEED = tuple(part.name for part in fields(ReaderFeed))
+_CLIENTS = cast("Table", ReaderClient.__table__)
+_ORIGINS = cast("Table", ReaderOrigin.__table__)
 
 
-def load_states(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], ReaderState]:
+def load_feeds(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], ReaderFeed]:
     """What these readers know, by reader and document."""
-    states = {}
+    feeds = {}
     for part in _parts(clients):
-        for row in session.execute(
-            select(*ReaderFeed.__table__.columns).where(ReaderFeed.client.in_(part))
-        ):
-            states[row.client, row.document] = ReaderState(
-                row.last_at, row.told_minutes, row.seen_at, row.full_at, row.asked_back_at
-            )
-    return states
+        for row in session.execute(select(reader_feeds).where(reader_feeds.c.client.in_(part))):
+            known = row._mapping
+            feeds[row.client, row.document] = ReaderFeed(**{name: known[name] for name in _FEED})
+    return feeds
 
 
-def save_states(session: Session, states: Mapping[tuple[int, str], ReaderState]) -> None:
+def save_feeds(session: Session, feeds: Mapping[tuple[int, str], ReaderFeed]) -> None:
     """Write what the readers know now."""
     rows = [
-        {
-            "client": client, "document": document, "last_at": state.last_at,
-            "told_minutes": state.told_minutes, "seen_at": state.seen_at,
-            "full_at": state.full_at, "asked_back_at": state.asked_back_at,
-        }
-        for (client, document), state in states.items()
-    ]  # fmt: skip
-    known = _keys(session, ReaderFeed, ("client", "document"), {client for client, _ in states})
-    _save(session, ReaderFeed, ("client", "document"), rows, known)
+        {"client": client, "document": document, **asdict(feed)}
+        for (client, document), feed in feeds.items()
+    ]
+    known = _keys(session, reader_feeds, ("client", "document"), {client for client, _ in feeds})
+    _save(session, reader_feeds, ("client", "document"), rows, known)
+
+
+def load_origins(session: Session, origins: Iterable[int]) -> dict[int, list[int]]:
+    """The readers that were seen at each of these origins, the latest last."""
+    here: dict[int, list[int]] = defaultdict(list)
+    for part in _parts(origins):
+        for row in session.execute(
+            select(ReaderOrigin.origin, ReaderOrigin.client)
+            .where(ReaderOrigin.origin.in_(part))
+            .order_by(ReaderOrigin.last_at)
+        ):
+            here[row.origin].append(row.client)
+    return here
+
+
+def save_origins(
+    session: Session, seen: Mapping[tuple[int, int], float], left: Iterable[tuple[int, int]]
+) -> None:
+    """Write where readers were seen, and forget those who turned out to be another."""
+    rows = [
+        {"origin": origin, "client": client, "last_at": at} for (origin, client), at in seen.items()
+    ]
+    known = {
+        tuple(row)
+        for part in _parts(origin for origin, _ in seen)
+        for row in session.execute(
+            select(ReaderOrigin.origin, ReaderOrigin.client).where(ReaderOrigin.origin.in_(part))
+        )
+    }
+    _save(session, _ORIGINS, ("origin", "client"), rows, known)
+    for origin, client in left:
+        session.execute(
+            delete(ReaderOrigin).where(ReaderOrigin.origin == origin, ReaderOrigin.client == client)
+        )
+
+
+def holders(session: Session, wanted: Iterable[tuple[str, str]]) -> set[int]:
+    """The readers of a program that hold a tag, for pairs of name and tag."""
+    found: set[int] = set()
+    pairs = sorted(set(wanted))
+    for start in range(0, len(pairs), IDS_AT_ONCE):
+        query = (
+            select(reader_feeds.c.client)
+            .join(ReaderClient, ReaderClient.client == reader_feeds.c.client)
+            .where(
+                tuple_(ReaderClient.name, reader_feeds.c.tag).in_(
+                    pairs[start : start + IDS_AT_ONCE]
+                )
+            )
+            .limit(MOST_HOLDERS)
+        )
+        found.update(session.scalars(query))
+    return found
+
+
+def names_and_roaming(session: Session, clients: Iterable[int]) -> tuple[dict[int, str], set[int]]:
+    """The programs of these readers, and those of them that were seen at several origins."""
+    names: dict[int, str] = {}
+    roaming: set[int] = set()
+    for part in _parts(clients):
+        rows = session.execute(
+            select(ReaderClient.client, ReaderClient.name).where(ReaderClient.client.in_(part))
+        )
+        names.update((row.client, row.name) for row in rows)
+        roaming.update(
+            session.scalars(
+                select(ReaderOrigin.client)
+                .where(ReaderOrigin.client.in_(part))
+                .group_by(ReaderOrigin.client)
+                .having(func.count() > 1)
+            )
+        )
+    return names, roaming
 
 
 def save_clients(
@@ -73,7 +149,7 @@ def save_clients(
                 "first_at": first.get(client, begin), "last_at": end,
             }
         )  # fmt: skip
-    _save(session, ReaderClient, ("client",), rows, {(client,) for client in first})
+    _save(session, _CLIENTS, ("client",), rows, {(client,) for client in first})
 
 
 def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> None:
@@ -95,19 +171,17 @@ def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> N
                 own.update(sums.spans)
         row["told"], row["spans"] = told_to_text(told), intervals.to_text(own)
         rows[client, row["day"]] = newest[client] = row
-    _save(session, ReaderDay, ("client", "day"), list(rows.values()), stored)
+    _save(session, reader_days, ("client", "day"), list(rows.values()), stored)
 
 
 def _newest_days(session: Session, clients: Iterable[int]) -> dict[int, dict[str, Any]]:
-    other = aliased(ReaderDay)
-    newest = select(func.max(other.day)).where(other.client == ReaderDay.client).scalar_subquery()
+    days, other = reader_days, reader_days.alias()
+    newest = select(func.max(other.c.day)).where(other.c.client == days.c.client).scalar_subquery()
     return {
         row.client: dict(row._mapping)
         for part in _parts(clients)
         for row in session.execute(
-            select(*_table(ReaderDay).columns).where(
-                ReaderDay.client.in_(part), ReaderDay.day == newest
-            )
+            select(days).where(days.c.client.in_(part), days.c.day == newest)
         )
     }
 
@@ -124,6 +198,26 @@ def save_hours(session: Session, hours: Mapping[int, Sequence[int]]) -> None:
         row.bytes += sent
 
 
+def save_programs(session: Session, programs: Mapping[tuple[int, str], Sequence[int]]) -> None:
+    """Add sums (requests, 304s, bytes) to the programs' days."""
+    days = {day for day, _ in programs}
+    rows = {
+        (row.day, row.name): row
+        for row in session.scalars(select(ProgramDay).where(ProgramDay.day.in_(days)))
+    }
+    for (day, name), (requests, not_modified, sent) in programs.items():
+        if (day, name) not in rows and sum(d == day for d, _ in rows) >= PROGRAMS_A_DAY:
+            name = OTHER_PROGRAMS  # noqa: PLW2901 - what is beyond the limit has one name
+        row = rows.get((day, name))
+        if row is None:
+            row = ProgramDay(day=day, name=name, requests=0, not_modified=0, bytes=0)
+            rows[day, name] = row
+            session.add(row)
+        row.requests += requests
+        row.not_modified += not_modified
+        row.bytes += sent
+
+
 def add_lost(session: Session, lost: int) -> None:
     """Count polls that came faster than they could be told apart."""
     if lost:
@@ -131,33 +225,24 @@ def add_lost(session: Session, lost: int) -> None:
         session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
 
 
-def hand_over(session: Session, groups: Sequence[Answered]) -> list[Answered]:
-    """Give the rows under last week's numbers to the same readers' numbers of this week.
+def hand_over(session: Session, groups: Sequence[PollGroup]) -> list[PollGroup]:
+    """Give the rows under last week's numbers to the same origins' numbers of this week.
 
     Returns the groups, those that were still counted under the old number with the new one.
     """
-    pairs = {group.before: group.client for group in groups if group.before != group.client}
-    old = known(session, pairs)
-    taken = known(session, (pairs[before] for before in old))
+    pairs = {group.before: group.origin for group in groups if group.before != group.origin}
+    pairs.pop(NOBODY, None)
+    old = load_origins(session, pairs)
+    taken = load_origins(session, (pairs[before] for before in old))
     changes = [
         {"old": before, "new": pairs[before]} for before in old if pairs[before] not in taken
     ]
     if changes:
-        for table in (ReaderClient, ReaderFeed, ReaderDay):
-            statement = update(_table(table)).where(_table(table).c.client == bindparam("old"))
-            session.connection().execute(statement.values(client=bindparam("new")), changes)
-    return [group._replace(client=pairs.get(group.client, group.client)) for group in groups]
-
-
-def known(session: Session, clients: Iterable[int]) -> set[int]:
-    """Those of `clients` that have a row."""
-    return {
-        client
-        for part in _parts(clients)
-        for client in session.scalars(
-            select(ReaderClient.client).where(ReaderClient.client.in_(part))
-        )
-    }
+        statement = update(_ORIGINS).where(_ORIGINS.c.origin == bindparam("old"))
+        session.connection().execute(statement.values(origin=bindparam("new")), changes)
+        statement = update(reader_feeds).where(reader_feeds.c.origin == bindparam("old"))
+        session.connection().execute(statement.values(origin=bindparam("new")), changes)
+    return [group._replace(origin=pairs.get(group.origin, group.origin)) for group in groups]
 
 
 def new_since(session: Session, moment: float) -> int:
@@ -168,38 +253,36 @@ def new_since(session: Session, moment: float) -> int:
 
 def _save(
     session: Session,
-    table: type[DeclarativeBase],
+    table: Table,
     keys: Sequence[str],
     rows: Sequence[dict[str, Any]],
     known_keys: Iterable[tuple[Any, ...]],
 ) -> None:
     """Insert the rows whose key is new, update the others."""
     existing = set(known_keys)
-    columns = _table(table).c
     new = [row for row in rows if tuple(row[key] for key in keys) not in existing]
     old = [row for row in rows if tuple(row[key] for key in keys) in existing]
     if new:
-        session.connection().execute(insert(_table(table)), new)
+        session.connection().execute(insert(table), new)
     if old:
-        statement = update(_table(table)).values(
+        statement = update(table).values(
             {name: bindparam(f"v_{name}") for name in old[0] if name not in keys}
         )
         for key in keys:
-            statement = statement.where(columns[key] == bindparam(f"v_{key}"))
+            statement = statement.where(table.c[key] == bindparam(f"v_{key}"))
         session.connection().execute(
             statement, [{f"v_{name}": value for name, value in row.items()} for row in old]
         )
 
 
 def _keys(
-    session: Session, table: type[DeclarativeBase], keys: Sequence[str], clients: Iterable[int]
+    session: Session, table: Table, keys: Sequence[str], clients: Iterable[int]
 ) -> set[tuple[Any, ...]]:
-    columns = _table(table).c
     return {
         tuple(row)
         for part in _parts(clients)
         for row in session.execute(
-            select(*(columns[key] for key in keys)).where(columns.client.in_(part))
+            select(*(table.c[key] for key in keys)).where(table.c.client.in_(part))
         )
     }
 
@@ -208,7 +291,3 @@ def _parts(clients: Iterable[int]) -> Iterator[list[int]]:
     rest = sorted(set(clients))
     for start in range(0, len(rest), IDS_AT_ONCE):
         yield rest[start : start + IDS_AT_ONCE]
-
-
-def _table(model: type[DeclarativeBase]) -> Table:
-    return cast("Table", model.__table__)

@@ -3,16 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import log
 
 from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
-from publisher.readers.poll_batches import Answered
+from publisher.readers.poll_batches import PollGroup, bare
+from publisher.storage.tables.readers import ReaderCounts, ReaderFeed
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 
-# A poll is early below this share of the ttl it was told, and on time up to that share and slack:
-# readers look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
+# A poll is early below this share of what was told, and on time up to that share and slack: readers
+# look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
 EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
 
 
@@ -43,51 +45,14 @@ class Told:
 
 
 @dataclass(slots=True)
-class ReaderSums:
-    """Sums over polls; the names are the columns of `reader_days`.
+class ReaderSums(ReaderCounts):
+    """One reader's sums; `told`: its intervals by class of the ttl before them."""
 
-    `first`: polls without one before. `stale`, `invented`: validators of an older version, or of
-    none, that brought a whole document; `ttl_only`: of a version with the same content. `early`,
-    `on_time`: intervals against the ttl told before them; `fast`: against the smallest ttl;
-    `told`: the same by class of that ttl.
-    """
-
-    requests: int = 0
-    full: int = 0
-    not_modified: int = 0
-    refused: int = 0
-    refused_obeyed: int = 0
-    bytes: int = 0
-    first: int = 0
-    conditional: int = 0
-    stale: int = 0
-    invented: int = 0
-    gzip: int = 0
-    ttl_only: int = 0
-    ttl_only_bytes: int = 0
-    saved_by_304_bytes: int = 0
-    saved_by_gzip_bytes: int = 0
-    intervals: int = 0
-    interval_seconds: int = 0
-    on_time: int = 0
-    early: int = 0
-    fast: int = 0
     told: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
     spans: Spans = field(default_factory=Counter)
 
 
-COUNTS = tuple(column.name for column in fields(ReaderSums) if column.type is int)
-
-
-@dataclass(slots=True)
-class ReaderState:
-    """What one reader knows of one document: the columns of `reader_feeds` (which see)."""
-
-    last_at: float
-    told_minutes: int
-    seen_at: float
-    full_at: float
-    asked_back_at: float | None = None
+COUNTS = tuple(column.name for column in fields(ReaderCounts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,38 +92,41 @@ def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) 
     return {which: part for which, part in sums.items() if part.intervals}
 
 
-def count_answer(sums: ReaderSums, poll: Answered, versions: Versions) -> None:
+def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
     """Add what one answer cost and saved."""
     sums.requests += 1
     sums.bytes += poll.sent
+    if poll.method == "HEAD":
+        sums.heads += 1
+        return
     sums.gzip += poll.gzip
-    conditional = bool(poll.tags or poll.since)
+    conditional = bool(poll.tags or poll.since) or poll.status == 304
     sums.conditional += conditional
     if poll.status == 304:
         sums.not_modified += 1
-        sums.saved_by_304_bytes += poll.packed if poll.gzip else poll.whole
+        document = poll.document
+        sums.saved_by_304_bytes += document.packed if poll.gzip else document.whole
     elif poll.status == 429:
         sums.refused += 1
     elif poll.status == 200:
         sums.full += 1
         if poll.gzip and poll.sent:
-            sums.saved_by_gzip_bytes += poll.whole - poll.packed
+            sums.saved_by_gzip_bytes += poll.document.whole - poll.document.packed
         if conditional:
             _count_validator(sums, poll, versions)
 
 
 def count_interval(
-    sums: ReaderSums, state: ReaderState, at: float, smallest_ttl_minutes: int
+    sums: ReaderSums, state: ReaderFeed, at: float, smallest_ttl_minutes: int
 ) -> None:
-    """Add the time since the reader asked last, judged by the ttl that it was told then."""
-    interval, told = at - state.last_at, state.told_minutes * 60.0
+    """Add the time since the reader asked last, judged by what it was told then."""
+    interval = at - state.last_at
     if interval < 0.0:  # the clock went back, or another worker's polls came late
         return
     sums.intervals += 1
     sums.interval_seconds += round(interval)
-    sums.spans[state.told_minutes, spans.rounded(interval)] += 1
-    on_time = EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
-    early = interval < EARLY_SHARE * told
+    sums.spans[_followed_minutes(state, interval), spans.rounded(interval)] += 1
+    on_time, early = came_on_time(state, interval), came_early(state, interval)
     sums.on_time += on_time
     sums.early += early
     sums.told[band(state.told_minutes)].count(on_time, early, interval)
@@ -167,24 +135,53 @@ def count_interval(
         sums.refused_obeyed += 1
 
 
-def validator_content(poll: Answered, versions: Versions) -> str | None:
+def came_on_time(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
+    return any(
+        EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
+        for told in (state.told_minutes * 60.0, float(state.max_age))
+    )
+
+
+def came_early(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval is too short for everything that was told."""
+    return interval < EARLY_SHARE * min(state.told_minutes * 60.0, state.max_age)
+
+
+def came_late(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval is too long for everything that was told."""
+    longest = max(state.told_minutes * 60.0, state.max_age)
+    return interval > LATE_SHARE * longest + SLACK_SECONDS
+
+
+def _followed_minutes(state: ReaderFeed, interval: float) -> int:
+    """Of what was told, that which the interval is nearer to; the header's word is rounded."""
+    element, header = state.told_minutes * 60.0, max(float(state.max_age), 1.0)
+    length = max(interval, 1.0)
+    if abs(log(length / element)) <= abs(log(length / header)):
+        return state.told_minutes
+    minutes = header / 60.0
+    step = 5 if minutes <= 60 else 15 if minutes <= 240 else 60
+    return max(round(minutes / step) * step, step)
+
+
+def validator_content(poll: PollGroup, versions: Versions) -> str | None:
     """The content that the request's validators belong to; None if we never sent them."""
     for tag in poll.tags.split(","):
-        bare = tag.strip().removeprefix("W/").strip('"').partition(";")[0]
-        bare = bare.removesuffix("-gzip").removesuffix("-")
-        if bare in versions.by_tag:
-            return versions.by_tag[bare]
+        name = bare(tag).partition(";")[0]
+        if name in versions.by_tag:
+            return versions.by_tag[name]
     if poll.tags or not poll.since:
         return None
     return versions.by_date.get(poll.since.strip())
 
 
-def _count_validator(sums: ReaderSums, poll: Answered, versions: Versions) -> None:
+def _count_validator(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
     held = validator_content(poll, versions)
     if held is None:
         sums.invented += 1
         return
     sums.stale += 1
-    if held == versions.by_tag.get(poll.etag.removeprefix("W/").strip('"')):
+    if held == versions.by_tag.get(bare(poll.document.etag)):
         sums.ttl_only += 1
         sums.ttl_only_bytes += poll.sent

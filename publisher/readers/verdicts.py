@@ -10,6 +10,8 @@ OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
 
+HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
+
 INTERVALS_NEEDED = 5
 ON_TIME_SHARE = 0.7  # of all intervals: what obedience needs
 CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl, where it has some
@@ -17,7 +19,15 @@ PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor 
 CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
 FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
 FOLLOWING_RATIO = 1.5  # longest to shortest mean interval: what a reader with a floor needs
+UNSURE_SHARE = 0.5  # of the polls may have been made by another reader at the same address
 HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
+
+_NOT_JUDGED = {
+    HEAD_ONLY: "{requests} with HEAD; nothing went out",
+    "browser": "a person's browser, {requests}; it is not judged",
+    "search engine": "reads for a search engine, {requests}; it is not judged",
+    "monitor": "watches whether the site is there, {requests}; it is not judged",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +38,33 @@ class Verdict:
     evidence: str
 
 
-def judge(sums: ReaderSums, smallest_ttl_minutes: int) -> Verdict:
+def judge(sums: ReaderSums, smallest_ttl_minutes: int, kind: str = "reader") -> Verdict:
     """Judge one reader by its sums; `smallest_ttl_minutes` is the least the feed ever asks."""
-    name = name_of(sums)
+    name = name_of(sums, kind)
+    if name == TOO_FEW and kind in _NOT_JUDGED:
+        return Verdict(name, _NOT_JUDGED[kind].format(requests=_count(sums.requests, "request")))
     return Verdict(name, _evidence(name, sums, smallest_ttl_minutes))
 
 
-def name_of(sums: ReaderSums) -> str:
-    """The verdict alone, which costs a small part of its evidence."""
+def name_of(sums: ReaderSums, kind: str = "reader") -> str:
+    """The verdict alone, which costs a small part of its evidence.
+
+    What is no feed reader is not judged, unless it hammers; nobody is accused of polls that
+    another reader at the same address may have made.
+    """
     if sums.intervals < INTERVALS_NEEDED:
         return TOO_FEW
+    hammers = sums.interval_seconds < HAMMERING_SECONDS * sums.intervals
+    if kind != "reader":
+        return ABUSIVE if hammers and kind != "browser" else TOO_FEW
     careless = _honest(sums) < CONDITIONAL_SHARE * _repeated(sums)
-    if sums.interval_seconds < HAMMERING_SECONDS * sums.intervals or (
-        careless and sums.fast >= FAST_SHARE * sums.intervals
-    ):
+    if not careless and (_obedient(sums) or _patient(sums)) and not hammers:
+        return OBEDIENT
+    if sums.unsure > UNSURE_SHARE * sums.intervals:
+        return TOO_FEW
+    if hammers or (careless and sums.fast >= FAST_SHARE * sums.intervals):
         return ABUSIVE
-    if careless:
-        return UNCONDITIONAL
-    return OBEDIENT if _obedient(sums) or _patient(sums) else FIXED
+    return UNCONDITIONAL if careless else FIXED
 
 
 def median_minutes(values: Counter[int]) -> float | None:
@@ -71,6 +90,11 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
 
 
 def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
+    if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
+        return (
+            f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
+            f"{_count(sums.intervals, 'interval')} may belong to another one"
+        )
     if name == TOO_FEW:
         known = _count(sums.intervals, "interval")
         return f"{known} known; {INTERVALS_NEEDED} are needed"
@@ -87,7 +111,7 @@ def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
 
 def _repeated(sums: ReaderSums) -> int:
     """The requests that could have been conditional."""
-    return max(sums.requests - sums.first, 1)
+    return max(sums.requests - sums.heads - sums.first, 1)
 
 
 def _honest(sums: ReaderSums) -> int:

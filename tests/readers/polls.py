@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from publisher.feeds.conditional import Freshness
 from publisher.installation import Site
 from publisher.readers import poll_batches
-from publisher.readers.counter import PollCounter
+from publisher.readers.counter import CountedDocument, PollCounter
 from publisher.readers.fold import fold
 from publisher.storage.tables.publishing import DocumentVersion
+
+TTL_ALONE = Freshness()
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class FakeDocument:
     max_age_seconds: int = 900
     plain_bytes: int = 1000
     gzip_bytes: int = 300
+    freshness: Freshness = TTL_ALONE
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Counting:
         self.counter.flush()
         return fold(self.site.database, 15, until)
 
-    def version(self, document: FakeDocument, content_hash: str) -> None:
+    def version(self, document: CountedDocument, content_hash: str) -> None:
         """Note a version as served."""
         with self.site.database.write() as session:
             session.add(

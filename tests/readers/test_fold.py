@@ -3,9 +3,10 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from publisher.installation import Site
 from publisher.readers import fold as module
@@ -20,9 +21,9 @@ from publisher.storage.tables.readers import (
     PollHour,
     PostReach,
     ReaderClient,
-    ReaderDay,
-    ReaderFeed,
     ReaderKey,
+    reader_days,
+    reader_feeds,
 )
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -32,11 +33,13 @@ MONDAY = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 QUARTER, HOUR = timedelta(minutes=15), timedelta(hours=1)
 
 
-def day_of(counting: Counting, client: int | None = None) -> ReaderDay:
+def day_of(counting: Counting, client: int | None = None) -> Row[Any]:
     """The only (or one) reader's day."""
     with counting.site.database.read() as session:
-        query = select(ReaderDay)
-        return session.scalars(query if client is None else query.filter_by(client=client)).one()
+        query = select(reader_days)
+        if client is not None:
+            query = query.where(reader_days.c.client == client)
+        return session.execute(query).one()
 
 
 def test_an_interval_is_judged_by_the_ttl_told_before_it(counting: Counting) -> None:
@@ -172,7 +175,7 @@ def test_a_slow_reader_is_timed_across_the_change_of_keys(
         clock.forward(days=7)
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(ReaderClient)) == 1
-        assert session.scalar(select(func.max(ReaderDay.intervals))) == 3
+        assert session.scalar(select(func.max(reader_days.c.intervals))) == 3
         weeks = set(session.scalars(select(ReaderKey.week)))
     last = week_of(MONDAY + timedelta(days=21))
     assert weeks == {last, last - 1}
@@ -217,8 +220,8 @@ def test_new_readers_beyond_the_days_limit_are_nobody(
     assert counting.fold() == 21
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(ReaderClient)) == 5 + 1
-        assert session.scalar(select(func.sum(ReaderDay.requests))) == 22
-        assert session.scalar(select(func.count()).select_from(ReaderFeed)) == 5
+        assert session.scalar(select(func.sum(reader_days.c.requests))) == 22
+        assert session.scalar(select(func.count()).select_from(reader_feeds)) == 5
     assert day_of(counting, NOBODY).requests == 16
 
 

@@ -9,14 +9,14 @@ from publisher.readers import retention
 from publisher.storage.tables.readers import (
     PollHour,
     ReaderClient,
-    ReaderDay,
-    ReaderFeed,
     ReaderKey,
+    reader_days,
+    reader_feeds,
 )
 from tests.conftest import FakeClock
 from tests.readers.polls import Counting
 
-TABLES = (ReaderClient, ReaderFeed, ReaderDay, PollHour)
+TABLES = (ReaderClient, reader_feeds, reader_days, PollHour)
 
 
 def rows(site: Site) -> list[int]:

@@ -1,17 +1,48 @@
-"""The readers' tables: polls as they were counted, and the sums per reader, day and hour."""
+"""The readers' tables: polls as they were counted, and the sums per reader, day and hour.
 
+What is kept of a reader's document and of its day stands once, as a dataclass; the tables are made
+of its fields.
+"""
+
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
+    Column,
+    Double,
     ForeignKey,
+    Index,
+    Integer,
     LargeBinary,
+    String,
+    Table,
     Text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
+
+_TYPES: dict[object, type[Any]] = {
+    int: Integer, float: Double, float | None: Double, bool: Boolean, str: Text, list[Any]: JSON,
+}  # fmt: skip
+
+_LARGE = ("bytes", "_seconds", "origin")
+
+
+def _columns(kept: type[Any]) -> list["Column[Any]"]:
+    """A column for each field of a dataclass; sums of bytes and seconds, and hashes, are large."""
+    return [
+        Column(
+            part.name,
+            BigInteger if part.name.endswith(_LARGE) else _TYPES[part.type],
+            nullable=part.type == float | None,
+        )
+        for part in fields(kept)
+    ]
 
 
 class ReaderKey(Base):
@@ -31,7 +62,7 @@ class PollBatch(Base):
 
 
 class ReaderClient(Base):
-    """A reader: `client` is a keyed hash of address and agent; the address itself is not kept.
+    """A reader: a number that says nothing, with what its agent says.
 
     `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`).
     `first_at` and `last_at` are seconds since 1970.
@@ -48,58 +79,108 @@ class ReaderClient(Base):
     last_at: Mapped[float]
 
 
-class ReaderFeed(Base):
+class ReaderOrigin(Base):
+    """Where a reader was seen: a keyed hash of address and agent, under the key of one week.
+
+    Several readers may share an origin (an office), and a reader may have several (a phone).
+    """
+
+    __tablename__ = "reader_origins"
+    origin: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    last_at: Mapped[float] = mapped_column(index=True)
+    __table_args__ = (Index("ix_reader_origins_client", "client"),)
+
+
+@dataclass(slots=True)
+class ReaderFeed:
     """What one reader was told by one document, and when: the base of its next interval.
 
-    `seen_at`: Last-Modified of the version that it holds; `full_at`: when it last got a body;
-    `asked_back_at`: the moment that a 429 told it to wait for. Seconds since 1970.
+    `told_minutes` is the ttl element, `max_age` the header's seconds at that minute; `seen_at`:
+    Last-Modified of the version that it holds; `full_at`: when it last got a body;
+    `asked_back_at`: the moment that a 429 told it to wait for. Moments are seconds since 1970.
+
+    `tag` is the ETag that it was given last, `tag_before` the one before; `returned`: whether it
+    ever sent one back; `rhythm`: its last interval in seconds, 0 where none is known; `given`:
+    copies that went out to the same origin and were never claimed, as lists of (moment, ttl,
+    max-age, Last-Modified, ETag): another reader may hold them. `foreign`: its first request
+    already had an ETag, so how many hold it was never counted; `origin`: where it got its last
+    body or 304.
     """
 
-    __tablename__ = "reader_feeds"
-    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    document: Mapped[str] = mapped_column(primary_key=True)
-    last_at: Mapped[float]
-    told_minutes: Mapped[int]
-    seen_at: Mapped[float]
-    full_at: Mapped[float]
-    asked_back_at: Mapped[float | None]
+    last_at: float
+    told_minutes: int
+    max_age: int
+    seen_at: float
+    full_at: float
+    asked_back_at: float | None = None
+    tag: str = ""
+    tag_before: str = ""
+    returned: bool = False
+    foreign: bool = False
+    rhythm: float = 0.0
+    given: list[Any] = field(default_factory=list)
+    origin: int = 0
 
 
-class ReaderDay(Base):
-    """One reader's sums as they stood at the end of a day (days since 1970, UTC) with polls.
+reader_feeds = Table(
+    "reader_feeds",
+    Base.metadata,
+    Column("client", BigInteger, primary_key=True, autoincrement=False),
+    Column("document", String, primary_key=True),
+    *_columns(ReaderFeed),
+    Index("ix_reader_feeds_tag", "tag"),
+)
 
-    They run on from day to day, so that any span of days is one subtraction. `told`: the intervals
-    by class of the ttl before them, as "class:intervals:on time:early:seconds ...". `spans` alone
-    is of the day itself: how often which interval followed which ttl, as "ttl:seconds:count ..."
-    with rounded seconds. Client 0 is everybody beyond the limit.
+
+@dataclass(slots=True)
+class ReaderCounts:
+    """Sums over one reader's polls, as they stood at the end of a day.
+
+    `heads`: requests with HEAD. `first`: polls without one before. `stale`, `invented`: validators
+    of an older version, or of none, that brought a whole document; `ttl_only`: of a version with
+    the same content. `early`, `on_time`: intervals against what was told before them; `fast`:
+    against the smallest ttl; `unsure`: polls that another reader at the same address may have made.
     """
 
-    __tablename__ = "reader_days"
-    client: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    requests: Mapped[int] = mapped_column(default=0)
-    full: Mapped[int] = mapped_column(default=0)
-    not_modified: Mapped[int] = mapped_column(default=0)
-    refused: Mapped[int] = mapped_column(default=0)
-    refused_obeyed: Mapped[int] = mapped_column(default=0)
-    bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    first: Mapped[int] = mapped_column(default=0)
-    conditional: Mapped[int] = mapped_column(default=0)
-    stale: Mapped[int] = mapped_column(default=0)
-    invented: Mapped[int] = mapped_column(default=0)
-    gzip: Mapped[int] = mapped_column(default=0)
-    ttl_only: Mapped[int] = mapped_column(default=0)
-    ttl_only_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    saved_by_304_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    saved_by_gzip_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    intervals: Mapped[int] = mapped_column(default=0)
-    interval_seconds: Mapped[int] = mapped_column(BigInteger, default=0)
-    on_time: Mapped[int] = mapped_column(default=0)
-    early: Mapped[int] = mapped_column(default=0)
-    fast: Mapped[int] = mapped_column(default=0)
-    told: Mapped[str] = mapped_column(Text, default="")
-    spans: Mapped[str] = mapped_column(Text, default="")
-    __table_args__ = ({"sqlite_with_rowid": False},)
+    requests: int = 0
+    heads: int = 0
+    full: int = 0
+    not_modified: int = 0
+    refused: int = 0
+    refused_obeyed: int = 0
+    bytes: int = 0
+    first: int = 0
+    conditional: int = 0
+    stale: int = 0
+    invented: int = 0
+    gzip: int = 0
+    ttl_only: int = 0
+    ttl_only_bytes: int = 0
+    saved_by_304_bytes: int = 0
+    saved_by_gzip_bytes: int = 0
+    intervals: int = 0
+    interval_seconds: int = 0
+    on_time: int = 0
+    early: int = 0
+    fast: int = 0
+    unsure: int = 0
+
+
+# The sums run on from day to day (days since 1970, UTC), so that any span of days is one
+# subtraction. `told`: the intervals by class of the ttl before them, as "class:intervals:on time:
+# early:seconds ...". `spans` alone is of the day itself: how often which interval followed which
+# ttl, as "ttl:seconds:count ..." with rounded seconds. Client 0 is everybody beyond the limit.
+reader_days = Table(
+    "reader_days",
+    Base.metadata,
+    Column("client", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    *_columns(ReaderCounts),
+    Column("told", Text, nullable=False),
+    Column("spans", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
 
 
 class PollHour(Base):
@@ -113,7 +194,10 @@ class PollHour(Base):
 
 
 class PostReach(Base):
-    """How soon readers had a post: `delays` counts them by rounded seconds, as JSON."""
+    """How soon readers had a post: `delays` counts them by rounded seconds, as JSON.
+
+    `programs`: by name of the program, how many readers and the seconds of the first.
+    """
 
     __tablename__ = "post_reach"
     post_id: Mapped[int] = mapped_column(
@@ -121,4 +205,30 @@ class PostReach(Base):
     )
     published_at: Mapped[datetime] = mapped_column(index=True)
     readers: Mapped[int]
+    delays: Mapped[dict[str, int]] = mapped_column(JSON)
+    programs: Mapped[dict[str, list[float]]] = mapped_column(JSON, default=dict)
+
+
+class ProgramDay(Base):
+    """All polls of one program on one day (days since 1970, UTC)."""
+
+    __tablename__ = "program_days"
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    requests: Mapped[int]
+    not_modified: Mapped[int]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class PushArrival(Base):
+    """Who came within a minute of a ping: `delays` counts them by seconds, as JSON.
+
+    `hub`: of those, fetches by a hub or a cloud itself.
+    """
+
+    __tablename__ = "push_arrivals"
+    delivery_id: Mapped[int] = mapped_column(
+        ForeignKey("deliveries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    hub: Mapped[int]
     delays: Mapped[dict[str, int]] = mapped_column(JSON)

@@ -1,0 +1,127 @@
+"""Whether push works: who fetched within a minute of a ping, and after how many seconds.
+
+Counted are fetches that brought something the reader did not have. A reader that would have come
+anyway in that minute is counted too; with few readers that is rare.
+"""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.readers.agents import is_hub
+from publisher.readers.intervals import merged, quantile
+from publisher.readers.poll_batches import PollGroup
+from publisher.storage.tables.publishing import Delivery
+from publisher.storage.tables.readers import PushArrival
+
+WITHIN_SECONDS = 60.0
+
+
+class _Ping(NamedTuple):
+    at: float
+    delivery_id: int
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """What the pings to one hub or cloud brought: how many were taken, after how many of them
+    somebody came, how many fetches that were, the median of their seconds, and those of hubs."""
+
+    target: str
+    pings: int
+    answered: int
+    arrivals: int
+    hub_fetches: int
+    median_seconds: int | None
+
+
+class Arrivals:
+    """The pings of a stretch of time, and who came after them."""
+
+    def __init__(self, pings: Sequence[_Ping]) -> None:
+        self._pings = pings
+        self._times = [ping.at for ping in pings]
+        self._delays: dict[int, Counter[int]] = defaultdict(Counter)
+        self._hubs: Counter[int] = Counter()
+
+    @classmethod
+    def between(cls, session: Session, first_ms: int, last_ms: int) -> "Arrivals":
+        """The pings that polls between these moments (milliseconds) may follow."""
+        begin = datetime.fromtimestamp(first_ms / 1000, UTC) - timedelta(seconds=WITHIN_SECONDS)
+        end = datetime.fromtimestamp(last_ms / 1000, UTC)
+        rows = session.execute(
+            select(Delivery.delivered_at, Delivery.id, Delivery.protocol)
+            .where(Delivery.delivered_at >= begin, Delivery.delivered_at <= end)
+            .order_by(Delivery.delivered_at)
+        )
+        return cls([_Ping(at.timestamp(), number, name) for at, number, name in rows if at])
+
+    def count(self, at: float, poll: PollGroup, news: bool) -> None:
+        """Count a fetch for the last ping of each protocol that may have caused it.
+
+        A hub's own fetch belongs to hubs; a reader comes because of a cloud where there is one,
+        as hubs bring the content themselves.
+        """
+        if not self._pings or poll.status != 200 or poll.method != "GET":
+            return
+        hub = is_hub(poll.agent)
+        if not (news or hub):
+            return
+        index = bisect_right(self._times, at)
+        near = [ping for ping in self._pings[:index] if at - ping.at <= WITHIN_SECONDS]
+        cloud = [ping for ping in near if ping.protocol == "rsscloud"]
+        last = ([ping for ping in near if ping.protocol == "websub"] if hub else cloud) or near
+        if last:
+            ping = last[-1]
+            self._delays[ping.delivery_id][round(at - ping.at)] += 1
+            self._hubs[ping.delivery_id] += hub
+
+    def save(self, session: Session) -> None:
+        """Add what was counted to the table."""
+        for delivery_id, delays in self._delays.items():
+            row = session.get(PushArrival, delivery_id)
+            if row is None:
+                row = PushArrival(delivery_id=delivery_id, hub=0, delays={})
+                session.add(row)
+            known = _counted(row.delays)
+            known.update(delays)
+            row.hub += self._hubs[delivery_id]
+            row.delays = {str(span): count for span, count in sorted(known.items())}
+
+
+def results(session: Session, begin: datetime) -> list[PushResult]:
+    """What the pings since `begin` brought, by target."""
+    rows = session.execute(
+        select(Delivery.target, PushArrival.hub, PushArrival.delays)
+        .outerjoin(PushArrival, PushArrival.delivery_id == Delivery.id)
+        .where(Delivery.delivered_at >= begin)
+        .order_by(Delivery.target)
+    ).all()
+    by_target: dict[str, list[tuple[int, Counter[int]]]] = defaultdict(list)
+    for target, hub, delays in rows:
+        by_target[target].append((hub or 0, _counted(delays or {})))
+    return [_result(target, pings) for target, pings in by_target.items()]
+
+
+def _result(target: str, pings: Iterable[tuple[int, Counter[int]]]) -> PushResult:
+    pings = list(pings)
+    delays = merged(found for _, found in pings)
+    return PushResult(
+        target,
+        len(pings),
+        sum(bool(found) for _, found in pings),
+        delays.total(),
+        sum(hub for hub, _ in pings),
+        quantile(delays, 0.5),
+    )
+
+
+def _counted(delays: Mapping[str, int]) -> Counter[int]:
+    return Counter({int(seconds): count for seconds, count in delays.items()})

@@ -1,0 +1,258 @@
+"""Which reader made a poll: told apart by address, agent and the validators that come back.
+
+Each reader's document remembers the ETag that it was given last, and at which moment. From this:
+
+- A poll from a new address whose ETag one reader of that program holds is that reader: a phone.
+- A copy that went out to an address where a reader already was is remembered (`given`). When its
+  ETag comes back at a moment that fits that copy and not the known reader, or after the known
+  reader has exchanged it, a second reader lives there.
+- A reader that sends the ETag from before the one it was given last forgets what it fetches,
+  unless the last was given at another address: then they are two.
+- Where two could have made a poll, the one whose interval fits best is taken, and the poll is
+  marked as unsure. No tag is ever made for one reader.
+
+The one thing to get right: never make a reader from a request without validators at a known
+address. A careless program would become hundreds.
+"""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+from publisher.base.dates import http_date
+from publisher.readers.agents import parse_agent
+from publisher.readers.identity import NOBODY
+from publisher.readers.poll_batches import PollGroup, bare
+from publisher.readers.sums import came_early, came_late, came_on_time
+from publisher.storage.tables.readers import ReaderFeed
+
+MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
+UNKNOWN_RHYTHM, STALE = 0.25, 10.0  # what a candidate costs without a rhythm; that stays away
+SAME_COST = 0.05
+
+Feeds = dict[tuple[int, str], ReaderFeed]
+
+
+class Made(NamedTuple):
+    """Who made a poll: `unsure` where another could have; `aside`: a copy for somebody unknown,
+    which says nothing of the reader's intervals."""
+
+    client: int
+    unsure: bool = False
+    aside: bool = False
+
+
+class Readers:
+    """The readers of the origins and programs that a fold deals with; grows as it meets new ones.
+
+    `here`: the readers of each origin. `feeds`: what they know, changed in place by the fold.
+    `names`: each reader's program; `roaming`: readers that were seen at several origins. `room`:
+    how many new readers may still be made.
+    """
+
+    def __init__(
+        self,
+        here: Mapping[int, Sequence[int]],
+        feeds: Feeds,
+        names: Mapping[int, str],
+        roaming: Iterable[int],
+        room: int,
+    ) -> None:
+        self.here: dict[int, list[int]] = defaultdict(list)
+        for origin, clients in here.items():
+            self.here[origin] = list(clients)
+        self.feeds, self.room = feeds, room
+        self.left: set[tuple[int, int]] = set()  # (origin, client) that turned out to be two
+        self._names, self._roaming = dict(names), set(roaming)
+        self._holders: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+        for (client, document), feed in feeds.items():
+            self._holders[names.get(client, ""), document, feed.tag].add(client)
+
+    def who(self, poll: PollGroup, document: str, at: float) -> Made:
+        """The reader that made this poll of `document` (seconds since 1970); perhaps a new one."""
+        if poll.origin == NOBODY:
+            return Made(NOBODY)
+        agent, here = parse_agent(poll.agent), self.here[poll.origin]
+        if here and agent.one_program:
+            return Made(here[0])
+        sent = _sent(poll)
+        known = [client for client in here if (client, document) in self.feeds]
+        if not known:
+            joined = self._elsewhere(poll, agent.name, document, sent, at)
+            if joined is not None:
+                return joined
+            return Made(here[-1]) if here else Made(self._new(poll.origin, agent.name))
+        if not sent and poll.status != 304:
+            return self._without_tag(known, document, at)
+        return self._with_tag(poll, agent.name, document, known, sent, at)
+
+    def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
+        """Note that a reader was given a tag, or that it still has it, at this origin."""
+        feed.origin = origin
+        if tag == feed.tag:
+            return
+        name = self._names.get(client, "")
+        self._holders[name, document, feed.tag].discard(client)
+        self._holders[name, document, tag].add(client)
+        feed.tag_before, feed.tag = feed.tag, tag
+
+    def _with_tag(
+        self, poll: PollGroup, name: str, document: str, known: list[int], sent: set[str], at: float
+    ) -> Made:
+        holders = [c for c in known if _holds(self.feeds[c, document], sent)]
+        if holders or not sent or "*" in sent:
+            best = self._best(holders or known, document, at)
+            feed = self.feeds[best.client, document]
+            if holders and came_early(feed, at - feed.last_at):
+                claimed = self._claimed(poll.origin, name, document, known, sent, at)
+                return claimed or self._elsewhere(poll, name, document, sent, at, True) or best
+            return best
+        claimed = self._claimed(poll.origin, name, document, known, sent, None)
+        if claimed is not None:
+            return claimed
+        forgetful = [c for c in known if self.feeds[c, document].tag_before in sent]
+        if forgetful:
+            return self._forgetful(poll, name, document, known, forgetful, at)
+        joined = self._elsewhere(poll, name, document, sent, at)
+        return joined or self._best(known, document, at)
+
+    def _without_tag(self, known: list[int], document: str, at: float) -> Made:
+        """A whole document for an address where readers are: one of them again, or another."""
+        feeds = {client: self.feeds[client, document] for client in known}
+        careless = [c for c, feed in feeds.items() if not feed.returned]
+        late = [c for c, feed in feeds.items() if came_late(feed, at - feed.last_at)]
+        full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
+        if again := careless or late or full:
+            made = self._best(again, document, at)
+            feed = feeds[made.client]
+            _remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
+            return made
+        return self._best(known, document, at)._replace(aside=True)
+
+    def _claimed(
+        self,
+        origin: int,
+        name: str,
+        document: str,
+        known: list[int],
+        sent: set[str],
+        at: float | None,
+    ) -> Made | None:
+        """A new reader that holds a copy nobody claimed; with `at`, one that is due then."""
+        for client in known:
+            feed = self.feeds[client, document]
+            for copy in feed.given:
+                given = ReaderFeed(copy[0], copy[1], copy[2], copy[3], copy[0], tag=copy[4])
+                fits = at is None or came_on_time(given, at - given.last_at)
+                if _holds(given, sent) and fits and self.room > 0:
+                    feed.given.remove(copy)
+                    for other in known:
+                        self.feeds[other, document].rhythm = 0.0
+                    return Made(self._sibling(origin, name, document, given))
+        return None
+
+    def _sibling(self, origin: int, name: str, document: str, feed: ReaderFeed) -> int:
+        """A reader of this origin that does not know the document yet, else a new one."""
+        here = self.here[origin]
+        free = next((c for c in here if (c, document) not in self.feeds), None)
+        client = self._new(origin, name) if free is None else free
+        feed.returned, feed.origin = True, origin
+        self.feeds[client, document] = feed
+        self._holders[name, document, feed.tag].add(client)
+        return client
+
+    def _forgetful(
+        self,
+        poll: PollGroup,
+        name: str,
+        document: str,
+        known: list[int],
+        forgetful: list[int],
+        at: float,
+    ) -> Made:
+        """One that sends an older tag than it was given: it forgets, or there are two."""
+        for client in forgetful:
+            last = self.feeds[client, document].origin
+            if last not in (poll.origin, poll.before, 0) and self.room > 0:
+                self.here[poll.origin].remove(client)
+                self.left.add((poll.origin, client))
+                return Made(self._new(poll.origin, name))
+        feeds = [self.feeds[client, document] for client in known]
+        uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
+        if uncounted and self.room > 0:
+            return Made(self._new(poll.origin, name))
+        fresh = [c for c in forgetful if not self.feeds[c, document].returned]
+        return self._best(fresh or forgetful, document, at)
+
+    def _elsewhere(
+        self,
+        poll: PollGroup,
+        name: str,
+        document: str,
+        sent: set[str],
+        at: float,
+        due_only: bool = False,
+    ) -> Made | None:
+        """The reader of this program that holds the tag, seen at another address until now."""
+        found = {c for tag in sent for c in self._holders.get((name, document, tag), ())}
+        found -= set(self.here[poll.origin])
+        due = [c for c in found if self._on_time(c, document, at)]
+        roaming = [c for c in found if c in self._roaming]
+        likely = due or ([] if due_only else list(found) if len(found) == 1 else roaming)
+        if not likely or "*" in sent:
+            return None
+        made = self._best(sorted(likely), document, at)
+        self.here[poll.origin].append(made.client)
+        self._roaming.add(made.client)
+        return made._replace(unsure=len(found) > 1 and len(due) != 1)
+
+    def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
+        """The reader whose interval fits best; of equals, the one that waited longest."""
+        ranked = sorted(
+            (round(self._cost(self.feeds[client, document], at), 3), client) for client in clients
+        )
+        equals = [client for cost, client in ranked if cost <= ranked[0][0] + SAME_COST]
+        best = min(equals, key=lambda client: self.feeds[client, document].last_at)
+        return Made(best, unsure=len(equals) > 1)
+
+    def _cost(self, feed: ReaderFeed, at: float) -> float:
+        interval = at - feed.last_at
+        if came_on_time(feed, interval):
+            return 0.0
+        longest = 3.0 * max(feed.told_minutes * 60.0, feed.max_age, feed.rhythm) + 3600.0
+        stale = STALE * (interval > longest)
+        if feed.rhythm <= 0.0:
+            return UNKNOWN_RHYTHM + stale
+        return abs(log(max(interval, 1.0) / feed.rhythm)) + stale
+
+    def _on_time(self, client: int, document: str, at: float) -> bool:
+        feed = self.feeds[client, document]
+        return came_on_time(feed, at - feed.last_at)
+
+    def _new(self, origin: int, name: str) -> int:
+        if self.room <= 0:
+            return NOBODY
+        self.room -= 1
+        client = secrets.randbits(62) + 1
+        self.here[origin].append(client)
+        self._names[client] = name
+        return client
+
+
+def _sent(poll: PollGroup) -> set[str]:
+    """The tags that a request names; without any, its date as `@seconds`."""
+    if poll.tags:
+        return {bare(tag) for tag in poll.tags.split(",")}
+    moment = http_date(poll.since)
+    return set() if moment is None else {f"@{moment.timestamp():.0f}"}
+
+
+def _holds(feed: ReaderFeed, sent: Iterable[str]) -> bool:
+    return feed.tag in sent or f"@{feed.seen_at:.0f}" in sent
+
+
+def _remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
+    """Keep a copy that went out; of many, the newest."""
+    feed.given = [*feed.given, list(copy)][-MOST_GIVEN:]

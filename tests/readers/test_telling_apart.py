@@ -1,0 +1,142 @@
+"""Readers told apart by what they send back: days of scripted readers against their own record."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from publisher.readers.report import make
+from tests.readers.polls import Counting
+from tests.readers.scripted import (
+    Reader,
+    World,
+    dated,
+    fixed_address,
+    forgetful,
+    polite,
+    pool,
+    punctual,
+    roaming,
+)
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
+GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+NEWSBOAT, NNW = "newsboat/2.30 (Linux x86_64)", "NetNewsWire (RSS Reader; https://netnewswire.com/)"
+FEEDLY = "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 42 subscribers; )"
+
+
+def office(count: int, header: bool = False, tick: float = 0) -> list[Reader]:
+    """Several readers of one program behind one address, begun within an hour."""
+    where = fixed_address("192.0.2.7")
+    return [polite(NEWSBOAT, where, 3.0 + 17.0 * number, header, tick) for number in range(count)]
+
+
+def verdicts(
+    counting: Counting, readers: list[Reader], days: float = 3.5
+) -> list[tuple[str, str, str]]:
+    """Program and verdict of each reader that the report has, the busiest first."""
+    world = World(counting)
+    world.run(readers, days)
+    with counting.site.database.read() as session:
+        values = make(session, world.now, 30, 15).to_dict()
+    assert values["totals"]["requests"] == len(world.log)
+    assert values["totals"]["bytes"] == sum(row[2] for row in world.log)
+    return [(row["agent"], row["verdict"], row["evidence"]) for row in values["readers"]]
+
+
+def test_element_and_header_are_both_obedience(counting: Counting) -> None:
+    """Who obeys the element, who obeys the header to the minute, and who is woken by cron."""
+    here = fixed_address
+    readers = [
+        polite("Element/1", here("192.0.2.1"), 1),
+        polite("Header/1", here("192.0.2.2"), 2, header=True),
+        polite("Cron/1", here("192.0.2.3"), 3, header=True, tick=5),
+        dated("Dated/1", here("192.0.2.4"), 4),
+        punctual("Hourly/1", here("192.0.2.5"), 5, 60),
+        punctual("Twenty/1", here("192.0.2.6"), 5, 20),
+    ]
+    found = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in found.items()} == {
+        "Element": "obedient", "Header": "obedient", "Cron": "obedient", "Dated": "obedient",
+        "Hourly": "fixed", "Twenty": "fixed",
+    }, found  # fmt: skip
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_three_polite_readers_behind_one_address(counting: Counting, header: bool) -> None:
+    """They are three polite ones, and no accusation."""
+    found = verdicts(counting, office(3, header))
+    assert [row[1] for row in found] == ["obedient"] * 3, found
+
+
+def test_three_hourly_readers_behind_one_address_are_three(counting: Counting) -> None:
+    """A rhythm of its own each; the median is an hour, not twenty minutes."""
+    where = fixed_address("192.0.2.7")
+    found = verdicts(counting, [punctual(NEWSBOAT, where, 20.0 * n, 60) for n in range(3)])
+    assert [row[1] for row in found] == ["fixed"] * 3, found
+    assert all("60 min" in row[2] for row in found), found
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_a_phone_whose_address_changes_is_one_reader(counting: Counting, header: bool) -> None:
+    """Alone, and among others of its program that stay at home."""
+    home = [polite(NNW, fixed_address(f"192.0.2.{n}"), 7.0 * n + 1, header) for n in range(4)]
+    phone = polite(NNW, roaming(random.Random(3), "198.51"), 11, header)
+    found = verdicts(counting, [*home, phone])
+    assert Counter(row[1] for row in found)["obedient"] == 5, found
+    assert len(found) <= 6, found
+
+
+def test_two_phones(counting: Counting) -> None:
+    """Two phones of one program, each with many addresses, are about two."""
+    rng = random.Random(4)
+    found = verdicts(counting, [polite(NNW, roaming(rng, "198.51"), 5.0 + 23 * n) for n in (0, 1)])
+    assert 2 <= len(found) <= 4, found
+    assert "fixed" not in {row[1] for row in found}, found
+
+
+def test_an_aggregator_is_one_program_with_its_subscribers_once(counting: Counting) -> None:
+    """Every 30 minutes from five addresses: 30 minutes, 42 subscribers."""
+    found = verdicts(counting, [punctual(FEEDLY, pool("203.0.113", 5), 1, 30)])
+    assert [row[:2] for row in found] == [("Feedly", "fixed")]
+    assert "30 min" in found[0][2]
+
+
+def test_careless_and_forgetful_readers_stay_one_each(counting: Counting) -> None:
+    """No validators, or always the first tag: one row each, whatever the feed does."""
+    readers = [
+        punctual("Careless/1", fixed_address("192.0.2.1"), 1, 60, tags=False),
+        forgetful("Forgetful/1", fixed_address("192.0.2.2"), 2, 60),
+        punctual("Hurried/1", fixed_address("192.0.2.3"), 2, 4, tags=False),
+    ]
+    found = {row[0]: row[1] for row in verdicts(counting, readers)}
+    assert found == {"Careless": "unconditional", "Forgetful": "fixed", "Hurried": "abusive"}
+
+
+def test_others_are_classes_of_their_own(counting: Counting) -> None:
+    """Checks with HEAD, a person's browser, a search engine and a monitor are not judged."""
+    readers = [
+        punctual("Checker/1", fixed_address("192.0.2.1"), 1, 60, tags=False, method="HEAD"),
+        punctual(FIREFOX, fixed_address("192.0.2.2"), 2, 300, tags=False),
+        punctual(GOOGLEBOT, pool("66.249.66", 9), 3, 120, tags=False),
+        punctual("UptimeRobot/2.0", fixed_address("192.0.2.4"), 4, 5, tags=False),
+        polite("newsboat/2.30", fixed_address("192.0.2.5"), 5),
+    ]
+    world = World(counting)
+    world.run(readers, 3)
+    with counting.site.database.read() as session:
+        values = make(session, world.now, 30, 15).to_dict()
+    kinds = {row["agent"]: (row["kind"], row["verdict"]) for row in values["readers"]}
+    assert kinds == {
+        "Checker": ("HEAD only", "too-few"),
+        "Firefox": ("browser", "too-few"),
+        "Googlebot": ("search engine", "too-few"),
+        "UptimeRobot": ("monitor", "too-few"),
+        "newsboat": ("reader", "obedient"),
+    }
+    head = next(row for row in values["readers"] if row["agent"] == "Checker")
+    assert "nothing went out" in head["evidence"]
+    assert values["totals"]["readers"] == 1
+    assert values["totals"]["full"] == sum(
+        status == 200 and method == "GET" for _, status, _, method in world.log
+    )
