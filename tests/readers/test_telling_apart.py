@@ -34,7 +34,7 @@ def office(count: int, header: bool = False, tick: float = 0) -> list[Reader]:
 def verdicts(
     counting: Counting, readers: list[Reader], days: float = 3.5
 ) -> list[tuple[str, str, str]]:
-    """Program and verdict of each reader that the report has, the busiest first."""
+    """Program, verdict and evidence of each reader in the report, the busiest first."""
     world = World(counting)
     world.run(readers, days)
     with counting.site.database.read() as session:
