@@ -52,7 +52,7 @@ NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAM
 
 # Each library and who may know it: a module, or a room with all in it.
 OWNERS = {
-    "PIL": ["blog.pictures", "demo"],
+    "PIL": ["blog.cards", "blog.pictures", "demo"],
     "aiohttp": [
         "base.net", "river.decoding", "river.fetch", "river.hosts", "river.lenient_http",
     ],

@@ -18,6 +18,7 @@ from publisher.readers.counter import PollCounter, Polls
 from publisher.web import (
     assets,
     blog,
+    cards,
     failures,
     favicon,
     feeds,
@@ -57,6 +58,7 @@ _ADDRESSES = (
     assets,
     auth,
     blog,
+    cards,
     endpoints,
     favicon,
     feeds,

@@ -10,6 +10,7 @@ from publisher.base.links import parse_links
 from publisher.blog import media
 from publisher.blog.markdown import render
 from publisher.blog.safe_html import MORE, sanitise
+from publisher.web.cards import card_address
 from publisher.web.rendering import settings
 from publisher.web.style import style_address, theme_colours
 
@@ -23,6 +24,7 @@ def prepare(app: Flask) -> None:
         theme_colours=theme_colours,
         leads_here=leads_here,
         logo=logo,
+        card_address=card_address,
     )
     app.jinja_env.filters.update(
         links=parse_links,

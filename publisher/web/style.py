@@ -44,6 +44,17 @@ def theme_colours(look: str) -> tuple[str, str]:
     return papers[0], papers[1]
 
 
+@lru_cache(maxsize=8)
+def card_colours(chosen: Settings) -> tuple[str, str, str]:
+    """Paper, ink and accent of the look in its light form."""
+    text = _look(chosen.look) or _file("base.css")
+    paper, ink, accent = (
+        re.findall(rf"--{name}: (#[0-9a-f]{{3,6}})\b", text)[0]
+        for name in ("paper", "ink", "accent")
+    )
+    return paper, ink, readable(chosen.accent or accent, paper)
+
+
 def _sheet(chosen: Settings) -> str:
     own = chosen.css if chosen.css_on == "on" else ""
     return _assembled(chosen.look, chosen.accent, own)

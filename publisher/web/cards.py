@@ -1,0 +1,64 @@
+"""`/cards/<post>-<hash>.png`: the picture of a post that has none, made once and kept."""
+
+from pathlib import Path
+from threading import Lock
+
+from flask import Blueprint, Response, redirect, send_file
+from werkzeug.wrappers import Response as AnyResponse
+
+from publisher.base.errors import NotFound
+from publisher.base.whole_files import whole_file
+from publisher.blog import cards, published
+from publisher.blog.cards import Card
+from publisher.storage.tables.blog import Post
+from publisher.web.assets import YEAR_SECONDS
+from publisher.web.context import site
+from publisher.web.rendering import settings
+from publisher.web.style import card_colours
+
+blueprint = Blueprint("cards", __name__)
+
+_drawing = Lock()  # one at a time: a crawl of the whole site must not take every thread
+
+
+def card_address(post: Post) -> str:
+    """Where the card of a post is; "" where it has no title, or no font here could set it."""
+    if not cards.drawable(post.title):
+        return ""
+    return f"/cards/{post.id}-{_card(post).digest}.png"
+
+
+@blueprint.get("/cards/<int:post_id>-<digest>.png")
+def card(post_id: int, digest: str) -> AnyResponse:
+    """The card of a published post; from one of before, the way to the present one."""
+    with site().database.read() as db:
+        post = db.get(Post, post_id)
+        if post is None or not published.is_public(post) or not cards.drawable(post.title):
+            raise NotFound("there is no such picture")
+        wanted = _card(post)
+    if digest != wanted.digest:
+        return redirect(f"/cards/{post_id}-{wanted.digest}.png")
+    response: Response = send_file(_kept(post_id, wanted), mimetype="image/png", etag=digest)
+    response.headers["Cache-Control"] = f"public, max-age={YEAR_SECONDS}, immutable"
+    return response
+
+
+def _card(post: Post) -> Card:
+    return Card(post.title, settings().title, *card_colours(settings()))
+
+
+def _kept(post_id: int, wanted: Card) -> Path:
+    """The file of a card, made where it is missing; cards of before go."""
+    folder = site().environment.instance / "cards"
+    target = folder / f"{post_id}-{wanted.digest}.png"
+    if target.is_file():
+        return target
+    with _drawing:
+        if not target.is_file():
+            folder.mkdir(exist_ok=True)
+            drawn = cards.draw(wanted)
+            for old in folder.glob(f"{post_id}-*.png"):
+                old.unlink(missing_ok=True)
+            with whole_file(target) as file:
+                file.write(drawn)
+    return target
