@@ -5,8 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0009_readers_told_apart"
-down_revision = "0008_indieauth"
+revision = "0010_readers_told_apart"
+down_revision = "0009_river_requests"
 branch_labels = None
 depends_on = None
 
