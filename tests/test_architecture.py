@@ -322,6 +322,7 @@ def test_every_owner_exists() -> None:
 # One name in several rooms: the same thing, as a use-case, its page, its command, its tables.
 SAME_THING = {
     "backup": "a copy of the site, and its command",
+    "cards": "the picture of a post that has none, and its address",
     "doctor": "the checks of an installation, and their command",
     "export": "a blog written out, and its command",
     "serve": "a running site, and its command",
