@@ -259,23 +259,27 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     )
 
 
-def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
+def shortened_for(decision: Decision, post: datetime) -> Decision:
     """Shorten the ttl so that a copy read at any minute expires at most the smallest menu value
-    after the next scheduled post, and the headers so that it expires a minute after it."""
-    rule, at = decision.rule, decision.decided_at
+    after the scheduled `post`, and the headers so that it expires a minute after it."""
     if decision.expiries is not None:
         expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
         decision = replace(decision, expiries=expiries)
-    spare = int((post - decision.valid_until).total_seconds() // 60) + rule.menu.smallest
-    ttl = rule.menu.at_most(spare)
-    if ttl >= decision.ttl_minutes:
-        return decision
-    expected = 0.0
+    menu = decision.rule.menu
+    spare = int((post - decision.valid_until).total_seconds() // 60) + menu.smallest
+    return replace(decision, ttl_minutes=min(decision.ttl_minutes, menu.at_most(spare)))
+
+
+def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
+    """The decision shortened for the next scheduled post, with what it weighed."""
+    capped, rule, at = shortened_for(decision, post), decision.rule, decision.decided_at
+    if capped.ttl_minutes == decision.ttl_minutes:
+        return capped
+    expected, ttl = 0.0, capped.ttl_minutes
     if activity.last is not None:
         expected = Outlook(activity, at, rule).expected(at, at + timedelta(minutes=ttl))
     return replace(
-        decision,
-        ttl_minutes=ttl,
+        capped,
         reason_code="scheduled",
         expected_updates=expected,
         scheduled_at=post,
