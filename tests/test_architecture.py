@@ -63,6 +63,7 @@ OWNERS = {
     "dateutil": ["base.dates"],
     "defusedxml": [
         "exchange.importing.safe_xml", "feeds.validation", "river.first_look", "river.opml",
+        "web.xml_rpc.values",
     ],
     "feedgen": ["feeds.rss"],
     "feedparser": ["river.parse"],

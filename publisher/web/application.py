@@ -42,6 +42,7 @@ from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
 from publisher.web.readers import report, simulated
 from publisher.web.studio import login
+from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -74,6 +75,7 @@ _ADDRESSES = (
     simulated,
     studio,
     style,
+    xmlrpc,
 )
 
 csrf = CSRFProtect()

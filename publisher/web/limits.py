@@ -5,6 +5,7 @@ from publisher.blog.media import MAX_BYTES
 # The largest upload and its form around it; the form's own texts may be as long as a post.
 UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024
 TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in the worst case
+CALL_BYTES = 16 * 1024 * 1024  # a picture in base64 within a call, parsed before its token is seen
 FORM_BYTES, LOGIN_BYTES = 256 * 1024, 16 * 1024
 
 _BY_PREFIX = (
@@ -12,6 +13,7 @@ _BY_PREFIX = (
     ("/setup/", LOGIN_BYTES),
     ("/studio/media", UPLOAD_BYTES),
     ("/micropub", UPLOAD_BYTES),
+    ("/xmlrpc", CALL_BYTES),
     ("/studio/", TEXT_BYTES),
     ("/river/import", TEXT_BYTES),
 )

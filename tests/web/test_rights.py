@@ -51,7 +51,7 @@ TABLE: dict[tuple[str, str], str] = {
             "/indieauth/metadata", "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml",
             "/search", "/setup/<secret>",
             "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/studio/login",
-            "/subscribe", "/tags/<name>", "/tags/<tag>/rss.xml",
+            "/subscribe", "/tags/<name>", "/tags/<tag>/rss.xml", "/xmlrpc",
         )
     },
     ("GET", "/metrics"): "machine",
@@ -59,6 +59,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/<slug>"): "shown",
     ("GET", "/preview/<token>"): "link",
     ("POST", "/setup/<secret>"): "public",
+    ("POST", "/xmlrpc"): "public",  # who calls is said in the call (tests/web/xml_rpc)
     **{
         ("POST", f"/indieauth/{name}"): "public"  # the code or the token itself is looked at
         for name in ("auth", "token", "revoke")

@@ -43,8 +43,13 @@ def may_write(scope: str) -> ApiToken:
     """The token of this request, if it has `scope` and does not write too often."""
     token = authorised()
     check_scope(token, scope)
-    _pace().check(token.id, now())
+    count(token)
     return token
+
+
+def count(token: ApiToken) -> None:
+    """Count one change; TooMany when a token makes more of them than programs need."""
+    _pace().check(token.id, now())
 
 
 def check_scope(token: ApiToken, *scopes: str) -> None:

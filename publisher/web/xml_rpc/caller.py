@@ -1,0 +1,34 @@
+"""Who calls: a user name and a token in the place of the password, checked before anything else."""
+
+from publisher.base.errors import Forbidden
+from publisher.storage.tables.blog import ApiToken
+from publisher.web.context import bearer_of
+from publisher.web.micropub import access
+
+
+def who(name: object, password: object) -> ApiToken:
+    """The token in the password's place, if it is of the author `name`; Forbidden otherwise."""
+    token = bearer_of(str(password)[:200])
+    if token is None or token.author.name != str(name).strip():
+        raise Forbidden(
+            "name or token is wrong: the password here is a token, made on the account page"
+        )
+    return token
+
+
+def may_read(token: ApiToken) -> None:
+    """Forbidden unless the token was made for writing: reading is for editing."""
+    _held(token, "create", "update")
+
+
+def may(token: ApiToken, scope: str) -> None:
+    """Forbidden without `scope`; TooMany when it writes too often."""
+    _held(token, scope)
+    access.count(token)
+
+
+def _held(token: ApiToken, *scopes: str) -> None:
+    try:
+        access.check_scope(token, *scopes)
+    except access.Unauthorized as error:
+        raise Forbidden(str(error)) from error

@@ -1,0 +1,118 @@
+"""`/xmlrpc`: calls in, answers out; and `/xmlrpc?rsd`, by which editors find it."""
+
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import structlog
+from flask import Blueprint, Response, request
+
+from publisher.base.errors import InvalidInput, NotFound, PublisherError
+from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.blog import ApiToken
+from publisher.web.context import now, site
+from publisher.web.rendering import own_address
+from publisher.web.xml_rpc import caller, methods, values
+
+blueprint = Blueprint("xmlrpc", __name__)
+log = structlog.get_logger("xmlrpc")
+
+XML = "text/xml; charset=utf-8"
+Call = Callable[[ApiToken, list[Any]], Any]
+
+# Each method: where name and token stand among its parameters (the token follows the name), the
+# fewest parameters, and what it does with the rest. blogger.* begin with a key that nobody uses.
+METHODS: dict[str, tuple[int, int, Call]] = {
+    "blogger.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
+    "blogger.getUserInfo": (1, 3, lambda t, _: methods.user_info(t)),
+    "blogger.deletePost": (2, 4, lambda t, p: methods.delete(t, p[1])),
+    "metaWeblog.newPost": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "post")),
+    "metaWeblog.editPost": (1, 4, lambda t, p: methods.edit(t, p[0], p[3], _flag(p, 4))),
+    "metaWeblog.getPost": (1, 3, lambda t, p: methods.get(t, p[0])),
+    "metaWeblog.getRecentPosts": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p))),
+    "metaWeblog.getCategories": (1, 3, lambda t, _: methods.categories(t)),
+    "metaWeblog.newMediaObject": (1, 4, lambda t, p: methods.upload(t, p[3])),
+    "metaWeblog.deletePost": (2, 4, lambda t, p: methods.delete(t, p[1])),
+    "metaWeblog.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
+    "mt.getCategoryList": (1, 3, lambda t, _: methods.categories(t)),
+    "mt.getRecentPostTitles": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p))),
+    "mt.getPostCategories": (1, 3, lambda t, p: methods.post_categories(t, p[0])),
+    "mt.setPostCategories": (1, 4, lambda t, p: methods.set_post_categories(t, p[0], p[3])),
+    "mt.publishPost": (1, 3, lambda t, p: methods.edit(t, p[0], {}, True)),
+    "wp.getUsersBlogs": (0, 2, lambda t, _: methods.users_blogs(t)),
+    "wp.getAuthors": (1, 3, lambda t, _: methods.authors(t)),
+    "wp.getCategories": (1, 3, lambda t, _: methods.categories(t)),
+    "wp.getTags": (1, 3, lambda t, _: methods.categories(t)),
+    "wp.newCategory": (1, 4, lambda _, p: str(p[3].get("name", "")) if _is_struct(p[3]) else ""),
+    "wp.uploadFile": (1, 4, lambda t, p: methods.upload(t, p[3])),
+    "wp.newPage": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "page")),
+    "wp.editPage": (2, 5, lambda t, p: methods.edit(t, p[1], p[4], _flag(p, 5))),
+    "wp.deletePage": (1, 4, lambda t, p: methods.delete(t, p[3])),
+    "wp.getPage": (2, 4, lambda t, p: methods.get(t, p[1])),
+    "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p), "page")),
+    "wp.getPageList": (1, 3, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
+}  # fmt: skip
+# Asked without a name.
+OPEN: dict[str, Callable[[], Any]] = {
+    "system.listMethods": lambda: sorted([*METHODS, *OPEN]),
+    "mt.supportedMethods": lambda: sorted([*METHODS, *OPEN]),
+    "mt.supportedTextFilters": lambda: [{"key": "markdown", "label": "Markdown"}],
+}
+_CHANGES = ("new", "edit", "delete", "set", "publish")
+
+
+@blueprint.post("/xmlrpc")
+def call() -> Response:
+    """One call; whatever goes wrong is a fault in words, with the status 200 of the standard."""
+    try:
+        name, parameters = values.read_call(request.get_data(cache=False))
+        body = values.answer(_called(name, parameters))
+    except PublisherError as error:
+        body = values.fault(error.http_status, str(error))
+    return Response(body, content_type=XML)
+
+
+@blueprint.get("/xmlrpc")
+def discovery() -> Response:
+    """Really Simple Discovery: which interfaces there are, and where."""
+    address = quoteattr(f"{own_address()}/xmlrpc")
+    interfaces = "\n".join(
+        f'<api name="{name}" blogID="1" preferred="{"true" if name == "MetaWeblog" else "false"}"'
+        f" apiLink={address}/>"
+        for name in ("MetaWeblog", "MovableType", "Blogger")
+    )
+    body = (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        '<rsd version="1.0" xmlns="http://archipelago.phrasewise.com/rsd"><service>\n'
+        f"<engineName>Publisher</engineName>\n<homePageLink>{own_address()}/</homePageLink>\n"
+        f"<apis>\n{interfaces}\n</apis>\n</service></rsd>\n"
+    )
+    return Response(body, content_type="application/rsd+xml; charset=utf-8")
+
+
+def _called(name: str, parameters: list[Any]) -> Any:
+    if name in OPEN:
+        return OPEN[name]()
+    if name not in METHODS:
+        raise NotFound(f"there is no method {name!r}")
+    place, fewest, do = METHODS[name]
+    if len(parameters) < fewest:
+        raise InvalidInput(f"{name} needs {fewest} parameters")
+    token = caller.who(parameters[place], parameters[place + 1])
+    answer = do(token, parameters)
+    if name.partition(".")[2].startswith(_CHANGES):
+        rebuild(site(), now())
+    return answer
+
+
+def _flag(parameters: list[Any], place: int) -> bool:
+    """Whether to publish; where it is left out, yes."""
+    return bool(parameters[place]) if len(parameters) > place else True
+
+
+def _count(parameters: list[Any]) -> object:
+    return parameters[3] if len(parameters) > 3 else None
+
+
+def _is_struct(value: object) -> bool:
+    return isinstance(value, dict)

@@ -1,0 +1,148 @@
+"""A MetaWeblog struct and a post's content, each made from the other.
+
+The same blog is offered twice, as HTML and as Markdown: what a program shows and sends is its
+`Form`, and the numbers of posts carry it ("m12"), so that no text is taken for what it is not. A
+text that comes back as it was given changes nothing, whichever form it was given in.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Literal
+from xmlrpc.client import DateTime  # nosec - a date that is written
+
+from publisher.base.dates import parse_instant
+from publisher.base.errors import InvalidInput, NotFound
+from publisher.blog import posts
+from publisher.blog.content import Content, checked
+from publisher.blog.media import PREFIX
+from publisher.storage.tables.blog import Post, PostKind, SourceFormat
+
+Form = Literal["html", "markdown"]
+BLOGS: dict[str, Form] = {"1": "html", "markdown": "markdown"}
+_MARK = {"html": "", "markdown": "m"}
+Struct = Mapping[str, Any]
+_FIELDS = (
+    ("title", "title"),
+    ("mt_excerpt", "summary"),
+    ("wp_slug", "slug"),
+    ("mt_basename", "slug"),
+)
+
+
+def form_of(blog_id: object) -> Form:
+    """What the blog with this id is written in; any other id is the first blog's."""
+    return BLOGS.get(str(blog_id), "html")
+
+
+def number(post: Post, form: Form) -> str:
+    """How a program knows a post."""
+    return f"{_MARK[form]}{post.id}"
+
+
+def known_by(post_id: object) -> tuple[int, Form]:
+    """The post and the form that `number` said; NotFound for what it never said."""
+    text = str(post_id).strip()
+    form: Form = "markdown" if text.startswith("m") else "html"
+    digits = text.removeprefix("m")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 12):
+        raise NotFound(f"there is no post {text[:40]!r}")
+    return int(digits), form
+
+
+def to_content(
+    struct: Struct, form: Form, site_url: str, kind: PostKind, before: tuple[Post, Content] | None
+) -> Content:
+    """The content that a struct means; what it does not name stays as it is in `before`."""
+    post, value = before or (None, Content(kind=kind))
+    texts: dict[str, Any] = {
+        field: _text(struct, name)
+        for name, field in _FIELDS
+        if name in struct and (field != "slug" or struct[name])
+    }
+    value = replace(value, **texts)
+    if "categories" in struct or "mt_keywords" in struct:
+        value = replace(value, tags=_tags(struct))
+    if "description" in struct:
+        source = _text(struct, "description")
+        if more := _text(struct, "mt_text_more"):
+            source = f"{source}\n\n{more}"
+        if post is None or _plain(source) != _plain(_shown(post, form, site_url)):
+            written: SourceFormat = "markdown" if struct.get("mt_convert_breaks") == "markdown" \
+                else form  # fmt: skip
+            value = replace(value, source=_local(source, site_url), source_format=written)
+    return checked(value)
+
+
+def to_struct(
+    post: Post, value: Content, form: Form, site_url: str, zone: tzinfo
+) -> dict[str, Any]:
+    """A post as programs read it, with the names that each of the families expects."""
+    moment = post.published_at or post.scheduled_at or post.changed_at
+    address = site_url + posts.path(post)
+    numbered = number(post, form)
+    return {
+        "postid": numbered,
+        "page_id": numbered,
+        "title": value.title,
+        "description": _shown(post, form, site_url),
+        "link": address,
+        "permaLink": address,
+        "categories": list(value.tags),
+        "mt_keywords": ", ".join(value.tags),
+        "mt_excerpt": value.summary,
+        "mt_text_more": "",
+        "mt_convert_breaks": "markdown" if form == "markdown" else "0",
+        "mt_allow_comments": 0,
+        "mt_allow_pings": 0,
+        "wp_slug": value.slug,
+        "mt_basename": value.slug,
+        "dateCreated": DateTime(moment.astimezone(zone).replace(tzinfo=None)),
+        "date_created_gmt": DateTime(moment.astimezone(UTC).replace(tzinfo=None)),
+        "post_status": {"published": "publish", "scheduled": "future"}.get(post.status, "draft"),
+        "userid": str(post.author_id or ""),
+    }
+
+
+def moment(struct: Struct, zone: tzinfo) -> datetime | None:
+    """When the post is dated, if the struct says it; without an offset it is the blog's time."""
+    for name, usual in (("date_created_gmt", UTC), ("dateCreated", zone)):
+        if text := str(struct.get(name) or "").strip():
+            return parse_instant(text, usual)
+    return None
+
+
+def _shown(post: Post, form: Form, site_url: str) -> str:
+    """The text in a program's form, pictures with their whole address."""
+    text = post.source if form == "markdown" or post.source_format == "html" else post.html
+    return text.replace(f'"{PREFIX}', f'"{site_url}{PREFIX}').replace(
+        f"({PREFIX}", f"({site_url}{PREFIX}"
+    ).replace(f"<{PREFIX}", f"<{site_url}{PREFIX}")  # fmt: skip
+
+
+def _local(text: str, site_url: str) -> str:
+    """The reverse: our own files by their path, so that they move with the site."""
+    for mark in '"', "(", "<":
+        text = text.replace(f"{mark}{site_url}{PREFIX}", f"{mark}{PREFIX}")
+    return text
+
+
+def _plain(text: str) -> str:
+    """A text without what programs change about it on the way: line ends and outer space."""
+    return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").strip().split("\n"))
+
+
+def _tags(struct: Struct) -> tuple[str, ...]:
+    named = struct.get("categories") or []
+    if not isinstance(named, list):
+        raise InvalidInput("categories: a list of names is needed")
+    keywords = _text(struct, "mt_keywords").split(",")
+    found = [str(one).strip() for one in [*named, *keywords]]
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def _text(struct: Struct, name: str) -> str:
+    value = struct.get(name, "")
+    if isinstance(value, (dict, list, bytes)):
+        raise InvalidInput(f"{name}: text is needed")
+    return "" if value is None else str(value)

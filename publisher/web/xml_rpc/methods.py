@@ -1,0 +1,209 @@
+"""The calls: each takes what the standard that named it gives it, and answers what that expects.
+
+What a program publishes is in the feed when the call returns: there is no undo window.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import InvalidInput, NotFound
+from publisher.blog import media, overview, permissions, posts
+from publisher.blog.published import is_public
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import ApiToken, Post, PostKind
+from publisher.web.context import now, site
+from publisher.web.rendering import own_address
+from publisher.web.xml_rpc import caller, entries
+from publisher.web.xml_rpc.entries import Form, Struct
+
+MOST_POSTS = 100
+Method = Callable[..., Any]
+
+
+def users_blogs(token: ApiToken) -> list[dict[str, Any]]:
+    """The blog, once in HTML and once in Markdown."""
+    title = _settings_title()
+    return [
+        {
+            "blogid": blog_id,
+            "blogName": title if form == "html" else f"{title} (Markdown)",
+            "url": f"{own_address()}/",
+            "xmlrpc": f"{own_address()}/xmlrpc",
+            "isAdmin": permissions.is_admin(token.author),
+        }
+        for blog_id, form in entries.BLOGS.items()
+    ]
+
+
+def user_info(token: ApiToken) -> dict[str, str]:
+    """Who calls."""
+    person = token.author
+    return {
+        "userid": str(person.id),
+        "nickname": person.display_name,
+        "firstname": "",
+        "lastname": "",
+        "email": "",
+        "url": f"{own_address()}/authors/{person.name}",
+    }
+
+
+def authors(token: ApiToken) -> list[dict[str, str]]:
+    """The caller alone: a post cannot be given away."""
+    person = token.author
+    return [{"user_id": str(person.id), "user_login": person.name,
+             "display_name": person.display_name}]  # fmt: skip
+
+
+def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: PostKind) -> str:
+    """A new post or page; its number."""
+    caller.may(token, "create")
+    form, fields = entries.form_of(blog_id), _struct(struct)
+    with site().database.write() as db:
+        value = entries.to_content(fields, form, own_address(), kind, None)
+        moment = entries.moment(fields, _zone(db))
+        post = posts.create(db, value, token.author_id, now())
+        if _wanted(fields, publish):
+            posts.publish(db, post, moment or now(), now())
+        return entries.number(post, form)
+
+
+def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) -> bool:
+    """Change a post; publishing a draft is a change too."""
+    caller.may(token, "update")
+    number, form = entries.known_by(post_id)
+    fields = _struct(struct)
+    with site().database.write() as db:
+        post = _own(db, token, number)
+        value = entries.to_content(
+            fields, form, own_address(), post.kind, (post, posts.content(db, post))
+        )
+        version = post.version
+        posts.save(db, post.id, value, version, token.author_id, now())
+        _move(db, post, fields, _wanted(fields, publish), post.version != version)
+    return True
+
+
+def delete(token: ApiToken, post_id: object) -> bool:
+    """Delete a post; the studio can bring it back."""
+    caller.may(token, "delete")
+    with site().database.write() as db:
+        posts.delete(db, _own(db, token, entries.known_by(post_id)[0]), now())
+    return True
+
+
+def get(token: ApiToken, post_id: object) -> dict[str, Any]:
+    """One post or page, to be edited."""
+    caller.may_read(token)
+    number, form = entries.known_by(post_id)
+    with site().database.read() as db:
+        return _shown(db, _own(db, token, number), form)
+
+
+def recent(
+    token: ApiToken, blog_id: object, count: object = 10, kind: PostKind = "post"
+) -> list[dict[str, Any]]:
+    """The newest posts (or pages) that the caller may change, drafts among them."""
+    caller.may_read(token)
+    wanted = count if isinstance(count, int) else 10
+    with site().database.read() as db:
+        whose = None if permissions.is_admin(token.author) else token.author_id
+        among = overview.Filter(kind=kind, author_id=whose)
+        rows = list(overview.walk(db, among, max(1, min(wanted, MOST_POSTS))))
+        form = entries.form_of(blog_id)
+        return [_shown(db, posts.get(db, row.id), form) for row in rows]
+
+
+def categories(token: ApiToken) -> list[dict[str, Any]]:
+    """The tags, under all the names that programs look for."""
+    caller.may_read(token)
+    with site().database.read() as db:
+        names = permissions.tags_seen(db, token.author)
+    return [
+        {"categoryId": name, "categoryName": name, "description": name, "title": name, "name": name,
+         "parentId": "0", "htmlUrl": "", "rssUrl": "", "tag_id": name, "slug": name}
+        for name in names
+    ]  # fmt: skip
+
+
+def post_categories(token: ApiToken, post_id: object) -> list[dict[str, Any]]:
+    """The tags of one post."""
+    names = get(token, post_id)["categories"]
+    return [{"categoryId": name, "categoryName": name, "isPrimary": False} for name in names]
+
+
+def set_post_categories(token: ApiToken, post_id: object, wanted: Any) -> bool:
+    """Replace the tags of one post; they are named by `categoryId`, which is the name here."""
+    rows = wanted if isinstance(wanted, list) else []
+    names = [str(row.get("categoryId", "")) for row in rows if isinstance(row, dict)]
+    number, _ = entries.known_by(post_id)
+    with site().database.read() as db:
+        published = is_public(_own(db, token, number))
+    return edit(token, post_id, {"categories": names}, published)
+
+
+def upload(token: ApiToken, struct: Any) -> dict[str, str]:
+    """Keep a picture or a sound; its address."""
+    caller.may(token, "media")
+    fields = _struct(struct)
+    if not isinstance(fields.get("bits"), bytes):
+        raise InvalidInput("bits: the file as base64 is needed")
+    accepted = media.accept(fields["bits"])
+    media.store(site().environment.media, accepted)
+    name = str(fields.get("name") or "")
+    with site().database.write() as db:
+        row = media.record(db, accepted, name.rpartition("/")[2], token.author_id, now())
+    url = own_address() + accepted.path
+    return {"id": str(row.id), "file": name, "url": url, "type": accepted.content_type}
+
+
+def _move(db: Session, post: Post, fields: Struct, publish: bool, saved: bool) -> None:
+    """Follow a change of state or date; `saved` says that the text has changed too."""
+    moment = entries.moment(fields, _zone(db))
+    if is_public(post):
+        if not publish:
+            raise InvalidInput("a published post stays published; it can be deleted")
+        shown = (post.published_at or now()).replace(microsecond=0)
+        if moment is not None and moment != shown:
+            posts.redate(db, post, moment, now(), counted=not saved)
+        return
+    if post.status == "scheduled":
+        posts.unschedule(db, post)
+    if publish:
+        posts.publish(db, post, moment or now(), now())
+
+
+def _own(db: Session, token: ApiToken, number: int) -> Post:
+    """The post, if the caller may change it; one that is not there for them is not there."""
+    post = db.get(Post, number)
+    if post is None or post.status == "deleted" or not permissions.may_see(token.author, post):
+        raise NotFound(f"there is no post {number}")
+    return permissions.required(token.author, post)
+
+
+def _shown(db: Session, post: Post, form: Form) -> dict[str, Any]:
+    return entries.to_struct(post, posts.content(db, post), form, own_address(), _zone(db))
+
+
+def _wanted(fields: Struct, publish: object) -> bool:
+    """Whether it shall be public: a state in the struct counts more than the flag."""
+    status = fields.get("post_status") or fields.get("page_status")
+    return bool(publish) and status not in ("draft", "pending", "private")
+
+
+def _struct(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInput("a struct is needed")
+    return value
+
+
+def _zone(db: Session) -> ZoneInfo:
+    return load_settings(db).zone
+
+
+def _settings_title() -> str:
+    with site().database.read() as db:
+        return load_settings(db).title
