@@ -345,7 +345,7 @@ SAME_THING = {
     "search": "the search, and its page",
     "settings": "the settings, and their page",
     "sitemap": "the addresses for search engines, and the document with them",
-    "tags": "tags, and the page of one",
+    "tags": "tags, the page of one, and the author's list of them",
     "stamp": "a feed file that gets its ttl, and the command",
     "text": "text without markup, and a text of the demonstration",
     "timelines": "update histories, and the command line's ways to name them",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from publisher.base.text import clean
-from publisher.blog.slugs import slugify
+from publisher.blog.slugs import slugify, tag_slug
 
 MAX_TAG = 60
 
@@ -171,7 +171,7 @@ class Tags(Field):
         by_slug: dict[str, str] = {}
         for name in value:
             line = " ".join(clean(name).replace(",", " ").split())
-            if slug := slugify(line):
+            if slug := tag_slug(line):
                 by_slug.setdefault(slug, line)
         return tuple(by_slug.values())
 
@@ -227,7 +227,7 @@ class Tags(Field):
 
 def slugs(names: Iterable[str]) -> set[str]:
     """What tells tags apart."""
-    return {slugify(name) for name in names}
+    return {tag_slug(name) for name in names}
 
 
 def with_newlines(text: str) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from publisher.base.text import clean, first_words, shorten
 from publisher.blog import autosave, search
 from publisher.blog.content import PROSE
-from publisher.blog.slugs import slugify
+from publisher.blog.slugs import tag_slug
 from publisher.storage.tables.blog import (
     STATUSES,
     Author,
@@ -131,8 +131,8 @@ def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
         query = query.where(Post.kind == "page" if wanted.kind == "page" else Post.kind != "page")
     if wanted.author_id is not None:
         query = query.where(Post.author_id == wanted.author_id)
-    if slugify(wanted.tag):
-        query = query.where(_tagged(session, slugify(wanted.tag)))
+    if tag_slug(wanted.tag):
+        query = query.where(_tagged(session, tag_slug(wanted.tag)))
     if wanted.words.strip():
         query = query.where(Post.id.in_(_hits(session, clean(wanted.words))))
     return query

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
-from publisher.blog.slugs import slugify
+from publisher.blog.slugs import tag_slug
 from publisher.storage.tables.blog import (
     STATUSES,
     Author,
@@ -18,6 +18,7 @@ from publisher.storage.tables.blog import (
     PostTag,
     Redirect,
     Tag,
+    TagRedirect,
 )
 
 PUBLISHED: PostStatus = "published"
@@ -94,8 +95,12 @@ def has_sound(session: Session) -> bool:
 
 
 def tag_called(session: Session, name: str) -> Tag:
-    """The tag whose slug is `name`; NotFound when there is none with a published post."""
-    tag = session.scalar(select(Tag).where(Tag.slug == slugify(name)))
+    """The tag whose slug is or was `name`; NotFound when there is none."""
+    slug = tag_slug(name)
+    tag = session.scalar(select(Tag).where(Tag.slug == slug))
+    if tag is None:
+        former = select(Tag).join(TagRedirect, TagRedirect.tag_id == Tag.id)
+        tag = session.scalar(former.where(TagRedirect.slug == slug))
     if tag is None:
         raise NotFound("there is no such tag")
     return tag

@@ -42,6 +42,14 @@ def slugify(text: str) -> str:
     return slug
 
 
+def tag_slug(name: str) -> str:
+    """What tells tags apart: a slug in which the signs of c++, c# and .net count as words."""
+    spoken = re.sub(r"(?<=\w)\++", lambda signs: " plus " * len(signs[0]), name)
+    spoken = re.sub(r"(?<=\w)#(?!\w)", " sharp ", spoken)
+    spoken = re.sub(r"(?:^|(?<=\s))\.(?=\w)", "dot ", spoken)
+    return slugify(spoken)
+
+
 def slug_from(title: str, source: str) -> str:
     """From the title, for a titleless note from its first words; empty when nothing is usable."""
     return slugify(title or " ".join(_spoken(source[:2000]).split()[:8]))

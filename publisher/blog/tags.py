@@ -1,14 +1,19 @@
 """Tags: which post has which, and when a tag's list of published posts last changed."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from publisher.base.errors import FieldErrors, NotFound
+from publisher.base.text import clean
+from publisher.blog.content_fields import MAX_TAG
 from publisher.blog.published import is_listed
-from publisher.blog.slugs import slugify
-from publisher.storage.tables.blog import Post, PostTag, Tag
+from publisher.blog.slugs import tag_slug
+from publisher.storage import content_serial
+from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect
 
 
 def assign(session: Session, post: Post, names: Iterable[str], now: datetime) -> None:
@@ -25,11 +30,14 @@ def assign_all(
     session: Session, rows: Iterable[tuple[int, Iterable[str], datetime | None]], now: datetime
 ) -> None:
     """Give many posts that have none their tags: number, names, date of those readers can see."""
-    links = [(post_id, slugify(n), n, shown_at) for post_id, names, shown_at in rows for n in names]
+    links = [
+        (post_id, tag_slug(n), n, shown_at) for post_id, names, shown_at in rows for n in names
+    ]
     ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
     missing = {slug: name for _, slug, name, _ in reversed(links) if slug not in ids}
     for slug, name in missing.items():
         session.add(Tag(slug=slug, name=name, changed_at=now))
+        _forget_redirect(session, slug)
     session.flush()
     ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
     pairs = {(post_id, ids[slug]): shown_at for post_id, slug, _, shown_at in links}
@@ -75,11 +83,104 @@ def names_of(session: Session, post_id: int) -> tuple[str, ...]:
     return tuple(session.scalars(query.where(PostTag.post_id == post_id).order_by(Tag.slug)))
 
 
+@dataclass(frozen=True)
+class Used:
+    """A tag and how much it is used: `shown` posts that readers see, `posts` with drafts."""
+
+    id: int
+    name: str
+    slug: str
+    shown: int
+    posts: int
+
+
+def used(session: Session) -> list[Used]:
+    """All tags, by name; those of deleted posts alone have no posts."""
+    alive = func.count(Post.id)
+    query = (
+        select(Tag.id, Tag.name, Tag.slug, func.count(PostTag.published_at), alive)
+        .outerjoin(PostTag, PostTag.tag_id == Tag.id)
+        .outerjoin(Post, and_(Post.id == PostTag.post_id, Post.status != "deleted"))
+        .group_by(Tag.id, Tag.name, Tag.slug)
+        .order_by(Tag.slug)
+    )
+    return [Used(*row) for row in session.execute(query)]
+
+
+def get(session: Session, tag_id: int) -> Tag:
+    """The tag with this number; NotFound when there is none."""
+    tag = session.get(Tag, tag_id)
+    if tag is None:
+        raise NotFound("there is no such tag")
+    return tag
+
+
+def rename(session: Session, tag: Tag, name: str, now: datetime) -> Tag | None:
+    """Give a tag another name; its old address leads to the new one.
+
+    Returns the other tag where the name is that of another: nothing is changed then (see `merge`).
+    Raises FieldErrors for a name that cannot be.
+    """
+    line = " ".join(clean(name).replace(",", " ").split())
+    slug = tag_slug(line)
+    if not slug or len(line) > MAX_TAG:
+        raise FieldErrors(
+            {"name": f"a tag has letters or digits, and at most {MAX_TAG} characters"}
+        )
+    other = session.scalar(select(Tag).where(Tag.slug == slug, Tag.id != tag.id))
+    if other is not None:
+        return other
+    if slug != tag.slug:
+        _lead(session, tag.slug, tag)
+        _forget_redirect(session, slug)
+    tag.slug, tag.name = slug, line
+    _changed(session, tag, now)
+    return None
+
+
+def merge(session: Session, tag: Tag, into: Tag, now: datetime) -> None:
+    """Give all posts of `tag` the tag `into` instead; the address of `tag` leads there."""
+    both = select(PostTag.post_id).where(PostTag.tag_id == into.id)
+    session.execute(delete(PostTag).where(PostTag.tag_id == tag.id, PostTag.post_id.in_(both)))
+    session.execute(update(PostTag).where(PostTag.tag_id == tag.id).values(tag_id=into.id))
+    session.execute(update(TagRedirect).where(TagRedirect.tag_id == tag.id).values(tag_id=into.id))
+    slug = tag.slug
+    session.delete(tag)
+    session.flush()
+    _lead(session, slug, into)
+    _changed(session, into, now)
+
+
+def remove(session: Session, tag: Tag, now: datetime) -> None:
+    """Take a tag off all posts that have it."""
+    session.execute(delete(PostTag).where(PostTag.tag_id == tag.id))
+    session.execute(delete(TagRedirect).where(TagRedirect.tag_id == tag.id))
+    session.delete(tag)
+    content_serial.grow(session)
+    session.flush()
+
+
+def _changed(session: Session, tag: Tag, now: datetime) -> None:
+    """The feeds name tags: they are made anew; that is no update of any post."""
+    tag.changed_at = max(now, tag.changed_at)
+    content_serial.grow(session)
+    session.flush()
+
+
+def _lead(session: Session, slug: str, tag: Tag) -> None:
+    session.merge(TagRedirect(slug=slug, tag_id=tag.id))
+
+
+def _forget_redirect(session: Session, slug: str) -> None:
+    session.execute(delete(TagRedirect).where(TagRedirect.slug == slug))
+
+
 def _find_or_add(session: Session, name: str, now: datetime) -> Tag:
-    slug = slugify(name)
+    slug = tag_slug(name)
     tag = session.scalar(select(Tag).where(Tag.slug == slug))
     if tag is None:
         tag = Tag(slug=slug, name=name, changed_at=now)
         session.add(tag)
+        _forget_redirect(session, slug)
         session.flush()
     return tag

@@ -4,7 +4,9 @@ from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound, StorageUnavailable
+from publisher.blog import published
 from publisher.publishing.rebuild import RSS
+from publisher.web.context import site
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -21,6 +23,10 @@ def not_held() -> Response:
 
 
 @blueprint.get("/tags/<tag>/rss.xml")
-def no_such_tag(tag: str) -> str:
-    """Reached only when the tag has no published post."""
-    raise NotFound(f"no post has the tag {tag!r}")
+def not_this_tag(tag: str) -> Response:
+    """Reached only when no published post has the tag: from a name of before, the way to it."""
+    with site().database.read() as db:
+        found = published.tag_called(db, tag)
+        if found.slug == tag or not published.with_tag(db, found, 1):
+            raise NotFound(f"no post has the tag {tag!r}")
+    return redirect(f"/tags/{found.slug}/rss.xml", 301)

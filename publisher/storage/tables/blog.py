@@ -194,6 +194,14 @@ class Tag(Base):
     changed_at: Mapped[datetime]
 
 
+class TagRedirect(Base):
+    """An address that a tag had before it was renamed or merged, and the tag it leads to now."""
+
+    __tablename__ = "tag_redirects"
+    slug: Mapped[str] = mapped_column(primary_key=True)
+    tag_id: Mapped[int] = mapped_column(ForeignKey("tags.id", ondelete="CASCADE"), index=True)
+
+
 class PostTag(Base):
     """Which post has which tag.
 

@@ -1,9 +1,11 @@
 """`/tags/<tag>`: the posts of one tag."""
 
-from flask import Blueprint
+from flask import Blueprint, redirect
+from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound
 from publisher.blog import published
+from publisher.blog.slugs import tag_slug
 from publisher.web.blog.post_list import post_list
 from publisher.web.context import site
 
@@ -11,12 +13,14 @@ blueprint = Blueprint("tags", __name__)
 
 
 @blueprint.get("/tags/<name>", strict_slashes=False)
-def tag(name: str) -> str:
-    """The posts of one tag."""
+def tag(name: str) -> str | Response:
+    """The posts of one tag; from a name that it had before, the way to it."""
     with site().database.read() as db:
         found = published.tag_called(db, name)
         if not published.with_tag(db, found, 1):
             raise NotFound("there is no such tag")  # a draft's tags are nobody's business
+        if found.slug != tag_slug(name):
+            return redirect(f"/tags/{found.slug}", 301)
         return post_list(
             db,
             "blog/tag.html",

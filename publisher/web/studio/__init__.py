@@ -21,6 +21,7 @@ from publisher.web.studio import (
     preview,
     revisions,
     settings,
+    tags,
 )
 
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
@@ -39,5 +40,6 @@ for module in (
     settings,
     look,
     navigation,
+    tags,
 ):
     blueprint.register_blueprint(module.blueprint)

@@ -96,6 +96,7 @@ def show(
             preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
+            known_tags=permissions.tags_seen(db, me()),
             opened=forms.civil(now(), settings().zone),
         )
 

@@ -5,6 +5,7 @@ import { bindKeys } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { Recovery, forgetDone } from "./recovery.js";
+import { bindTags } from "./tags.js";
 import { bindUndo } from "./undo.js";
 
 const form = document.getElementById("editor");
@@ -18,6 +19,7 @@ const wide = matchMedia("(min-width: 70rem)");
 forgetDone(form.dataset.author);
 bindUndo();
 bindKeys(area);
+bindTags(form.elements.tags);
 
 const recovery = new Recovery(form);
 const address = () => `/studio/autosave/${form.dataset.post}`;

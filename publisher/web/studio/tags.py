@@ -1,0 +1,77 @@
+"""`/studio/tags`: the tags, how often each is used; rename, merge, take off; for admins."""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+
+from publisher.base.errors import FieldErrors
+from publisher.blog import permissions, tags
+from publisher.web.context import admin_required, login_required, me, now, site
+from publisher.web.studio import shared
+
+blueprint = Blueprint("tags", __name__)
+
+
+@blueprint.get("/tags")
+@login_required
+def page() -> str:
+    """All tags."""
+    return _page()
+
+
+@blueprint.post("/tags/<int:tag_id>")
+@admin_required
+def rename(tag_id: int) -> Any:
+    """Another name; where another tag has it, the question whether to merge the two."""
+    typed = request.form.get("name", "")
+    try:
+        with site().database.write() as db:
+            tag = tags.get(db, tag_id)
+            before = tag.name
+            other = tags.rename(db, tag, typed, now())
+    except FieldErrors as error:
+        return _page(problem=error.fields["name"], wrong=tag_id, typed=typed), error.http_status
+    if other is not None:
+        return _page(merging=tag_id, into=other.id)
+    shared.feeds_changed()
+    flash(f"{before} is called {typed.strip()} now. Its old address leads to the new one.", "done")
+    return redirect(url_for(".page"))
+
+
+@blueprint.post("/tags/<int:tag_id>/merge")
+@admin_required
+def merge(tag_id: int) -> Any:
+    """Make one tag of two."""
+    into = request.form.get("into", "")
+    with site().database.write() as db:
+        tag = tags.get(db, tag_id)
+        target = tags.get(db, int(into) if into.isdecimal() and len(into) < 10 else 0)
+        words = f"{tag.name} is part of {target.name} now. Its old address leads there."
+        if tag.id != target.id:
+            tags.merge(db, tag, target, now())
+    shared.feeds_changed()
+    flash(words, "done")
+    return redirect(url_for(".page"))
+
+
+@blueprint.post("/tags/<int:tag_id>/remove")
+@admin_required
+def remove(tag_id: int) -> Any:
+    """Take a tag off all posts."""
+    with site().database.write() as db:
+        tag = tags.get(db, tag_id)
+        name = tag.name
+        tags.remove(db, tag, now())
+    shared.feeds_changed()
+    flash(f"No post has the tag {name} any more.", "done")
+    return redirect(url_for(".page"))
+
+
+def _page(**state: Any) -> str:
+    with site().database.read() as db:
+        found = tags.used(db)
+        if not permissions.is_admin(me()):
+            seen = set(permissions.tags_seen(db, me()))
+            found = [tag for tag in found if tag.name in seen]
+    by_id = {tag.id: tag for tag in found}
+    return render_template("studio/tags.html", tags=found, by_id=by_id, **state)

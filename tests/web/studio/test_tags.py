@@ -1,0 +1,123 @@
+"""Tags in the studio: counted, renamed, merged, removed; what led to them still does."""
+
+import re
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import text
+
+from publisher.blog.slugs import tag_slug
+from publisher.installation import Site
+from publisher.publishing.rebuild import rebuild
+from publisher.storage.schema import MIGRATIONS
+from tests.factories import make_author, make_post
+from tests.web.studio.browser import Browser, the_post
+
+
+def row(page: str, name: str) -> tuple[int, list[int]]:
+    """A tag's number, and its two counts."""
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    found = next(one for one in rows if f'value="{name}"' in one)
+    number = re.search(r'action="/studio/tags/(\d+)"', found)
+    assert number
+    return int(number[1]), [int(n) for n in re.findall(r'class="number">(?:<a[^>]*>)?(\d+)', found)]
+
+
+def titles(browser: Browser, slug: str) -> list[str]:
+    return re.findall(r'class="u-url" href="[^"]*">([^<]+)</a></h2>', browser.get(f"/tags/{slug}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("C", "c"), ("C++", "c-plus-plus"), ("c#", "c-sharp"), (".NET", "dot-net"),
+     ("#Travel", "travel"), ("Rock & Roll", "rock-roll"), ("F# music", "f-sharp-music"),
+     ("a+b", "a-plus-b"), ("+1", "1"), ("東京", "東京"), ("++", "")],
+)  # fmt: skip
+def test_signs_that_count(name: str, slug: str) -> None:
+    """Languages with signs in their names have addresses of their own; other signs are dropped."""
+    assert tag_slug(name) == slug
+    assert tag_slug(slug) == slug
+
+
+def test_rename_and_merge(ada: Browser, site: Site) -> None:
+    """Posts keep together what was put together; old addresses and feeds lead on, through both."""
+    make_post(site, "x", title="One", tags=["walks", "c++"])
+    make_post(site, "x", title="Two", tags=["walking"])
+    make_post(site, "x", title="Both", tags=["walks", "Walking", "c"])
+    rebuild(site, site.clock())
+    page = ada.get("/studio/tags")
+    walks, counts = row(page, "walks")
+    assert counts == [2, 2]
+    assert row(page, "c++")[0] != row(page, "c")[0]
+    assert titles(ada, "c-plus-plus") == ["One"]
+    assert titles(ada, "c") == ["Both"]
+
+    assert ada.post(f"/studio/tags/{walks}", name="Strolls, long").status_code == 302
+    assert titles(ada, "strolls-long") == ["Both", "One"]
+    assert ada.client.get("/tags/walks").location == "/tags/strolls-long"
+    assert ada.client.get("/tags/walks/rss.xml").location == "/tags/strolls-long/rss.xml"
+    assert "<category>Strolls long</category>" in ada.client.get("/rss.xml").text
+
+    walking, _ = row(ada.get("/studio/tags"), "walking")
+    asked = ada.post(f"/studio/tags/{walks}", name="WALKING")
+    assert "There is a tag <strong>walking</strong> already, on 2 posts." in asked.text
+    assert titles(ada, "strolls-long") == ["Both", "One"]
+    ada.post(f"/studio/tags/{walks}/merge", into=str(walking))
+    assert titles(ada, "walking") == ["Both", "Two", "One"]
+    for old in ("walks", "strolls-long"):
+        answer = ada.client.get(f"/tags/{old}")
+        assert (answer.status_code, answer.location) == (301, "/tags/walking")
+    assert row(ada.get("/studio/tags"), "walking")[1] == [3, 3]
+    assert the_post(site).version == 1
+
+    make_post(site, "x", title="Anew", tags=["walks"])  # the name is free again
+    assert titles(ada, "walks") == ["Anew"]
+
+    ada.post(f"/studio/tags/{walking}/remove")
+    assert ada.client.get("/tags/walking").status_code == 404
+    assert ada.client.get("/tags/strolls-long").status_code == 404
+
+
+def test_bad_names_and_rights(ada: Browser, site: Site) -> None:
+    """A name without a letter is refused beside its field; authors see tags and change none."""
+    make_post(site, "x", tags=["walks"])
+    number, _ = row(ada.get("/studio/tags"), "walks")
+    for name in ("", "++", "x" * 61):
+        answer = ada.post(f"/studio/tags/{number}", name=name)
+        assert answer.status_code == 422
+        assert "letters or digits" in answer.text.lower()
+    for into in ("", "99", "x", "9" * 30):
+        assert ada.post(f"/studio/tags/{number}/merge", into=into).status_code == 404
+    assert ada.post("/studio/tags/99", name="x").status_code == 404
+    make_author(site, "bob")
+    ada.post("/studio/logout")
+    ada.log_in("bob")
+    assert "walks" in ada.get("/studio/tags")
+    assert "Rename" not in ada.get("/studio/tags")
+    assert ada.post(f"/studio/tags/{number}", name="x").status_code == 403
+
+
+def test_the_editor_knows_the_tags(ada: Browser, site: Site) -> None:
+    """Those that somebody may see are offered."""
+    make_post(site, "x", tags=["walks", "c++"])
+    assert '<option value="c++"><option value="walks">' in ada.get("/studio/posts/new")
+
+
+def test_older_tags_are_told_apart(site: Site) -> None:
+    """The migration gives "c++" its own address where "c" was; the old address leads there."""
+    make_post(site, "x", tags=["c++", "plain"])
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    with site.database.engine.execution_options(immediate=True).begin() as connection:
+        connection.execute(text("DROP TABLE tag_redirects"))
+        connection.execute(text("UPDATE tags SET slug = 'c' WHERE name = 'c++'"))
+        connection.execute(
+            text("UPDATE alembic_version SET version_num = '0010_readers_told_apart'")
+        )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0011_tag_addresses")
+        rows = connection.execute(text("SELECT slug FROM tags ORDER BY slug")).scalars().all()
+        assert rows == ["c-plus-plus", "plain"]
+        assert connection.execute(text("SELECT slug FROM tag_redirects")).scalars().all() == ["c"]
