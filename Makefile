@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test check format bench demo wheels lock clean
+.PHONY: help run install simulator test check format bench demo wheels lock fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -61,6 +61,9 @@ simulator: $(SIMULATOR) ## what `publisher simulate` needs besides
 
 test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped, with the reason
 	@$(BIN)/python -m pytest -n auto
+
+fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
+	@$(BIN)/python -m tests.fuzz
 
 check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
 	@$(BIN)/ruff check .

@@ -37,13 +37,23 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
     if _YEAR_ZERO.search(text):
         raise InvalidInput(f"there is no year 0: {text[:60]!r}")
     try:
-        moment = parser.parse(text.strip(), tzinfos=_RFC822_ZONES)
+        moment = parser.parse(text.strip(), tzinfos=_zone)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone)
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError, TypeError) as error:
         raise InvalidInput(f"not a date: {text[:60]!r}") from error
     return _known_year(moment, text)
+
+
+def _zone(name: str | None, offset_seconds: int | None) -> tzinfo | None:
+    """The zone that a date names; None, as if it named none, for letters that mean nothing.
+
+    Never what this machine calls its own zone.
+    """
+    if name in _RFC822_ZONES:
+        return _RFC822_ZONES[name]
+    return None if offset_seconds is None else tz.tzoffset(name, offset_seconds)
 
 
 def _known_year(moment: datetime, text: str) -> datetime:

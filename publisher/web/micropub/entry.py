@@ -41,7 +41,7 @@ def from_form(fields: Iterable[tuple[str, str]]) -> Properties:
     """The properties of form fields; `category[]` and `category` are the same."""
     properties: Properties = {}
     for name, value in fields:
-        if name.removesuffix("[]") not in _COMMANDS:
+        if name and name.removesuffix("[]") not in _COMMANDS:
             properties.setdefault(name.removesuffix("[]"), []).append(value)
     for name in [name for name in properties if name.startswith("content[")]:
         format_ = name[len("content[") :].removesuffix("]")

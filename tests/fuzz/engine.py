@@ -1,0 +1,38 @@
+"""Runs inputs against a target and says, so that it can be repeated, what went wrong."""
+
+import random
+import time
+from collections.abc import Iterator
+
+from tests.fuzz.mutations import mutated
+from tests.fuzz.targets import Target
+
+LONGEST_SECONDS = 1.0  # of this thread's processor time: the machine may be busy
+
+
+class Fell(AssertionError):
+    """An input that broke its reader, or held it up."""
+
+
+def run(name: str, target: Target, seed: int) -> Iterator[bytes]:
+    """For ever: one input after the other, each yielded after it was read well. Raises Fell."""
+    rng = random.Random(f"{name}:{seed}")
+    for number, sample in enumerate(target.samples):
+        _try(target, sample, f"{name}, sample {number}")
+    count = 0
+    while True:
+        data = mutated(target.samples, rng)
+        count += 1
+        _try(target, data, f"{name}, seed {seed}, input {count}")
+        yield data
+
+
+def _try(target: Target, data: bytes, where: str) -> None:
+    begun = time.thread_time()
+    try:
+        target.read(data)
+    except Exception as error:
+        raise Fell(f"{where}: {error!r:.500}\n{data!r}") from error
+    seconds = time.thread_time() - begun
+    if seconds > LONGEST_SECONDS:
+        raise Fell(f"{where}: {seconds:.1f} s\n{data!r}")

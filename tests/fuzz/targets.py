@@ -1,0 +1,141 @@
+"""Everything that reads what strangers send: by name, samples and a function that takes bytes.
+
+A target refuses with one of our own errors or answers below 500. Whatever else it raises is a bug.
+"""
+
+import io
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from urllib.parse import quote_from_bytes
+
+from flask.testing import FlaskClient
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from publisher.base.errors import PublisherError
+from publisher.blog import markdown, search
+from publisher.exchange.importing import formats, preparation
+from publisher.exchange.importing.sources import Document
+from publisher.installation import Site
+from publisher.publishing.rebuild import rebuild
+from publisher.river import opml
+from publisher.river.http_hints import asked_to_wait_seconds, header_hints
+from publisher.river.parse import parse_document
+from publisher.simulator.timelines import read_timeline
+from tests.conftest import MONDAY_MORNING
+from tests.fuzz import samples
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fuzzed: real samples of what it reads, and the reader."""
+
+    samples: tuple[bytes, ...]
+    read: Callable[[bytes], object]
+
+
+def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """`read`, where refusing with one of our errors is an answer."""
+
+    def tolerant(data: bytes) -> None:
+        with suppress(PublisherError):
+            read(data)
+
+    return tolerant
+
+
+def _markdown(data: bytes) -> object:
+    return markdown.render(data.decode("utf-8", "replace")[: markdown.SHORT])
+
+
+def _river(data: bytes) -> object:
+    return parse_document(data, "application/xml", "https://a.example/feed")
+
+
+def _imported(data: bytes) -> object:
+    batch = formats.read(Document("a file", io.BytesIO(data)), None, UTC)
+    return preparation.ready(batch, MONDAY_MORNING)
+
+
+def _front_matter(data: bytes) -> object:
+    batch = formats.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
+    return preparation.ready(batch, MONDAY_MORNING)
+
+
+def _timeline(data: bytes) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes(data)
+        return read_timeline(path)
+
+
+def _answer_headers(data: bytes) -> object:
+    lines = data.decode("latin-1").splitlines()
+    headers = {line.partition(":")[0].lower(): line.partition(":")[2].strip() for line in lines}
+    header_hints(headers, MONDAY_MORNING)
+    return [asked_to_wait_seconds(status, headers, MONDAY_MORNING) for status in (200, 429)]
+
+
+FILES = {
+    "markdown": Target(samples.MARKDOWN, refusing(_markdown)),
+    "river": Target(samples.FEEDS, refusing(_river)),
+    "import": Target(samples.FEEDS + samples.WXR, refusing(_imported)),
+    "front-matter": Target(samples.FRONT_MATTER, refusing(_front_matter)),
+    "csv": Target(samples.CSV, refusing(_timeline)),
+    "opml": Target(samples.OPML, refusing(opml.read_opml)),
+    "json-feed": Target(samples.JSON_FEEDS, refusing(_river)),
+    "answer-headers": Target(samples.ANSWER_HEADERS, refusing(_answer_headers)),
+}
+
+
+def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
+    """What reaches a site over HTTP; `token` may do everything for the site's author."""
+    rebuild(site, site.clock())
+    bearer = [("Authorization", f"Bearer {token}")]
+
+    def send(builder: EnvironBuilder, **headers: str) -> None:
+        environ = builder.get_environ() | {"wsgi.url_scheme": "https"} | headers
+        body, status, _ = run_wsgi_app(client.application, environ, buffered=True)
+        assert int(status[:3]) < 500, (status, b"".join(body)[-2_000:])
+        builder.close()
+
+    def micropub(kind: str) -> Callable[[bytes], object]:
+        return lambda data: send(
+            EnvironBuilder("/micropub", method="POST", data=data, headers=bearer, content_type=kind)
+        )
+
+    def query(path: str, headers: list[tuple[str, str]]) -> Callable[[bytes], object]:
+        def ask(data: bytes) -> None:
+            asked = quote_from_bytes(data, safe="=&+%")
+            send(EnvironBuilder(path, query_string=asked, headers=headers))
+
+        return ask
+
+    def head(path: str, *names: str) -> Callable[[bytes], object]:
+        def ask(data: bytes) -> None:
+            values = data.decode("latin-1").replace("\r", "").split("\n")
+            named = {f"HTTP_{name}": value for name, value in zip(names, values, strict=False)}
+            send(EnvironBuilder(path), **named)
+
+        return ask
+
+    def searched(data: bytes) -> None:
+        with site.database.read() as db:
+            search.find(db, data.decode("utf-8", "replace"))
+
+    form = "application/x-www-form-urlencoded"
+    conditions = ("IF_NONE_MATCH", "IF_MODIFIED_SINCE", "IF_MATCH", "RANGE", "ACCEPT_ENCODING")
+    return {
+        "micropub-json": Target(samples.MICROPUB_JSON, micropub("application/json")),
+        "micropub-form": Target(samples.MICROPUB_FORMS, micropub(form)),
+        "micropub-parts": Target(samples.MULTIPART, micropub("multipart/form-data; boundary=x")),
+        "micropub-query": Target(samples.MICROPUB_QUERIES, query("/micropub", bearer)),
+        "search-query": Target(samples.SEARCHES, query("/search", [])),
+        "search-words": Target(samples.SEARCHES, refusing(searched)),
+        "cookie": Target(samples.COOKIES, head("/studio/", "COOKIE", "USER_AGENT", "ACCEPT")),
+        "conditional": Target(samples.CONDITIONS, head("/rss.xml", *conditions)),
+        "forwarded": Target(samples.FORWARDED, head("/", "HOST", "X_FORWARDED_FOR", "ORIGIN")),
+    }
