@@ -10,7 +10,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.cli.parameters import echo_json, json_option, site
 
-COLUMNS = ("agent", "a day", "every", "told", "cond.", "304", "kB", "subs", "verdict")
+COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
 CSV_COLUMNS = (
     "agent", "version", "requests", "requests_per_day", "median_interval_minutes", "told_minutes",
     "conditional_share", "not_modified_share", "bytes", "subscribers", "verdict", "evidence",
@@ -82,23 +82,26 @@ def _lines(values: dict[str, Any]) -> list[str]:
     rows = [COLUMNS, *(_row(reader) for reader in values["readers"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     totals, delays = values["totals"], values["delays"]
-    lines = [
-        "  ".join(
+    lines = []
+    for number, row in enumerate(rows):
+        cells = (
             cell.ljust(width) if column in (0, len(COLUMNS) - 1) else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+        )
+        lines.append("  ".join(cells).rstrip())
+        if number:
+            lines.append(f"    {values['readers'][number - 1]['evidence']}")
+    people = f" for {totals['people']} people" if totals["subscribers"] else ""
     lines += [
         "",
         (
-            f"{totals['requests']} requests by {totals['readers']} readers since"
+            f"{totals['requests']} requests by {totals['readers']} readers{people} since"
             f" {format_rfc3339(values['from'])}, {_kilobytes(totals['bytes'])} kB sent"
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"
             f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip;"
-            f" {totals['avoided_against_fixed_15']} polls of obedient readers against fixed 15 min,"
+            f" {totals['avoided_against_fixed_15']} polls of polite readers against fixed 15 min,"
             f" {totals['avoided_against_fixed_60']} against 60"
         ),
         (
@@ -129,8 +132,15 @@ def _row(reader: dict[str, Any]) -> tuple[str, ...]:
         f"{reader['not_modified_share']:.0%}",
         _kilobytes(reader["bytes"]),
         (">" if reader["subscribers_capped"] else "") + str(reader["subscribers"] or "-"),
-        reader["verdict"],
+        _words(reader),
     )
+
+
+def _words(reader: dict[str, Any]) -> str:
+    from publisher.readers.verdicts import ABUSIVE, WORDS
+
+    judged = reader["kind"] == "reader" or reader["verdict"] == ABUSIVE
+    return WORDS[reader["verdict"]] if judged else str(reader["kind"])
 
 
 def _minutes(value: float | None) -> str:

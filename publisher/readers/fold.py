@@ -170,6 +170,8 @@ class _Folding:
         given, key = poll.document, (made.client, document)
         feed, tag = self._readers.feeds.get(key), given.tag(at)
         max_age = given.max_age(at, poll.tags, poll.status)
+        news = feed is not None and given.modified > feed.seen_at
+        self._arrivals.count(at, poll, news)
         if feed is None:
             day.first += poll.method != "HEAD"
             foreign = bool(poll.tags or poll.since) or poll.status == 304
@@ -182,7 +184,6 @@ class _Folding:
             feed.given = [*feed.given, [at, given.ttl_minutes, max_age, given.modified, tag]]
             return
         count_interval(day, feed, at, self._smallest)
-        self._arrivals.count(at, poll, given.modified > feed.seen_at)
         self._news.count(feed, at, poll)
         feed.returned = feed.returned or feed.tag in _bare_tags(poll.tags) or poll.status == 304
         feed.rhythm = max(at - feed.last_at, 0.0)

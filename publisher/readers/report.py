@@ -5,7 +5,7 @@ reader, however many polls there were.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -29,7 +29,10 @@ FIXED_MINUTES = (15, 60)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One reader's part of the report; `sums.spans` are filled for the readers that are shown."""
+    """One reader's part of the report; `sums.spans` are filled for the readers that are shown.
+
+    `kind`: a feed reader, browser, search engine, monitor, or HEAD only; `verdict`: a name.
+    """
 
     client: int
     agent: str
@@ -38,19 +41,9 @@ class Reader:
     subscribers: int
     subscribers_capped: bool
     days: float
+    kind: str
+    verdict: str
     sums: ReaderSums
-
-    @property
-    def kind(self) -> str:
-        """What it is: a feed reader, a browser, a search engine, a monitor, checks with HEAD."""
-        if self.sums.heads and self.sums.heads == self.sums.requests:
-            return verdicts.HEAD_ONLY
-        return parse_agent(self.text).kind
-
-    @property
-    def verdict(self) -> str:
-        """One of `verdicts.VERDICTS`."""
-        return verdicts.name_of(self.sums, self.kind)
 
     def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
         """The reader's row as `publisher readers --json` has it."""
@@ -165,11 +158,15 @@ class PostDelay:
 
 
 def make(
-    session: Session, now: datetime, days: int, smallest_ttl_minutes: int, most: int | None = None
+    session: Session,
+    now: datetime,
+    days: int,
+    smallest_ttl_minutes: int,
+    shown: Callable[[list[Reader]], list[Reader]] = list,
 ) -> Report:
     """The report over the last `days` days and the part of the day before them.
 
-    Median and told ttl are worked out for the `most` busiest readers, by default for all.
+    Median and told ttl are worked out for the readers that `shown` picks, by default for all.
     """
     first_day = int((now - timedelta(days=days)).timestamp() // DAY_SECONDS)
     begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)
@@ -179,7 +176,7 @@ def make(
     )
     readers = [reader for reader in everybody if reader.client != NOBODY]
     nobody = [reader.sums for reader in everybody if reader.client == NOBODY]
-    _fill_spans(session, readers[:most], first_day)
+    _fill_spans(session, shown(readers), first_day)
     lost = session.get(Meta, LOST)
     return Report(
         begin=begin,
@@ -245,6 +242,9 @@ def _reader(row: Any, begin: float) -> Reader:
     seen = (row.last_at - max(row.first_at, begin)) / DAY_SECONDS
     sums = ReaderSums(**{name: getattr(row, name) for name in COUNTS})
     sums.told = told_sum(told_from_text(row.told), told_from_text(row.told_before or ""), -1)
+    kind: str = parse_agent(row.agent).kind
+    if sums.heads and sums.heads == sums.requests:
+        kind = verdicts.HEAD_ONLY
     return Reader(
         client=row.client,
         agent=row.name,
@@ -253,6 +253,8 @@ def _reader(row: Any, begin: float) -> Reader:
         subscribers=row.subscribers,
         subscribers_capped=row.subscribers_capped,
         days=max(seen, 1.0),
+        kind=kind,
+        verdict=verdicts.name_of(sums, kind),
         sums=sums,
     )
 

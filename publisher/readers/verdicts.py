@@ -9,6 +9,14 @@ from publisher.readers.sums import ReaderSums, Told
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
+# The same as people say it; the names above stand in the JSON.
+WORDS = {
+    OBEDIENT: "polite",
+    FIXED: "keeps its own time",
+    UNCONDITIONAL: "ignores what it fetched",
+    ABUSIVE: "abusive",
+    TOO_FEW: "too little known",
+}
 
 HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
 
@@ -71,6 +79,11 @@ def median_minutes(values: Counter[int]) -> float | None:
     """The median of counted seconds, in minutes."""
     median = quantile(values, 0.5)
     return None if median is None else round(median / 60.0, 1)
+
+
+def mean_interval(sums: ReaderSums) -> str:
+    """The mean interval in words."""
+    return _length(sums.interval_seconds / max(sums.intervals, 1))
 
 
 def intervals(spans: Spans) -> Counter[int]:

@@ -1,4 +1,4 @@
-"""The readers page and the dashboard in a real browser: accessible, and no wider than a phone."""
+"""The readers page and the feed's room in a real browser: accessible, and no wider than a phone."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -26,7 +26,7 @@ def test_reports_are_accessible_and_fit_a_phone(
         counting.poll(at, agent=f"{'Long' * 40}/1.0 (7 subscribers)")
     counting.fold()
     page = log_in(browse("/", scheme=scheme, width=390))
-    for path, words in (("/readers", "Who reads"), ("/studio/", "The last seven days")):
+    for path, words in (("/readers", "Who reads"), ("/studio/feed", "The last seven days")):
         page.goto(path)
         assert words in page.content()
         assert violations(page) == []

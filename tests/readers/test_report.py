@@ -126,7 +126,7 @@ def test_command_prints_a_table(counting: Counting, clock: FakeClock, run: CliRu
     counting.counter.flush()
     output = run.invoke(cli, ["readers"]).stdout
     assert "Good 1.2" in output
-    assert "122 requests by 2 readers since 2024-02-27T00:00:00Z, 25 kB sent" in output
+    assert "122 requests by 2 readers for 8 people since 2024-02-27T00:00:00Z, 25 kB sent" in output
 
 
 def test_readers_are_chosen_and_totals_stay(

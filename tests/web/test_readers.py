@@ -1,4 +1,4 @@
-"""The readers report and the dashboard, as an author sees them."""
+"""The readers report and the feed's room, as an author sees them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -13,11 +13,12 @@ from publisher.base.environment import Environment, Network
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
+from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import ReaderClient
 from publisher.web.application import create_app
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
-from tests.readers.polls import NOT_MODIFIED, Counting
+from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
 MARKUP = "Evil/1.0 <script>alert(1)</script> \x01\x02 (9999999999 subscribers)"
 
@@ -60,7 +61,7 @@ def test_polls_of_the_real_front_reach_the_page(
     page = author.get("/readers").text
     assert "Hourly" in page
     assert "2.1" in page
-    assert "unconditional" in page
+    assert "ignores what it fetched" in page
     assert "0 % of 7 repeated requests" in page
 
 
@@ -107,21 +108,22 @@ def test_bad_days_are_refused(author: FlaskClient, days: str) -> None:
 def test_an_empty_site_has_a_page(author: FlaskClient) -> None:
     """Before the first poll and the first build, both pages say so."""
     assert "Nobody has fetched a feed" in author.get("/readers").text
-    assert "has not been built yet" in author.get("/studio/").text
+    assert "has not been built yet" in author.get("/studio/feed").text
 
 
-def test_the_dashboard_shows_ttl_week_and_health(
+def test_the_feed_s_room_says_first_that_all_is_well(
     author: FlaskClient, site: Site, clock: FakeClock
 ) -> None:
-    """The studio's first page says why the ttl is what it is, and how the documents are."""
+    """Then why the ttl is what it is, the week and the documents; when one is due, that."""
     make_post(site)
     rebuild(site, clock())
-    page = author.get("/studio/").text
-    assert "Readers are told to come back in 15 minutes" in page
+    page = author.get("/studio/feed").text
+    assert "The feed is valid and up to date" in page
     assert "Why 15 minutes" in page
     assert "The last seven days" in page
     assert "/atom.xml" in page
-    assert "Every rule of the feed doctor is kept" in page
+    clock.forward(hours=1)
+    assert "Its next version is due" in author.get("/studio/feed").text
 
 
 def test_erasing_is_for_admins_and_leaves_nothing(
@@ -138,3 +140,57 @@ def test_erasing_is_for_admins_and_leaves_nothing(
     assert author.post("/readers/erase").location == "/readers"
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(ReaderClient)) == 0
+
+
+def test_readers_are_grouped_by_program_with_what_can_be_done(
+    counting: Counting, author: FlaskClient, clock: FakeClock
+) -> None:
+    """A phone's screen of programs; a chosen one shows its readers, whom to ask, what to write."""
+    hourly = "Hourly/1.0 (+https://hourly.example/bot)"
+    for step in range(12):
+        at = clock() + timedelta(minutes=60 * step)
+        for number in range(30):
+            counting.poll(at, agent=hourly, address=f"192.0.2.{number}")
+        for number in range(12):
+            agent = f"Other{number}/1"
+            counting.poll(at, NOT_MODIFIED, agent=agent, if_none_match='W/"one"')
+    counting.fold()
+    clock.forward(hours=12)
+    page = author.get("/readers").text
+    assert "30 readers: 30 ignores what it fetched" in page
+    assert page.count("<article") <= 8 * 4
+    assert "All 30 readers with Hourly" in page
+    assert "5 more programs" in page
+    assert page.count("<svg") >= 3
+    one = author.get("/readers?program=Hourly").text
+    assert one.count("<article") == 30
+    assert "https://hourly.example/bot" in one
+    assert "Hello, Hourly 1.0 fetches https://blog.example/rss.xml whole each time" in one
+    chosen = author.get("/readers?verdict=fixed").text
+    assert "Hourly" not in chosen[chosen.index("Who reads") : chosen.index("Over time")]
+    assert author.get("/readers?verdict=nice").status_code == 400
+
+
+def test_push_is_measured(
+    counting: Counting, author: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """Who came within a minute of a ping, and brought news home, is said by hub and cloud."""
+    old = FakeDocument(last_modified=clock() - timedelta(hours=1))
+    new = FakeDocument(etag='W/"two"', last_modified=clock())
+    for agent in ("Pushed/1", "Late/1"):
+        counting.poll(clock() - timedelta(minutes=5), document=old, agent=agent)
+    with site.database.write() as session:
+        for protocol, target in (("websub", "https://hub.example/"), ("rsscloud", "https://c.e/")):
+            session.add(
+                Delivery(
+                    protocol=protocol, target=target, topic="t", created_at=clock(),
+                    delivered_at=clock(), attempts=1, answer="200",
+                )
+            )  # fmt: skip
+    for seconds, agent in ((1, "PubSubHubbub hub"), (9, "Pushed/1"), (90, "Late/1")):
+        counting.poll(clock() + timedelta(seconds=seconds), document=new, agent=agent)
+    counting.fold()
+    clock.forward(minutes=5)
+    page = author.get("/readers").text
+    assert "push worked: 9 s. After 1 of 1 ping somebody came within a minute, 1 fetch" in page
+    assert "push worked: 1 s" in page

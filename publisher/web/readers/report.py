@@ -1,54 +1,93 @@
 """`/readers`: who reads, how they poll, what the ttl is worth; and how to erase it all."""
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.errors import InvalidInput
+from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
-from publisher.readers.report import make
-from publisher.readers.verdicts import VERDICTS
+from publisher.readers.advice import Advice, advise
+from publisher.readers.program_chart import chart
+from publisher.readers.programs import Program, by_program
+from publisher.readers.push_arrivals import results
+from publisher.readers.report import Reader, make
+from publisher.readers.verdicts import VERDICTS, WORDS
 from publisher.settings import load_settings
 from publisher.web.context import admin_required, login_required, now, site
-from publisher.web.dashboard import Dashboard, dashboard
 
 blueprint = Blueprint("readers", __name__)
 
-SHOWN, DAYS = 100, (1, 7, 30)
+DAYS = (1, 7, 30)
+PROGRAMS, OF_EACH, OF_ONE = 8, 4, 60  # shown at once; readers of each program, of a chosen one
 MEANING = {
-    "obedient": "comes back when the ttl is over",
-    "fixed": "keeps an interval of its own",
+    "obedient": "comes back when the feed asks it to",
+    "fixed": "comes at intervals of its own",
     "unconditional": "fetches the whole document every time",
-    "abusive": "comes faster than the smallest ttl, without validators",
-    "too-few": "has not come often enough to tell",
+    "abusive": "comes faster than the feed ever asks, without validators",
+    "too-few": "has not come often enough to tell, or cannot be told apart",
 }
 
 
-@blueprint.app_template_global("readers_dashboard")
-def current_dashboard() -> Dashboard:
-    """The dashboard of this moment, for the page that includes it."""
-    with site().database.read() as session:
-        return dashboard(session, now())
+@dataclass(frozen=True)
+class Shown:
+    """What the visitor chose to see: all where empty."""
+
+    days: int
+    program: str
+    verdict: str
+
+    def matches(self, reader: Reader) -> bool:
+        """Whether a reader is wanted."""
+        return self.program in ("", reader.agent) and self.verdict in ("", reader.verdict)
+
+    def readers(self, everybody: list[Reader]) -> list[Reader]:
+        """The readers that are shown with all their figures."""
+        wanted = [reader for reader in everybody if self.matches(reader)]
+        if self.program:
+            return wanted[:OF_ONE]
+        groups = islice(by_program(wanted), PROGRAMS)
+        return [reader for program in groups for reader in program.readers[:OF_EACH]]
 
 
 @blueprint.get("/readers")
 @login_required
 def report() -> str:
-    """The readers of the last days."""
-    days = _days(request.args.get("days", "7"))
+    """The readers of the last days, by program."""
+    shown = Shown(
+        _days(request.args.get("days", "7")),
+        request.args.get("program", "")[:100],
+        _verdict(request.args.get("verdict", "")),
+    )
+    feed_url = site().site_url + ADDRESSES[RSS]
     with site().database.read() as session:
         settings = load_settings(session)
-        found = make(session, now(), days, settings.rule.menu.smallest, SHOWN)
-        shown = [reader.to_dict(found.smallest_ttl_minutes) for reader in found.readers[:SHOWN]]
+        found = make(session, now(), shown.days, settings.rule.menu.smallest, shown.readers)
+        groups = by_program(reader for reader in found.readers if shown.matches(reader))
+        full = {id(reader) for reader in shown.readers(found.readers)}
+
+        def rows(program: Program) -> list[tuple[dict[str, Any], Advice]]:
+            return [
+                (reader.to_dict(found.smallest_ttl_minutes), advise(reader, feed_url))
+                for reader in program.readers
+                if id(reader) in full
+            ]
+
         return render_template(
             "readers/report.html",
-            report=found,
-            readers=shown,
+            shown=shown,
+            programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
+            more_programs=groups[PROGRAMS:],
             totals=found.totals(),
             delays=found.delay_summary(),
-            days=days,
+            chart=chart(session, found.begin, found.end, shown.program),
+            push=results(session, found.begin),
+            fairness=settings.fairness,
             choices=DAYS,
             verdicts=VERDICTS,
+            words=WORDS,
             meaning=MEANING,
             privacy=retention.privacy_text(settings.readers_days),
         )
@@ -68,3 +107,9 @@ def _days(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= 400):
         raise InvalidInput("the number of days is a whole number from 1 to 400")
     return int(text)
+
+
+def _verdict(text: str) -> str:
+    if text and text not in VERDICTS:
+        raise InvalidInput(f"there is no such verdict; known are {', '.join(VERDICTS)}")
+    return text

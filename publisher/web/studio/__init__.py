@@ -9,6 +9,7 @@ from flask import Blueprint
 from publisher.web.studio import (
     account,
     autosave,
+    feed,
     first_steps,
     home,
     look,
@@ -27,6 +28,7 @@ from publisher.web.studio import (
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 for module in (
     home,
+    feed,
     first_steps,
     posts,
     post_editor,

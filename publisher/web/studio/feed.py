@@ -1,25 +1,26 @@
-"""The dashboard of the feed: the day strip, the ttl and its reasons, the week, the feed's health.
-
-The studio's first page shows it; `templates/readers/dashboard.html` draws it.
-"""
+"""`/studio/feed`: whether the feed is well, why its ttl is what it is, documents and pings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from flask import Blueprint, render_template
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.blog import update_log
+from publisher.core.ttl.decision import build_moment
 from publisher.feeds.validation import Problem
 from publisher.publishing import feed_problems as problems
 from publisher.publishing import versions as history
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers.week_chart import Week, last_week
-from publisher.settings import load_settings
+from publisher.settings import Settings, load_settings
 from publisher.storage.tables.publishing import Delivery, DocumentVersion, Snapshot
-from publisher.web import blog_day as day
-from publisher.web.day_strip import Day
+from publisher.web.context import login_required, now, site
+
+blueprint = Blueprint("feed", __name__)
 
 DELIVERIES_SHOWN = 8
 
@@ -37,10 +38,10 @@ class DocumentHealth:
 
 
 @dataclass(frozen=True)
-class Dashboard:
-    """The values that `templates/readers/dashboard.html` draws."""
+class FeedState:
+    """What the page shows; `current`: whether the documents are those of this hour."""
 
-    day: Day
+    current: bool
     ttl_minutes: int | None
     reasons: Sequence[str]
     week: Week
@@ -51,15 +52,23 @@ class Dashboard:
     deliveries: Sequence[Delivery]
 
 
-def dashboard(session: Session, now: datetime) -> Dashboard:
-    """The dashboard as it stands at `now`; reads only."""
+@blueprint.get("/feed")
+@login_required
+def page() -> str:
+    """The feed as it stands."""
+    with site().database.read() as session:
+        return render_template("studio/feed.html", feed=state(session, now()))
+
+
+def state(session: Session, now: datetime) -> FeedState:
+    """The feed as it stands at `now`; reads only."""
     settings = load_settings(session)
     snapshots = {row.name: row for row in session.scalars(select(Snapshot))}
     main = snapshots.get(RSS)
     week = history.since(session, RSS, now - timedelta(days=7))
     since, found = problems.known(session)
-    return Dashboard(
-        day=day.strip(session, now),
+    return FeedState(
+        current=main is not None and main.decided_at >= _due_since(session, settings, now),
         ttl_minutes=main.ttl_minutes if main else None,
         reasons=main.decision.get("reasons", ()) if main else (),
         week=last_week(session, week, now, settings.zone),
@@ -75,6 +84,11 @@ def dashboard(session: Session, now: datetime) -> Dashboard:
             select(Delivery).order_by(Delivery.id.desc()).limit(DELIVERIES_SHOWN)
         ).all(),
     )
+
+
+def _due_since(session: Session, settings: Settings, now: datetime) -> datetime:
+    """When the documents of this moment should have been decided."""
+    return build_moment(update_log.last_update(session, now), now, settings.zone.key)
 
 
 def _health(session: Session, address: str, row: Snapshot, now: datetime) -> DocumentHealth:

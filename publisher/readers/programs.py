@@ -1,0 +1,53 @@
+"""The readers report by program: twelve NetNewsWires are one line, eleven of them polite."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from publisher.readers.report import Reader
+from publisher.readers.verdicts import OBEDIENT, VERDICTS
+
+
+@dataclass(frozen=True)
+class Program:
+    """All readers of one program, the busiest first."""
+
+    name: str
+    kind: str
+    readers: Sequence[Reader]
+
+    @cached_property
+    def verdicts(self) -> dict[str, int]:
+        """How many readers there are of each verdict that occurs."""
+        found = Counter(reader.verdict for reader in self.readers)
+        return {name: found[name] for name in VERDICTS if found[name]}
+
+    @property
+    def all_polite(self) -> bool:
+        """Whether there is nothing to look at."""
+        return self.verdicts.keys() == {OBEDIENT}
+
+    @property
+    def requests_per_day(self) -> float:
+        """Of all its readers together."""
+        return sum(reader.sums.requests / reader.days for reader in self.readers)
+
+    @property
+    def bytes(self) -> int:
+        """What was sent to it."""
+        return sum(reader.sums.bytes for reader in self.readers)
+
+    @property
+    def subscribers(self) -> int:
+        """What the program says of itself, added up."""
+        return sum(reader.subscribers for reader in self.readers)
+
+
+def by_program(readers: Iterable[Reader]) -> list[Program]:
+    """The programs and the other visitors, those with the most requests first."""
+    groups: dict[tuple[str, str], list[Reader]] = defaultdict(list)
+    for reader in readers:
+        groups[reader.agent, reader.kind].append(reader)
+    found = [Program(name, kind, group) for (name, kind), group in groups.items()]
+    return sorted(found, key=lambda program: -sum(r.sums.requests for r in program.readers))
