@@ -343,6 +343,7 @@ SAME_THING = {
     "river": "the river's tables, and its command",
     "rss": "a document that is written, and one that is imported",
     "search": "the search, and its page",
+    "feed": "the feed's page in the studio, and the command that builds it",
     "settings": "the settings, and their page",
     "sitemap": "the addresses for search engines, and the document with them",
     "tags": "tags, the page of one, and the author's list of them",

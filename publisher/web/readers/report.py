@@ -9,10 +9,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from publisher.base.errors import InvalidInput
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
-from publisher.readers.advice import Advice, advise
 from publisher.readers.program_chart import chart
 from publisher.readers.programs import Program, by_program
 from publisher.readers.push_arrivals import results
+from publisher.readers.remedies import Remedy, remedy
 from publisher.readers.report import Reader, make
 from publisher.readers.verdicts import VERDICTS, WORDS
 from publisher.settings import load_settings
@@ -68,9 +68,9 @@ def report() -> str:
         groups = by_program(reader for reader in found.readers if shown.matches(reader))
         full = {id(reader) for reader in shown.readers(found.readers)}
 
-        def rows(program: Program) -> list[tuple[dict[str, Any], Advice]]:
+        def rows(program: Program) -> list[tuple[dict[str, Any], Remedy]]:
             return [
-                (reader.to_dict(found.smallest_ttl_minutes), advise(reader, feed_url))
+                (reader.to_dict(found.smallest_ttl_minutes), remedy(reader, feed_url))
                 for reader in program.readers
                 if id(reader) in full
             ]

@@ -11,7 +11,7 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Remedy:
     """`contact` is what the agent names, an address or a mailbox; `letter` may be sent there."""
 
     todo: str
@@ -20,15 +20,15 @@ class Advice:
     fairness: bool = False
 
 
-def advise(reader: Reader, feed_url: str) -> Advice:
+def remedy(reader: Reader, feed_url: str) -> Remedy:
     """What can be done about this reader."""
     if reader.verdict == OBEDIENT:
-        return Advice("Nothing to do: it comes when the feed asks it to.", contact(reader.text))
+        return Remedy("Nothing to do: it comes when the feed asks it to.", contact(reader.text))
     wrong = {FIXED: _own_time, UNCONDITIONAL: _whole, ABUSIVE: _too_often}.get(reader.verdict)
     if reader.kind != "reader" and reader.verdict != ABUSIVE:
-        return Advice("Nothing to do: it is no feed reader.")
+        return Remedy("Nothing to do: it is no feed reader.")
     if wrong is None:
-        return Advice("Nothing to do yet: a few more visits will tell.", contact(reader.text))
+        return Remedy("Nothing to do yet: a few more visits will tell.", contact(reader.text))
     program = f"{reader.agent} {reader.version}".strip()
     letter = (
         f"Hello, {program} fetches {feed_url} {wrong(reader)} The feed says how long a copy is "
@@ -38,7 +38,7 @@ def advise(reader: Reader, feed_url: str) -> Advice:
     )
     todo = "Write to its author; most are glad to hear of it."
     careless = reader.verdict in (UNCONDITIONAL, ABUSIVE)
-    return Advice(todo, contact(reader.text), letter, careless)
+    return Remedy(todo, contact(reader.text), letter, careless)
 
 
 def contact(agent: str) -> str:
