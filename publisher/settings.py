@@ -1,6 +1,7 @@
 """The site's settings: names, defaults and checks of what a person sets; kept in the database."""
 
 import re
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -19,6 +20,7 @@ from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.feeds.podcasts import category_names
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
 
@@ -69,6 +71,13 @@ class Settings:
     navigation: str = BUILT_IN
     elsewhere: str = ""
     home: str = "whole"
+    source_markdown: str = "on"
+    podcast_image: str = ""
+    podcast_category: str = ""
+    podcast_author: str = ""
+    podcast_email: str = ""
+    podcast_explicit: str = "no"
+    podcast_guid: str = ""
     css: str = ""
     css_on: str = "on"
 
@@ -240,6 +249,31 @@ def _elsewhere(text: str) -> str:
     return " ".join(check_target(address) for address in addresses)
 
 
+def _picture(text: str) -> str:
+    """A file of ours, or an address elsewhere."""
+    return _file(text) if text.startswith("/") else _addresses(1)(text)
+
+
+def _category(text: str) -> str:
+    wanted = " ".join(text.split())
+    if wanted and wanted not in category_names():
+        raise InvalidInput("one of Apple's categories is needed, such as Arts > Books")
+    return wanted
+
+
+def _email(text: str) -> str:
+    if text.strip() and not re.fullmatch(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,190}", text.strip()):
+        raise InvalidInput("an e-mail address is needed")
+    return text.strip()
+
+
+def _guid(text: str) -> str:
+    try:
+        return str(uuid.UUID(text.strip())) if text.strip() else ""
+    except ValueError as error:
+        raise InvalidInput("a podcast:guid is a UUID") from error
+
+
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": _line(1, 200),
@@ -269,6 +303,13 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "river_metadata": _names,
     "hubs": _addresses(5),
     "cloud": _addresses(1),
+    "source_markdown": _choice("on", "off"),
+    "podcast_image": _picture,
+    "podcast_category": _category,
+    "podcast_author": _line(0, 100),
+    "podcast_email": _email,
+    "podcast_explicit": _choice("no", "yes"),
+    "podcast_guid": _guid,
     "readers_days": _whole(1, 400),
     "fairness": _choice("off", "on"),
     "look": _choice(*LOOKS),

@@ -103,7 +103,7 @@ def _channel(
         ttl_minutes=build.ttl_minutes,
         skip_hours=tuple(build.decision.get("skip_hours", ())),
         content_changed_at=tag.changed_at.replace(microsecond=0),
-        items=feed_content.items(shown, site_url),
+        items=feed_content.items(shown, site_url, settings.source_markdown == "on"),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from publisher.base.attachment import Attachment
+from publisher.feeds.podcasts import NO_PODCAST, Podcast
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -13,7 +14,8 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 class Item:
     """One post as readers get it. `html` has absolute addresses only; `title` may be empty.
 
-    `summary` is plain text. `guid_is_permalink` holds only for a guid that is a full address.
+    `summary` is plain text, `markdown` the source where it is Markdown. `guid_is_permalink` holds
+    only for a guid that is a full address.
     """
 
     guid: str
@@ -27,6 +29,8 @@ class Item:
     author: str = ""
     tags: tuple[str, ...] = ()
     attachment: Attachment | None = None
+    markdown: str = ""
+    author_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,8 @@ class Channel:
     """The feed around the items: `home_url` is what it is about, `feed_url` its own address.
 
     `content_changed_at` is the last time what it says changed, not when it was built;
-    `skip_hours` are hours of the day in GMT.
+    `skip_hours` are hours of the day in GMT; `accounts` are services and names there;
+    `blogroll_url` is a public OPML list.
     """
 
     title: str
@@ -59,6 +64,9 @@ class Channel:
     hubs: tuple[str, ...] = ()
     cloud: Cloud | None = None
     skip_hours: tuple[int, ...] = ()
+    podcast: Podcast = NO_PODCAST
+    accounts: tuple[tuple[str, str], ...] = ()
+    blogroll_url: str = ""
 
     @property
     def is_podcast(self) -> bool:

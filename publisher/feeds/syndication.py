@@ -7,6 +7,7 @@ from typing import Any
 
 from lxml.etree import SubElement
 
+from publisher.base.attachment import Attachment
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, Item
 
@@ -14,20 +15,22 @@ ATOM = "http://www.w3.org/2005/Atom"
 SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+PODCAST = "https://podcastindex.org/namespace/1.0"
+SOURCE = "http://source.scripting.com/"
 
 
 class ChannelExtension:
-    """Hubs, cloud, skipHours in order, the syndication module, and the podcast's frame."""
+    """Hubs, cloud, skipHours in order, the syndication and source modules, a podcast's frame."""
 
     channel: Channel
 
     def extend_ns(self) -> dict[str, str]:
         """The prefixes that the document needs."""
-        names = {"sy": SYNDICATION}
+        names = {"sy": SYNDICATION, "source": SOURCE}
         if any(item.author for item in self.channel.items):
             names["dc"] = DUBLIN_CORE
         if self.channel.is_podcast:
-            names["itunes"] = ITUNES
+            names |= {"itunes": ITUNES, "podcast": PODCAST}
         return names
 
     def extend_rss(self, root: Any) -> None:
@@ -48,13 +51,37 @@ class ChannelExtension:
         if rate := update_rate(channel.ttl_minutes):
             SubElement(target, f"{{{SYNDICATION}}}updatePeriod").text = rate[0]
             SubElement(target, f"{{{SYNDICATION}}}updateFrequency").text = str(rate[1])
+        SubElement(target, f"{{{SOURCE}}}self").text = channel.feed_url
+        if channel.blogroll_url:
+            SubElement(target, f"{{{SOURCE}}}blogroll").text = channel.blogroll_url
+        for service, name in channel.accounts:
+            SubElement(target, f"{{{SOURCE}}}account", service=service).text = name
         if channel.is_podcast:
-            SubElement(target, f"{{{ITUNES}}}author").text = channel.title
-            SubElement(target, f"{{{ITUNES}}}explicit").text = "false"
+            _add_podcast(target, channel)
+
+
+def _add_podcast(target: Any, channel: Channel) -> None:
+    """What directories of podcasts ask of a channel; Apple wants picture and category."""
+    show = channel.podcast
+    SubElement(target, f"{{{ITUNES}}}author").text = show.author or channel.title
+    if show.image_url:
+        SubElement(target, f"{{{ITUNES}}}image", href=show.image_url)
+    wide, _, narrow = show.category.partition(" > ")
+    if wide:
+        category = SubElement(target, f"{{{ITUNES}}}category", text=wide)
+        if narrow:
+            SubElement(category, f"{{{ITUNES}}}category", text=narrow)
+    if show.owner_email:
+        owner = SubElement(target, f"{{{ITUNES}}}owner")
+        SubElement(owner, f"{{{ITUNES}}}name").text = show.author or channel.title
+        SubElement(owner, f"{{{ITUNES}}}email").text = show.owner_email
+    SubElement(target, f"{{{ITUNES}}}explicit").text = "true" if show.explicit else "false"
+    if show.guid:
+        SubElement(target, f"{{{PODCAST}}}guid").text = show.guid
 
 
 class ItemExtension:
-    """The author by name (RSS's own element wants an e-mail address), and an episode's length."""
+    """The author by name (RSS's own element wants an e-mail address), the source, an episode."""
 
     item: Item
 
@@ -62,6 +89,17 @@ class ItemExtension:
         """Add the elements at the end of the item."""
         if self.item.author:
             SubElement(entry, f"{{{DUBLIN_CORE}}}creator").text = self.item.author
+        if self.item.markdown:
+            SubElement(entry, f"{{{SOURCE}}}markdown").text = self.item.markdown
         file = self.item.attachment
-        if file is not None and file.is_audio and file.seconds:
-            SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
+        if file is not None and file.is_audio:
+            _add_episode(entry, self.item, file)
+
+
+def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
+    """What programs for podcasts show of one recording."""
+    if file.seconds:
+        SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
+    if item.author:
+        where = {"href": item.author_url} if item.author_url else {}
+        SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author

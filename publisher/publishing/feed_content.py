@@ -11,10 +11,13 @@ from publisher.blog import posts
 from publisher.blog.content import of_post
 from publisher.blog.markdown import absolute
 from publisher.feeds.channel import Channel, Item
+from publisher.feeds.podcasts import Podcast
+from publisher.publishing.elsewhere import accounts
 from publisher.publishing.push.targets import cloud_element
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Post, Tag
 
+_OWN_TARGET = re.compile(r"(\]\(<?)/(?!/)")
 _FULL_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
@@ -28,6 +31,8 @@ def frame(settings: Settings, site_url: str) -> Channel:
         feed_url=f"{site_url}/rss.xml",
         hubs=tuple(settings.hubs.split()),
         cloud=cloud_element(settings.cloud) if settings.cloud else None,
+        accounts=accounts(settings.elsewhere),
+        podcast=_podcast(settings, site_url),
     )
 
 
@@ -41,15 +46,28 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
         feed_url=f"{home_url}/rss.xml",
         hubs=(),
         cloud=None,
+        podcast=replace(main.podcast, guid=""),  # it names one feed
     )
 
 
-def items(rows: Iterable[Post], site_url: str) -> tuple[Item, ...]:
-    """Posts as readers get them."""
-    return tuple(_item(post, site_url) for post in rows)
+def items(rows: Iterable[Post], site_url: str, with_markdown: bool = True) -> tuple[Item, ...]:
+    """Posts as readers get them, with their Markdown where that is wanted."""
+    return tuple(_item(post, site_url, with_markdown) for post in rows)
 
 
-def _item(post: Post, site_url: str) -> Item:
+def _podcast(settings: Settings, site_url: str) -> Podcast:
+    image = settings.podcast_image
+    return Podcast(
+        image_url=site_url + image if image.startswith("/") else image,
+        category=settings.podcast_category,
+        author=settings.podcast_author,
+        owner_email=settings.podcast_email,
+        explicit=settings.podcast_explicit == "yes",
+        guid=settings.podcast_guid,
+    )
+
+
+def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
     url = site_url + quote(posts.path(post))
     content = of_post(post, tuple(tag.name for tag in post.tags))
     # What was typed was cleaned when it was saved; a guid may come from elsewhere, and HTML may
@@ -66,7 +84,16 @@ def _item(post: Post, site_url: str) -> Item:
         author=post.author.display_name if post.author else "",
         tags=content.tags,
         attachment=content.enclosure,
+        markdown=_markdown(post, site_url) if with_markdown else "",
+        author_url=f"{site_url}/authors/{quote(post.author.name)}" if post.author else "",
     )
+
+
+def _markdown(post: Post, site_url: str) -> str:
+    """The source of a post that was written in Markdown, our own addresses whole."""
+    if post.source_format != "markdown":
+        return ""
+    return clean(_OWN_TARGET.sub(rf"\1{site_url}/", post.source))
 
 
 def _whole_second(moment: datetime) -> datetime:

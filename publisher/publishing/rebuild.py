@@ -18,10 +18,12 @@ from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
+from publisher.feeds.podcasts import Podcast, guid_of
 from publisher.installation import Site, public_address, recall, remember
 from publisher.publishing import feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
+from publisher.river import blogroll
 from publisher.settings import Settings, load_settings
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import MADE_HERE, Author, Update
@@ -32,6 +34,7 @@ ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
 FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
 
 SERIAL = "content_serial"  # the newest change that the documents were built from
+PODCAST_GUID = "podcast_guid"
 TOLD = "told_update"  # the newest update that hubs and cloud have been told of
 
 log = structlog.get_logger("rebuild")
@@ -126,6 +129,8 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
     settings = load_settings(session)
     signals = _signals(session, settings, now)
     bare = _channel(session, settings, site_url, now)
+    if bare.podcast.guid and bare.podcast.guid != recall(session, PODCAST_GUID):
+        remember(session, PODCAST_GUID, bare.podcast.guid)
     before = session.get(Snapshot, RSS)
     digest = content_hash(bare)
     same = before is not None and before.content_hash == digest
@@ -198,7 +203,22 @@ def _tell(
 def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:
     """The main feed's content; a post dated in the future is none of it."""
     rows = published.newest_until(session, now, settings.feed_items)
-    return replace(feed_content.frame(settings, site_url), items=feed_content.items(rows, site_url))
+    with_markdown = settings.source_markdown == "on"
+    channel = replace(
+        feed_content.frame(settings, site_url),
+        items=feed_content.items(rows, site_url, with_markdown),
+        blogroll_url=f"{site_url}/opml.xml" if blogroll.shown(session) else "",
+    )
+    return replace(channel, podcast=_with_guid(session, channel))
+
+
+def _with_guid(session: Session, channel: Channel) -> Podcast:
+    """The podcast's fields with its guid: the author's, or the one that was made of the first
+    address, which stays when the feed moves."""
+    if not channel.is_podcast or channel.podcast.guid:
+        return channel.podcast
+    guid = recall(session, PODCAST_GUID) or guid_of(channel.feed_url)
+    return replace(channel.podcast, guid=guid)
 
 
 def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -> Channel:

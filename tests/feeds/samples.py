@@ -8,6 +8,7 @@ from lxml.etree import fromstring
 
 from publisher.base.attachment import Attachment
 from publisher.feeds.channel import Channel, Cloud, Item
+from publisher.feeds.podcasts import Podcast
 
 GOLDEN = Path(__file__).parent / "golden"
 MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -17,6 +18,8 @@ NAMESPACES = {
     "content": "http://purl.org/rss/1.0/modules/content/",
     "dc": "http://purl.org/dc/elements/1.1/",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+    "podcast": "https://podcastindex.org/namespace/1.0",
+    "source": "http://source.scripting.com/",
     "sy": "http://purl.org/rss/1.0/modules/syndication/",
 }
 
@@ -64,12 +67,24 @@ def everything() -> Channel:
             title="Episode 3",
             attachment=Attachment(f"{HOME}/media/3.mp3", "audio/mpeg", 1_234_567, 1800),
             tags=("podcast", "web & feeds"),
+            author="Ada Lovelace",
+            author_url=f"{HOME}/authors/ada",
+            markdown="The text of *post* 3 ]]> & more.",
         ),
         item(4, guid=f"{HOME}/posts/4", guid_is_permalink=True, changed_at=MORNING),
         item(5, guid="4711", html=""),
         hubs=("https://hub.example/",),
         cloud=Cloud("blog.example", 443, "/pleaseNotify", "", "https-post"),
         skip_hours=(1, 2, 3, 23),
+        podcast=Podcast(
+            image_url=f"{HOME}/media/cover.png",
+            category="Arts > Books",
+            author="Ada & friends",
+            owner_email="ada@blog.example",
+            guid="917393e3-1b1e-5cef-ace4-edaa54e1f810",
+        ),
+        accounts=(("github", "ada"),),
+        blogroll_url=f"{HOME}/opml.xml",
     )
 
 

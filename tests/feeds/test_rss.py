@@ -12,7 +12,17 @@ from publisher.base.attachment import Attachment
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss
 from publisher.feeds.channel import Cloud
-from tests.feeds.samples import GOLDEN, HOME, MORNING, channel, everything, item, parse, texts
+from tests.feeds.samples import (
+    GOLDEN,
+    HOME,
+    MORNING,
+    NAMESPACES,
+    channel,
+    everything,
+    item,
+    parse,
+    texts,
+)
 
 
 def test_golden() -> None:
@@ -210,6 +220,12 @@ def test_an_episode_is_a_podcast() -> None:
     }
     assert texts(root, "channel/item/itunes:duration") == ["1800"]
     assert texts(root, "channel/itunes:explicit") == ["false"]
+    assert texts(root, "channel/itunes:owner/itunes:email") == ["ada@blog.example"]
+    (category,) = root.findall("channel/itunes:category", NAMESPACES)
+    assert (category.get("text"), category[0].get("text")) == ("Arts", "Books")
+    (cover,) = root.findall("channel/itunes:image", NAMESPACES)
+    assert cover.get("href") == f"{HOME}/media/cover.png"
+    assert texts(root, "channel/item/podcast:person") == ["Ada Lovelace"]
 
 
 def test_without_a_sound_no_podcast() -> None:
@@ -223,7 +239,7 @@ def test_without_a_sound_no_podcast() -> None:
 def test_authors_go_by_name() -> None:
     """The author is in dc:creator: RSS's own element would want an e-mail address."""
     root = parse(rss.render(everything()))
-    assert texts(root, "channel/item/dc:creator") == ["Ada Lovelace"]
+    assert texts(root, "channel/item/dc:creator") == ["Ada Lovelace", "Ada Lovelace"]
     assert root.findall("channel/item/author") == []
 
 

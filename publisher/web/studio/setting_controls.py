@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from publisher.core.ttl.rule import PLANNERS, PROFILES
+from publisher.feeds.podcasts import category_names
 from publisher.settings import CHECKS
 
 
@@ -142,7 +143,52 @@ _GROUPS = (
                 "area",
             ),
             Control("cloud", "rssCloud server", "The address of its pleaseNotify, or nothing."),
+            Control(
+                "source_markdown",
+                "Beside the HTML, posts carry",
+                kind="radios",
+                options=(
+                    ("on", "the Markdown they were written in, for readers that want it"),
+                    ("off", "nothing else: a smaller feed"),
+                ),
+            ),
         ),
+    ),
+    Group(
+        "Podcast",
+        (
+            Control(
+                "podcast_image",
+                "Cover",
+                "Address of a square JPEG or PNG, 1400 to 3000 pixels wide. Apple refuses a "
+                "podcast without cover and category. These count once a post has a recording.",
+            ),
+            Control(
+                "podcast_category",
+                "Category",
+                kind="choice",
+                options=(("", "not chosen"), *((name, name) for name in category_names())),
+            ),
+            Control("podcast_author", "Who makes it", "Left empty, the title of the blog."),
+            Control(
+                "podcast_email",
+                "E-mail of the owner",
+                "Anybody can read it in the feed. Some directories write to it to make sure that "
+                "the podcast is yours.",
+            ),
+            Control(
+                "podcast_explicit",
+                "Explicit",
+                kind="radios",
+                options=(("no", "for everybody"), ("yes", "has explicit language or subjects")),
+            ),
+            Control(
+                "podcast_guid",
+                "podcast:guid",
+                "Of a podcast that comes from elsewhere; left empty, it is made once and stays.",
+            ),
+        ),
+        folded=True,
     ),
     Group(
         "Who reads",

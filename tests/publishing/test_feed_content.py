@@ -1,0 +1,111 @@
+"""What settings and posts put into the feed beside titles and texts."""
+
+from dataclasses import replace
+
+import pytest
+
+from publisher.base.attachment import Attachment
+from publisher.base.errors import FieldErrors
+from publisher.feeds.podcasts import CATEGORIES, guid_of
+from publisher.installation import Site
+from publisher.publishing.elsewhere import accounts
+from publisher.publishing.rebuild import rebuild
+from publisher.river import subscriptions
+from publisher.settings import store_settings
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_author, make_post
+from tests.feeds.samples import NAMESPACES, parse, texts
+
+EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("https://github.com/ada", ("github", "ada")),
+        ("https://www.linkedin.com/in/ada-l/", ("linkedin", "ada-l")),
+        ("https://bsky.app/profile/ada.example", ("bluesky", "ada.example")),
+        ("https://social.example/@ada", ("mastodon", "@ada@social.example")),
+        ("https://github.com/ada/project", None),
+        ("https://github.com/", None),
+        ("https://example.org/about", None),
+        ("mailto:ada@example.org", None),
+    ],
+)
+def test_accounts_are_read_from_addresses(address: str, found: tuple[str, str] | None) -> None:
+    """A person's page at a service is an account, anything else is not."""
+    assert accounts(address) == ((found,) if found else ())
+
+
+def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
+    """Markdown with our own addresses whole; none of imported HTML, none where it is off."""
+    make_post(site, "See [it](/posts/x), ![p](/media/1.png), [out](//o.example).", title="One")
+    make_post(site, "<p>Old.</p>", title="Two", source_format="html")
+    with site.database.write() as db:
+        store_settings(db, {"elsewhere": "https://github.com/ada"})
+    root = parse(rebuild(site, clock()).body)
+    assert texts(root, "channel/item/source:markdown") == [
+        f"See [it]({SITE_URL}/posts/x), ![p]({SITE_URL}/media/1.png), [out](//o.example)."
+    ]
+    assert texts(root, "channel/source:self") == [f"{SITE_URL}/rss.xml"]
+    assert texts(root, "channel/source:account") == ["ada"]
+    assert texts(root, "channel/source:blogroll") == []
+    with site.database.write() as db:
+        feed = subscriptions.subscribe(db, "https://o.example/feed", clock(), clock())
+        feed.public = True
+        store_settings(db, {"source_markdown": "off"})
+    root = parse(rebuild(site, clock()).body)
+    assert texts(root, "channel/item/source:markdown") == []
+    assert texts(root, "channel/source:blogroll") == [f"{SITE_URL}/opml.xml"]
+
+
+def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -> None:
+    """All that Apple asks for; the guid stays when the feed moves, and can be brought along."""
+    ada = make_author(site)
+    make_post(site, "Spoken.", title="Episode", enclosure=EPISODE, author_id=ada.id)
+    with site.database.write() as db:
+        store_settings(db, {
+            "podcast_image": "/media/cover.png", "podcast_category": "Science > Physics",
+            "podcast_author": "Ada", "podcast_email": "ada@blog.example",
+        })  # fmt: skip
+    root = parse(rebuild(site, clock()).body)
+    (image,) = root.findall("channel/itunes:image", NAMESPACES)
+    assert image.get("href") == f"{SITE_URL}/media/cover.png"
+    (category,) = root.findall("channel/itunes:category", NAMESPACES)
+    assert category[0].get("text") in CATEGORIES[category.get("text")]
+    assert texts(root, "channel/itunes:explicit") == ["false"]
+    first = texts(root, "channel/podcast:guid")
+    assert first == [guid_of("https://blog.example/rss.xml")]
+    (person,) = root.findall("channel/item/podcast:person", NAMESPACES)
+    assert (person.text, person.get("href")) == ("ada", f"{SITE_URL}/authors/ada")
+    environment = replace(site.environment, site_url="https://new.example")
+    moved = parse(rebuild(replace(site, environment=environment), clock()).body)
+    assert texts(moved, "channel/source:self") == ["https://new.example/rss.xml"]
+    assert texts(moved, "channel/podcast:guid") == first
+    own = "917393e3-1b1e-5cef-ace4-edaa54e1f810"
+    with site.database.write() as db:
+        store_settings(db, {"podcast_guid": own.upper()})
+    assert texts(parse(rebuild(site, clock()).body), "channel/podcast:guid") == [own]
+
+
+def test_the_guid_is_that_of_the_standard() -> None:
+    """The example of the namespace's own document."""
+    assert guid_of("https://podnews.net/rss") == "9b024349-ccf0-5f69-a609-6b82873eab3c"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("podcast_category", "Arts > Physics"),
+        ("podcast_category", "arts"),
+        ("podcast_email", "ada"),
+        ("podcast_email", "a b@c.d"),
+        ("podcast_image", "ftp://o.example/x.png"),
+        ("podcast_image", "/etc/passwd"),
+        ("podcast_guid", "x"),
+    ],
+)
+def test_what_directories_would_refuse_is_refused_here(site: Site, name: str, text: str) -> None:
+    """Said beside the field."""
+    with pytest.raises(FieldErrors), site.database.write() as db:
+        store_settings(db, {name: text})
