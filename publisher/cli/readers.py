@@ -8,6 +8,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.cli import readers_logs
 from publisher.cli.parameters import echo_json, json_option, site
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
@@ -18,18 +19,22 @@ CSV_COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--days", default=7, show_default=True, type=click.IntRange(1, 400))
 @click.option("--limit", type=click.IntRange(1, 1_000_000), help="only the busiest")
 @click.option("--program", help="only programs whose name contains this")
 @click.option("--verdict", help="obedient, fixed, unconditional, abusive or too-few")
 @click.option("--csv", "as_csv", is_flag=True, help="print a CSV of the readers alone")
 @json_option
-def readers(as_csv: bool, as_json: bool, days: int, **wanted: Any) -> None:
-    """Report who fetched the feeds in the last DAYS days, and how.
+@click.pass_context
+def readers(ctx: click.Context, /, as_csv: bool, as_json: bool, days: int, **wanted: Any) -> None:
+    """Report who fetched the feeds in the last DAYS days, and how; import and follow bring polls
+    that a cache answered, from its logs.
 
     Totals and delays are those of all readers, whichever are listed.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     if as_csv and as_json:
         raise InvalidInput("--csv or --json, not both")
     values = _report(days, wanted["verdict"])
@@ -41,6 +46,10 @@ def readers(as_csv: bool, as_json: bool, days: int, **wanted: Any) -> None:
     else:
         for line in _lines(values):
             click.echo(line)
+
+
+readers.add_command(readers_logs.import_)
+readers.add_command(readers_logs.follow)
 
 
 def _report(days: int, verdict: str | None) -> dict[str, Any]:
@@ -114,6 +123,10 @@ def _lines(values: dict[str, Any]) -> list[str]:
             f"a new post reached readers after {delays['median_minutes']:g} min (median),"
             f" {delays['p95_minutes']:g} min (95 %)"
         )
+    if len(totals["sources"]) > 1:
+        parts = (f"{part['requests']} {part['source']}" for part in totals["sources"])
+        lines.append(f"counted by: {', '.join(parts)}")
+    lines += [totals["cache_note"]] if totals["cache_note"] else []
     if totals["nameless_requests"] or totals["uncounted_requests"]:
         lines.append(
             f"not told apart: {totals['nameless_requests']} requests beyond the limit of readers,"

@@ -1,8 +1,7 @@
 """In front of Flask: feeds are answered from memory, without routing and without the database.
 
-A thread of each process asks the database's change counter every 25 ms whether anything was
-committed, and loads the documents that are newer than those held. A worker that has just answered
-a form looks at once.
+A thread of each process is told when anything was committed, and loads the documents that are
+newer than those held. A worker that has just answered a form looks at once.
 """
 
 import os
@@ -19,14 +18,14 @@ from sqlalchemy import select
 
 from publisher.base.errors import PublisherError
 from publisher.delivery.tag_feeds import TagFeeds
-from publisher.delivery.trusted_proxies import believe
+from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import FeedAnswer, Moved, Second, Served, too_soon
 from publisher.installation import Site
 from publisher.publishing.push.targets import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
-from publisher.readers.counter import PollCounter, Ticket
+from publisher.readers.counter import SOURCE, PollCounter, Ticket
 from publisher.readers.fairness import Fairness
 from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
@@ -144,7 +143,7 @@ class FeedFront:
             wait_seconds = self._fairness.wait_seconds(document, environ, now)
             answer = too_soon(wait_seconds) if wait_seconds else answer
         ticket = None
-        if self._polls is not None:
+        if self._polls is not None and environ.get(SOURCE) != LOG:
             ticket = self._polls.count(document, answer, environ, now)
         return answer, ticket
 

@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from publisher.base.environment import Network
+from publisher.readers.counter import SOURCE
+from publisher.readers.poll_sources import PROXY
+
+LOG = "log"
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -25,9 +29,13 @@ def behind_proxies(app: WsgiApp, trusted: Sequence[Network]) -> WsgiApp:
 
 
 def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
-    """Put the visitor's address and scheme into `environ` where a proxy in `trusted` says them."""
+    """Put the visitor's address and scheme into `environ` where a proxy in `trusted` says them.
+
+    With `X-Counted-By: log` a proxy says that it counts polls itself, in a log that is read here.
+    """
     if trusted and is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
         environ["REMOTE_ADDR"] = _visitor(environ, trusted)
+        environ[SOURCE] = LOG if environ.get("HTTP_X_COUNTED_BY") == LOG else PROXY
         scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
         if scheme in ("http", "https"):
             environ["wsgi.url_scheme"] = scheme

@@ -24,6 +24,7 @@ GROUPS_A_SECOND = 1_000
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 500_000  # polls between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
+SOURCE = "publisher.source"  # in a request's environment: through whom it came, if not by itself
 
 log = structlog.get_logger("readers")
 
@@ -55,8 +56,8 @@ class CountedAnswer(Protocol):
 
 
 # Like polls: id of the document, path, method, status, bytes sent, peer, agent, If-None-Match,
-# If-Modified-Since, Accept-Encoding.
-Group = tuple[int, str, str, int, int, str, str, str, str, str]
+# If-Modified-Since, Accept-Encoding, source.
+Group = tuple[int, str, str, int, int, str, str, str, str, str, str]
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Polls:
         """A group's list; a new reader beyond the limit becomes nobody in particular."""
         self.documents[id(document)] = document
         if len(self.times_ms) >= MOST_GROUPS:
-            group = (*group[:5], "", "", "", "", group[9])
+            group = (*group[:5], "", "", "", "", *group[9:])
         return self.times_ms.setdefault(group, [])
 
 
@@ -143,6 +144,7 @@ class PollCounter:
             get("HTTP_IF_NONE_MATCH", "")[:LONGEST_VALIDATOR],
             get("HTTP_IF_MODIFIED_SINCE", "")[:LONGEST_VALIDATOR],
             get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
+            get(SOURCE, "site"),
         )
         ticket = Ticket(group, document, _NONE, [])
         self.again(ticket, now)

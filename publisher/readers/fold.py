@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc822
-from publisher.readers import store
+from publisher.readers import poll_sources, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import FlushedPolls, PollGroup, bare
@@ -112,6 +112,7 @@ class _Folding:
         self._days: dict[tuple[int, int], ReaderSums] = defaultdict(ReaderSums)
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         self._seen: dict[int, tuple[float, float]] = {}
         self._agents: dict[int, str] = {NOBODY: ""}
         self._origins: dict[tuple[int, int], float] = {}
@@ -136,6 +137,7 @@ class _Folding:
         store.save_days(self._session, self._days)
         store.save_hours(self._session, self._hours)
         store.save_programs(self._session, self._programs)
+        poll_sources.add(self._session, self._sources)
         store.add_lost(self._session, lost)
         self._news.save(self._session)
         self._arrivals.save(self._session)
@@ -155,6 +157,10 @@ class _Folding:
             sums[0] += 1
             sums[1] += poll.status == 304
             sums[2] += poll.sent
+        source = self._sources[int(at // DAY_SECONDS), poll.source]
+        for place, more in enumerate((1, poll.status == 304, bool(poll.tags or poll.since))):
+            source[place] += more
+        source[3] += poll.sent
         count_answer(day, poll, self._versions)
         day.unsure += made.unsure
         if client == NOBODY:

@@ -61,7 +61,7 @@ class PollGroup(NamedTuple):
     """Polls from one origin that asked the same and were answered with the same document.
 
     `before` is the origin's number under last week's key. `tags` and `since` are the request's
-    validators; `times_ms`: milliseconds since 1970.
+    validators; `times_ms`: milliseconds since 1970. `source`: through whom they came here.
     """
 
     origin: int
@@ -76,6 +76,7 @@ class PollGroup(NamedTuple):
     since: str
     document: GivenDocument
     times_ms: list[int]
+    source: str = "site"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class FlushedPolls:
         """For storage: each document once."""
         numbers: dict[GivenDocument, int] = {}
         rows = [
-            (*group[:10], numbers.setdefault(group.document, len(numbers)), group.times_ms)
+            (*group[:10], numbers.setdefault(group.document, len(numbers)), *group[11:])
             for group in self.groups
         ]
         text = json.dumps([self.lost, list(numbers), rows], separators=(",", ":"))
@@ -102,7 +103,7 @@ class FlushedPolls:
         if len(parts) != 3:
             return cls((), parts[0] + sum(len(row[-1]) for row in parts[1]))
         documents = [GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in parts[1]]
-        groups = (PollGroup._make([*row[:10], documents[row[10]], row[11]]) for row in parts[2])
+        groups = (PollGroup._make([*row[:10], documents[row[10]], *row[11:]]) for row in parts[2])
         return cls(tuple(groups), parts[0])
 
     def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
@@ -158,7 +159,7 @@ def _given(document: CountedDocument) -> GivenDocument:
 def _group(
     group: Group, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
 ) -> PollGroup:
-    _, path, method, code, sent, peer, agent, tags, since, encoding = group
+    _, path, method, code, sent, peer, agent, tags, since, encoding, source = group
     nobody = not peer and not agent
     who = parse_agent(agent)
     return PollGroup(
@@ -174,4 +175,5 @@ def _group(
         since=since,
         document=document,
         times_ms=times_ms,
+        source=source,
     )

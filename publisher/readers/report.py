@@ -14,7 +14,7 @@ from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
-from publisher.readers import intervals, verdicts
+from publisher.readers import intervals, poll_sources, verdicts
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.reach import counted
@@ -82,6 +82,12 @@ class Report:
     lost: int
     delays: "list[PostDelay]"
     smallest_ttl_minutes: int
+    sources: list[poll_sources.Source]
+
+    @property
+    def cache_note(self) -> str:
+        """What to say when a cache seems to hide polls; nothing when none does."""
+        return poll_sources.hidden_by_cache(self.sources)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `publisher readers --json` prints it."""
@@ -123,6 +129,8 @@ class Report:
             "nameless_requests": self.nobody.requests,
             "nameless_bytes": self.nobody.bytes,
             "uncounted_requests": self.lost,
+            "sources": [source.to_dict() for source in self.sources],
+            "cache_note": self.cache_note,
         }
 
     def delay_summary(self) -> dict[str, Any]:
@@ -186,6 +194,7 @@ def make(
         lost=int(lost.value) if lost else 0,
         delays=_delays(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
+        sources=poll_sources.between(session, begin, now),
     )
 
 

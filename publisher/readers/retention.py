@@ -10,8 +10,11 @@ from publisher.readers.store import LOST
 from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import (
+    LogPosition,
+    LogRequest,
     PollBatch,
     PollHour,
+    PollSource,
     PostReach,
     ProgramDay,
     PushArrival,
@@ -21,6 +24,8 @@ from publisher.storage.tables.readers import (
     reader_days,
     reader_feeds,
 )
+
+LONGEST_DAYS = 400  # an old log that is imported again is still known
 
 PRIVACY = (
     "This site counts how its feeds are fetched, so that its author can see which programs read "
@@ -55,14 +60,21 @@ def prune(session: Session, now: datetime, days: int) -> None:
     keyed = now.timestamp() - 2 * WEEK_SECONDS  # nobody can be recognised by what is older
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
     session.execute(delete(PostReach).where(PostReach.published_at < begin))
+    session.execute(delete(PollSource).where(PollSource.day < seconds // DAY_SECONDS))
+    session.execute(delete(LogRequest).where(LogRequest.day < seconds // DAY_SECONDS))
+    long_ago = now - timedelta(days=LONGEST_DAYS)
+    session.execute(delete(LogPosition).where(LogPosition.changed_at < long_ago))
     forget_old(session, now)
 
 
 def erase(session: Session) -> None:
-    """Forget every count, with the keys: nobody who comes back is recognised."""
+    """Forget every count, with the keys: nobody who comes back is recognised.
+
+    How far logs were read is no count: a log that is followed goes on from there.
+    """
     for table in (
-        PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, ProgramDay,
-        PostReach, PushArrival, ReaderKey,
+        PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
+        ProgramDay, PostReach, PushArrival, ReaderKey,
     ):  # fmt: skip
         session.execute(delete(table))
     session.execute(delete(Meta).where(Meta.name == LOST))

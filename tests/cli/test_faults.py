@@ -88,6 +88,8 @@ FAULTS: list[tuple[str, int, str]] = [
             "simulate {}",
             "import {}",
             "simulate --synthetic winer --population {}",
+            "readers import {}",
+            "readers follow {}",
             f"simulate compare {{}} {GARBAGE}",
         )
         for name, code, message in (
@@ -100,6 +102,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"updates load {GARBAGE}", 1, "line 1: a header with the column updated_at"),
     (f"river import {GARBAGE}", 1, "OPML"),
     (f"import {GARBAGE}", 1, "garbage.txt: "),
+    (f"readers import {GARBAGE}", 1, "garbage.txt: no line can be read as a request; line 1: "),
     (f"simulate {GARBAGE}", 1, "garbage.txt"),
     (f"simulate --synthetic winer --population {GARBAGE}", 1, "garbage.txt"),
     # places that cannot be written

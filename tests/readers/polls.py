@@ -7,7 +7,7 @@ from typing import Any
 from publisher.feeds.conditional import Freshness
 from publisher.installation import Site
 from publisher.readers import poll_batches
-from publisher.readers.counter import CountedDocument, PollCounter
+from publisher.readers.counter import SOURCE, CountedDocument, PollCounter
 from publisher.readers.fold import fold
 from publisher.storage.tables.publishing import DocumentVersion
 
@@ -44,10 +44,11 @@ def request(
     """A WSGI environment of a poll; `more` are headers by their WSGI names without HTTP_."""
     path = more.pop("path", "/rss.xml")
     method = more.pop("method", "GET")
+    through = {SOURCE: more.pop("through")} if "through" in more else {}
     headers = {f"HTTP_{name.upper()}": value for name, value in more.items()}
     return {
         "REMOTE_ADDR": address, "HTTP_USER_AGENT": agent, "PATH_INFO": path,
-        "REQUEST_METHOD": method, **headers,
+        "REQUEST_METHOD": method, **headers, **through,
     }  # fmt: skip
 
 

@@ -193,6 +193,47 @@ class PollHour(Base):
     bytes: Mapped[int] = mapped_column(BigInteger)
 
 
+class PollSource(Base):
+    """All polls of one day (days since 1970, UTC) by where they were counted.
+
+    `source`: `site`, `proxy` (passed on by a trusted proxy), or the kind of log they stood in.
+    """
+
+    __tablename__ = "poll_sources"
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    source: Mapped[str] = mapped_column(primary_key=True)
+    requests: Mapped[int]
+    not_modified: Mapped[int]
+    conditional: Mapped[int]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class LogPosition(Base):
+    """How far an access log was counted: bytes and lines.
+
+    The file is known by the hash of its first `head_bytes`; `name` is where it was seen last,
+    `changed_at` when it had been written to then.
+    """
+
+    __tablename__ = "log_positions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    head_bytes: Mapped[int]
+    head: Mapped[str]
+    offset: Mapped[int] = mapped_column(BigInteger)
+    lines: Mapped[int] = mapped_column(BigInteger)
+    changed_at: Mapped[datetime]
+
+
+class LogRequest(Base):
+    """A request of a log whose lines may come twice: a hash of its own number, and the day (days
+    since 1970, UTC) on which it was counted."""
+
+    __tablename__ = "log_requests"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    day: Mapped[int] = mapped_column(index=True)
+
+
 class PostReach(Base):
     """How soon readers had a post: `delays` counts them by rounded seconds, as JSON.
 

@@ -1,0 +1,184 @@
+"""From lines to counted polls: exactly once, in steps that are small and whole.
+
+A step reads some lines, and writes in one transaction their polls (as a batch for the fold, like
+those of the workers), how far the file was read, and the numbers of requests that may come again.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, cast
+
+from sqlalchemy import Table, insert, select
+from sqlalchemy.orm import Session
+
+from publisher.base.clock import Clock
+from publisher.readers.access_logs import log_file
+from publisher.readers.access_logs.line_formats import LogLine, read_line
+from publisher.readers.access_logs.logged_polls import Feeds, Versions, grouped
+from publisher.readers.identity import keys
+from publisher.readers.poll_batches import GROUPS_A_BATCH, FlushedPolls
+from publisher.readers.sums import DAY_SECONDS
+from publisher.storage.database import Database
+from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
+
+COUNTED_STATUSES = (200, 304, 429)
+METHODS = ("GET", "HEAD")
+AHEAD_MS = 86_400_000  # a line of more than a day later than now is a mistake
+EXAMPLES = 5
+_IDS_AT_ONCE = 500
+
+
+@dataclass
+class Intake:
+    """What became of the lines of a file. `passed_on`: the site answered and counted them itself;
+    `doubles`: they had come before; `other`: no polls. `faults`: some of those not understood."""
+
+    lines: int = 0
+    polls: int = 0
+    passed_on: int = 0
+    doubles: int = 0
+    other: int = 0
+    unreadable: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, part: "Intake") -> None:
+        """Add what one step brought."""
+        for name in ("lines", "polls", "passed_on", "doubles", "other", "unreadable"):
+            setattr(self, name, getattr(self, name) + getattr(part, name))
+        self.faults = [*self.faults, *part.faults][:EXAMPLES]
+
+
+def take_in(
+    database: Database, path: Path, feeds: Feeds, clock: Clock, *, whole: bool, every: bool = False
+) -> Intake:
+    """Count the lines of a log that were not counted yet.
+
+    whole: nothing is being written to it any more, its last line needs no end. every: also what
+    was passed on to the site, because the site was told not to count it. Raises OSError where the
+    file cannot be read.
+    """
+    total = Intake()
+    with log_file.opened(path) as stream:
+        while True:
+            step = _step(database, stream, path, feeds, clock(), whole, every)
+            if step is None:
+                return total
+            total.add(step)
+
+
+def position_of(session: Session, stream: IO[bytes], lock: bool = False) -> LogPosition | None:
+    """How far a log was read, under whatever name; None for one that is new."""
+    query = select(LogPosition).order_by(LogPosition.head_bytes.desc())
+    heads: dict[int, tuple[int, str]] = {}
+    for row in session.scalars(query.with_for_update() if lock else query):
+        if row.head_bytes not in heads:
+            heads[row.head_bytes] = log_file.head(stream, row.head_bytes)
+        if heads[row.head_bytes] == (row.head_bytes, row.head):
+            return row
+    return None
+
+
+def _step(
+    database: Database,
+    stream: IO[bytes],
+    path: Path,
+    feeds: Feeds,
+    now: datetime,
+    whole: bool,
+    every: bool,
+) -> Intake | None:
+    """One transaction's lines; None when there are no more."""
+    with database.read() as session:
+        known = position_of(session, stream)
+        offset, number = (known.offset, known.lines) if known else (0, 0)
+        found, end = log_file.lines_from(stream, offset, whole)
+        versions = Versions(session, feeds) if found else None
+    if versions is None:
+        return None
+    step = Intake(lines=len(found))
+    lines = _readable(found, number, step, feeds, now, every)
+    present, past = keys(database, now)
+    with database.write() as session:
+        row = position_of(session, stream, lock=True)
+        if (row.offset if row else 0) != offset:  # somebody else reads it too: look again
+            return Intake()
+        if row is None:
+            row = LogPosition(name=str(path), offset=0, lines=0)
+            session.add(row)
+        row.head_bytes, row.head = log_file.head(stream)
+        row.offset, row.lines, row.name = end, number + len(found), str(path)
+        row.changed_at = log_file.changed_at(stream)
+        lines = _first_time(session, lines, step, now)
+        step.polls = len(lines)
+        groups = iter(grouped(lines, versions, feeds, present, past))
+        while part := tuple(islice(groups, GROUPS_A_BATCH)):
+            session.add(PollBatch(payload=FlushedPolls(part).to_bytes()))
+    return step
+
+
+def _readable(
+    found: Iterable[bytes | None],
+    number: int,
+    step: Intake,
+    feeds: Feeds,
+    now: datetime,
+    every: bool,
+) -> list[LogLine]:
+    """The polls among some lines; the rest is only counted. `number`: lines before these."""
+    lines = []
+    latest = int(now.timestamp() * 1000) + AHEAD_MS
+    for place, raw in enumerate(found, number + 1):
+        if raw is not None and not raw.strip():
+            step.lines -= 1
+            continue
+        try:
+            if raw is None:
+                raise ValueError("longer than any line should be")
+            line = read_line(raw.decode("utf-8", "replace").strip())
+            if line.at_ms > latest:
+                raise ValueError("from the future")
+        except ValueError as error:
+            step.unreadable += 1
+            step.faults += [f"line {place}: {error}"] if len(step.faults) < EXAMPLES else []
+            continue
+        if (
+            line.status not in COUNTED_STATUSES
+            or line.method not in METHODS
+            or feeds.name(line.path) is None
+        ):
+            step.other += 1
+        elif line.passed_on and not every:
+            step.passed_on += 1
+        else:
+            lines.append(line)
+    return lines
+
+
+def _first_time(
+    session: Session, lines: list[LogLine], step: Intake, now: datetime
+) -> list[LogLine]:
+    """The lines without those whose request was counted before; the others are remembered."""
+    numbers = {_number(line.key): line for line in lines if line.key}
+    if not numbers:
+        return lines
+    wanted, known = sorted(numbers), set[int]()
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        part = wanted[start : start + _IDS_AT_ONCE]
+        known.update(session.scalars(select(LogRequest.id).where(LogRequest.id.in_(part))))
+    day = int(now.timestamp() // DAY_SECONDS)
+    new = [{"id": number, "day": day} for number in wanted if number not in known]
+    if new:
+        session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
+    first = {id(line) for number, line in numbers.items() if number not in known}
+    kept = [line for line in lines if not line.key or id(line) in first]
+    step.doubles = len(lines) - len(kept)
+    return kept
+
+
+def _number(key: str) -> int:
+    """A request's own number as one that a database keeps: 63 bits."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1

@@ -1,0 +1,256 @@
+"""One line of an access log: of nginx (ours and combined), Caddy, Cloudflare or Fastly.
+
+A format is recognised line by line. What a line says nothing of is empty.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from publisher.readers.counter import LONGEST_AGENT, LONGEST_VALIDATOR
+
+# What caches call a request that they passed on to the site.
+PASSED_ON = frozenset({"MISS", "EXPIRED", "BYPASS", "PASS", "DYNAMIC", "REVALIDATED"})
+
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_QUOTED = r'"((?:[^"\\]|\\.)*)"'
+_COMBINED = re.compile(
+    rf"(\S+) \S+ \S+ \[([^\]]+)\] {_QUOTED} (\d{{3}}) (\d+|-)(?: {_QUOTED} {_QUOTED})?.*"
+)
+_TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})(?![\d.])")
+_SQUEEZED = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+class LogLine(NamedTuple):
+    """A request and its answer. `tags` and `since` are the validators that the reader sent, `etag`
+    and `max_age` what it was told; `coding` its Content-Encoding (None: the line does not say).
+
+    `cache` says where the answer came from; `complete`: the line counts even if it was passed on,
+    because the site does not count it. `key` is the request's own number, where lines may come
+    twice.
+    """
+
+    at_ms: int
+    format: str
+    address: str
+    agent: str
+    method: str
+    path: str
+    status: int
+    sent: int
+    tags: str = ""
+    since: str = ""
+    etag: str = ""
+    max_age: int | None = None
+    coding: str | None = None
+    cache: str = ""
+    complete: bool = False
+    key: str = ""
+
+    @property
+    def passed_on(self) -> bool:
+        """Whether the site itself answered, and so has counted it."""
+        return not self.complete and self.cache.upper().split("-")[0] in PASSED_ON
+
+    @property
+    def alike(self) -> tuple[object, ...]:
+        """What like polls share: all but their times, what those make of max-age, and their way."""
+        return (*self[1:11], self.coding)
+
+
+def read_line(text: str) -> LogLine:
+    """The request of one line; ValueError, in a few words, for what is none."""
+    if not text.startswith("{"):
+        return _combined(text)
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise ValueError("not JSON") from error
+    except RecursionError as error:
+        raise ValueError("JSON that is nested too deeply") from error
+    try:
+        for mark, make in _JSON_FORMATS.items():
+            if mark in fields:
+                return make(fields)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise ValueError(f"a field is missing or of another kind: {error}") from error
+    raise ValueError("JSON of a format that is not known here")
+
+
+def _own(fields: Mapping[str, Any]) -> LogLine:
+    """The format of docs/deploy.md for nginx and Fastly."""
+    return LogLine(
+        _milliseconds(float(fields["t"])),
+        "fastly" if "pop" in fields else "nginx",
+        str(fields["a"]),
+        _agent(fields.get("ua")),
+        str(fields.get("m", "GET")),
+        _path(str(fields["p"])),
+        int(fields["s"]),
+        _size(fields.get("b")),
+        _header(fields.get("inm")),
+        _header(fields.get("ims")),
+        _header(fields.get("e")),
+        _max_age(fields.get("cc")),
+        None if fields.get("ce") is None else str(fields["ce"]),
+        str(fields.get("c") or ""),
+        fields.get("by") == "log",
+        str(fields.get("id") or ""),
+    )
+
+
+def _caddy(fields: Mapping[str, Any]) -> LogLine:
+    request = fields["request"]
+    asked, said = _lists(request.get("headers")), _lists(fields.get("resp_headers"))
+    return LogLine(
+        _milliseconds(_moment(fields["ts"])),
+        "caddy",
+        str(request.get("client_ip") or request["remote_ip"]),
+        _agent(asked.get("user-agent")),
+        str(request["method"]),
+        _path(str(request["uri"])),
+        int(fields["status"]),
+        _size(fields.get("size")),
+        _header(asked.get("if-none-match")),
+        _header(asked.get("if-modified-since")),
+        _header(said.get("etag")),
+        _max_age(said.get("cache-control")),
+        said.get("content-encoding", ""),
+        _caddy_cache(said.get("cache-status", "")),
+    )
+
+
+def _caddy_cache(status: str) -> str:
+    """RFC 9211, which Caddy's cache handler speaks: `Souin; hit; ttl=30`, `Souin; fwd=uri-miss`."""
+    if "fwd=" in status:
+        return "MISS"
+    return "HIT" if re.search(r";\s*hit\b", status) else ""
+
+
+def _cloudflare(fields: Mapping[str, Any]) -> LogLine:
+    asked = _lists(fields.get("RequestHeaders"))
+    said = _lists(fields.get("ResponseHeaders"))
+    return LogLine(
+        _milliseconds(_moment(fields["EdgeStartTimestamp"])),
+        "cloudflare",
+        str(fields["ClientIP"]),
+        _agent(fields.get("ClientRequestUserAgent")),
+        str(fields.get("ClientRequestMethod", "GET")),
+        _path(str(fields.get("ClientRequestPath") or fields["ClientRequestURI"])),
+        int(fields["EdgeResponseStatus"]),
+        _size(fields.get("EdgeResponseBodyBytes", fields.get("EdgeResponseBytes"))),
+        _header(asked.get("if-none-match")),
+        _header(asked.get("if-modified-since")),
+        _header(said.get("etag")),
+        _max_age(said.get("cache-control")),
+        said.get("content-encoding"),
+        str(fields.get("CacheCacheStatus") or ""),
+        key=str(fields.get("RayID") or ""),
+    )
+
+
+# By the field that no other format has.
+_JSON_FORMATS: dict[str, Callable[[Mapping[str, Any]], LogLine]] = {
+    "t": _own,
+    "request": _caddy,
+    "EdgeStartTimestamp": _cloudflare,
+}
+
+
+def _combined(text: str) -> LogLine:
+    """What Apache, nginx and most others write unless they are told otherwise."""
+    found = _COMBINED.fullmatch(text)
+    if found is None:
+        raise ValueError("neither JSON nor the combined format")
+    address, time, request, status, sent, _, agent = found.groups()
+    method, _, rest = request.partition(" ")
+    return LogLine(
+        _clf_milliseconds(time),
+        "combined",
+        address,
+        _agent(agent),
+        method,
+        _path(rest.partition(" ")[0]),
+        int(status),
+        0 if sent == "-" else _size(sent),
+    )
+
+
+@lru_cache(maxsize=256)
+def _clf_milliseconds(text: str) -> int:
+    found = _TIME.fullmatch(text)
+    if found is None or found[2] not in _MONTHS:
+        raise ValueError("the time cannot be read")
+    day, _, year, hour, minute, second, sign, hours, minutes = found.groups()
+    offset = (int(hours) * 60 + int(minutes)) * (-60 if sign == "-" else 60)
+    parts = (int(year), _MONTHS.index(found[2]) + 1, int(day), int(hour), int(minute), int(second))
+    return _milliseconds(datetime(*parts, tzinfo=UTC).timestamp() - offset)
+
+
+def _moment(value: Any) -> float:
+    """Seconds since 1970 of seconds, milliseconds, nanoseconds or RFC 3339."""
+    if isinstance(value, str):
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            raise ValueError("the time has no zone")
+        return moment.timestamp()
+    number = float(value)
+    return number / 1e9 if number > 1e14 else number / 1e3 if number > 1e11 else number
+
+
+def _milliseconds(seconds: float) -> int:
+    if not (math.isfinite(seconds) and 0 < seconds < 2**32):
+        raise ValueError("the time makes no sense")
+    return round(seconds * 1000)
+
+
+@lru_cache(maxsize=1024)  # a log says the same few things again and again
+def _size(value: Any) -> int:
+    size = int(value or 0)
+    if not 0 <= size < 2**40:
+        raise ValueError("the size makes no sense")
+    return size
+
+
+@lru_cache(maxsize=256)
+def _path(target: str) -> str:
+    """The path as the site's own counter knows it: decoded, each byte a character."""
+    path = target.partition("?")[0]
+    if "%" in path or not path.isascii():
+        path = unquote_to_bytes(path).decode("latin-1")
+    return path
+
+
+@lru_cache(maxsize=4096)
+def _agent(value: Any) -> str:
+    """A User-Agent, likewise, without what could break a line."""
+    text = str(value or "")
+    if text == "-":
+        return ""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("latin-1")
+    return _SQUEEZED.sub(" ", text)[:LONGEST_AGENT]
+
+
+def _header(value: Any) -> str:
+    return str(value or "")[:LONGEST_VALIDATOR]
+
+
+@lru_cache(maxsize=1024)
+def _max_age(value: Any) -> int | None:
+    found = _MAX_AGE.search(str(value or ""))
+    return None if found is None else int(found[1])
+
+
+def _lists(headers: Any) -> dict[str, str]:
+    """Headers by their names in lower case; several values are one, as in HTTP."""
+    return {
+        str(name).lower(): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in (headers or {}).items()
+    }
