@@ -1,9 +1,10 @@
 """One installation, opened: environment, clock, database, and the facts it keeps about itself."""
 
 import fcntl
+import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -99,18 +100,25 @@ def claim_clock(site: Site) -> None:
 
 
 @contextmanager
-def serving_lock(environment: Environment, exclusive: bool = False) -> Iterator[None]:
-    """Held shared by every server of an instance, exclusive by whatever replaces its database.
+def serving_lock(environment: Environment, restoring: bool = False) -> Iterator[None]:
+    """Held by the one server of an instance, and by whatever replaces its database.
 
-    The kernel lets go of it when the process ends, however it ends.
+    The kernel lets go of it when the process ends, however it ends. Raises Conflict, which says
+    what the other one does.
     """
-    with (environment.instance / "serving.lock").open("w") as file:
-        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+    with (environment.instance / "serving.lock").open("a+") as file:
         try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            doing = "being served; stop it first" if exclusive else "being restored; wait for it"
-            raise Conflict(f"the site in {environment.instance} is {doing}") from error
+            file.seek(0)
+            doing = file.read(200).strip() or "being served"
+            raise Conflict(
+                f"the site in {environment.instance} is {doing}: stop it first, or wait for it"
+            ) from error
+        doing = "being restored" if restoring else "being served"
+        with suppress(OSError):  # on a full disk the lock holds all the same
+            os.truncate(file.fileno(), 0)
+            os.write(file.fileno(), f"{doing} by process {os.getpid()}".encode())
         yield
 
 
@@ -148,7 +156,7 @@ def _served_clock(environment: Environment, database: Database) -> Clock | None:
     if not text:
         return None
     try:
-        with serving_lock(environment, exclusive=True):
+        with serving_lock(environment):
             return None
     except Conflict:
         return clock_from_text(text)

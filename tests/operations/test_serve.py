@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from publisher.base import heartbeat
-from tests.serving import Server, alive, kill, serving, wait_until
+from tests.serving import Server, alive, free_port, kill, serving, wait_until
 
 
 def items(body: bytes) -> list[str]:
@@ -120,6 +120,16 @@ def test_a_shifted_clock_may_not_touch_real_data(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "real clock" in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_one_server_for_an_instance(tmp_path: Path) -> None:
+    """A second one on another port would share locks, beats and jobs: one line, exit 1."""
+    with serving(tmp_path) as server:
+        second = server.command("serve", "--port", str(free_port()))
+        assert second.returncode == 1
+        assert f"being served by process {server.process.pid}" in second.stderr
+        assert len(second.stderr.strip().splitlines()) == 1
+        assert server.get("/healthz")[0] == 200
 
 
 def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:

@@ -1,0 +1,52 @@
+"""The systemd unit of docs/deploy.md: what it closes, and that the program does not need it."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.serving import descendants, serving
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "deploy.md"
+ANALYZE = shutil.which("systemd-analyze")
+STRICTEST = 3.0
+
+
+def documented() -> str:
+    """The unit as it stands in the documentation."""
+    found = re.search(r"```ini\n(\[Unit\].*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not on this machine")
+def test_the_unit_is_hardened(tmp_path: Path) -> None:
+    """As systemd itself counts exposure, from 0 to 10; without the hardening it is 8.7."""
+    unit = tmp_path / "publisher.service"
+    unit.write_text(re.sub(r"ExecStart=.*", "ExecStart=/bin/true", documented()))
+    done = subprocess.run(
+        [str(ANALYZE), "security", "--offline=true", "--no-pager", str(unit)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    score = re.search(r"Overall exposure level for publisher.service: ([\d.]+)", done.stdout)
+    assert score is not None, done.stdout + done.stderr
+    assert float(score[1]) < STRICTEST, done.stdout
+    assert "Unknown" not in done.stderr
+
+
+def test_every_process_closes_its_files_to_others(tmp_path: Path) -> None:
+    """Folder 0700, files 0600 and umask 077 in the server, its workers and its scheduler."""
+    instance = tmp_path / "instance"
+    instance.mkdir(mode=0o755)
+    with serving(instance, "--workers", "2") as server:
+        pids = [server.process.pid, *descendants(server.process.pid)]
+        assert len(pids) >= 4
+        for pid in pids:
+            status = Path(f"/proc/{pid}/status").read_text()
+            assert re.search(r"^Umask:\t0077$", status, re.MULTILINE), status
+        written = [path for path in instance.rglob("*") if path.name != "server.log"]
+        assert len(written) >= 4
+        for path in (instance, *written):
+            assert path.stat().st_mode & 0o077 == 0, path
