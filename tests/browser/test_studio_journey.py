@@ -257,9 +257,11 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
     paste_file(ada, "field [1].png", out.getvalue(), "image/png", event)
-    expect(ada.locator("#alt-now")).to_be_focused()
+    description = ada.get_by_label("Description of field [1].png")
+    expect(description).to_be_focused()
     ada.keyboard.type("A teal [field]")
     ada.keyboard.press("Enter")
+    expect(ada.locator(SOURCE)).to_be_focused()
     text = ada.locator(SOURCE).input_value()
     assert text.startswith("Look:\n\n![A teal \\[field\\]](/media/")
     picture = ada.locator("[data-preview] img")
@@ -268,6 +270,95 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     assert picture.evaluate("element => element.naturalWidth") > 0
     ada.get_by_role("button", name="Save draft").click()
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+
+
+def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
+    """Three at once, each in its own paragraph in their order, each described; then published."""
+    ada.fill(SOURCE, "Before.\n\nAfter.")
+    ada.evaluate("document.querySelector('[name=source]').setSelectionRange(7, 7)")
+    data = []
+    for colour in ("red", "green", "blue"):
+        out = io.BytesIO()
+        Image.new("RGB", (40, 30), colour).save(out, "PNG")
+        data.append(list(out.getvalue()))
+    ada.evaluate(
+        """(files) => {
+          const carried = new DataTransfer();
+          files.forEach((bytes, n) =>
+            carried.items.add(new File([new Uint8Array(bytes)], `p${n}.png`, {type: "image/png"})));
+          document.querySelector("[name=source]").dispatchEvent(new ClipboardEvent(
+            "paste", {bubbles: true, cancelable: true, clipboardData: carried}));
+        }""",
+        data,
+    )
+    for number, words in enumerate(("red", "green", "blue")):
+        ada.get_by_label(f"Description of p{number}.png").fill(words)
+    shown = ada.locator("[data-tray] canvas").first
+    assert shown.evaluate("c => c.getContext('2d').getImageData(48, 48, 1, 1).data[0]") > 200
+    expect(ada.locator(SOURCE)).to_have_value(
+        re.compile(
+            r"^Before\.\n\n!\[red\]\(\S+\)\n\n!\[green\]\(\S+\)\n\n!\[blue\]\(\S+\)\n\nAfter\.$"
+        )
+    )
+    ada.focus(SOURCE)
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
+    assert the_post(live).html.count("<img") == 3
+
+
+def test_a_save_without_a_network(ada: Page, live: Live) -> None:
+    """Saving offline says so calmly and leaves the page; online, the same button saves."""
+    make_post(live.site, "As saved.", author_id=1)
+    ada.goto("/studio/posts/1")
+    ada.context.set_offline(True)
+    ada.fill(SOURCE, "In the tunnel.")
+    ada.keyboard.press("Control+s")
+    expect(ada.locator(STATE)).to_contain_text("No connection")
+    expect(ada.locator(SOURCE)).to_have_value("In the tunnel.")
+    ada.context.set_offline(False)
+    ada.get_by_role("button", name="Update").click()
+    expect(ada.get_by_text("Updated.")).to_be_visible()
+    assert the_post(live).source == "In the tunnel."
+
+
+def test_two_new_posts_and_a_new_page(ada: Page) -> None:
+    """Each tab keeps its own text; what a closed one left is taken up by the next of its kind."""
+    tabs = [ada.context.new_page() for _ in range(3)]
+    for tab, kind in zip(tabs, ("post", "post", "page"), strict=True):
+        tab.route("**/studio/autosave/**", lambda route: route.abort())
+        tab.goto(f"/studio/posts/new?kind={kind}")
+        expect(tab.locator(SOURCE)).to_have_value("")
+        tab.fill(SOURCE, f"Text {tabs.index(tab)}")
+        expect(tab.locator(STATE)).to_contain_text("No connection")
+    tabs[1].reload()
+    expect(tabs[1].locator(SOURCE)).to_have_value("Text 1")
+    tabs[0].close()
+    again = ada.context.new_page()
+    again.goto("/studio/posts/new")
+    expect(again.locator(SOURCE)).to_have_value("Text 0")
+    expect(again.locator("[data-banner]")).to_contain_text("Recovered")
+    tabs[2].close()
+    page = ada.context.new_page()
+    page.goto("/studio/posts/new?kind=page")
+    expect(page.locator(SOURCE)).to_have_value("Text 2")
+
+
+def test_lists_go_on(ada: Page) -> None:
+    """Enter continues a list and ends it; Tab indents there, and leads on everywhere else."""
+    ada.goto("/studio/posts/new")
+    ada.focus(SOURCE)
+    for line in ("1. one", "two"):
+        ada.keyboard.type(line)
+        ada.keyboard.press("Enter")
+    ada.keyboard.press("Enter")
+    ada.keyboard.type("- [x] done")
+    ada.keyboard.press("Enter")
+    ada.keyboard.type("next")
+    ada.keyboard.press("Tab")
+    expect(ada.locator(SOURCE)).to_have_value("1. one\n2. two\n- [x] done\n    - [ ] next")
+    ada.fill(SOURCE, "Plain")
+    ada.keyboard.press("Tab")
+    expect(ada.locator(SOURCE)).not_to_be_focused()
 
 
 def test_file_that_is_no_picture(ada: Page) -> None:

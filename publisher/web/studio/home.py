@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request, url_for
 
 from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import autosave, editing, overview, permissions
@@ -33,7 +33,7 @@ def write() -> Any:
     typed = forms.from_mapping(request.form)
     grows = request.form.get("action") == "grow"
     if grows and not typed.source.strip():
-        return redirect(url_for("studio.post_editor.new"))
+        return shared.onward(url_for("studio.post_editor.new"))
     try:
         value, _ = forms.read(typed, settings().zone)
         intent = Intent("draft" if grows else "now")
@@ -45,9 +45,9 @@ def write() -> Any:
         problem = f"this was not saved: {error}. Your text is still here"
         return _show(typed.source, problem=problem), error.http_status
     if grows:
-        return redirect(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
+        return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
     shared.feeds_changed()
-    return redirect(url_for(".page", done="box"))
+    return shared.onward(url_for(".page", done="box"))
 
 
 def _show(source: str, seen: str = "", problem: str = "") -> str:

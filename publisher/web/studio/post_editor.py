@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, render_template, request, url_for
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
 from publisher.blog import autosave, editing, permissions, previews, revisions
@@ -62,7 +62,7 @@ def save(post_id: int) -> Any:
     shared.feeds_changed()
     if words := _done(post, typed):
         flash(words, "done")
-    return redirect(url_for(".edit", post_id=post.id, done=post_id or "new"))
+    return shared.onward(url_for(".edit", post_id=post.id, done=post_id or "new"))
 
 
 def show(

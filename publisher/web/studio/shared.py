@@ -1,13 +1,15 @@
 """Helpers of several studio pages: rebuild the feeds, posts that can still be held back."""
 
 import structlog
+from flask import jsonify, redirect
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from publisher.base.errors import StorageUnavailable
 from publisher.blog import editing
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Author, Post
-from publisher.web.context import now, site
+from publisher.web.context import now, site, wants_json
 from publisher.web.rendering import settings
 
 log = structlog.get_logger("studio")
@@ -19,6 +21,14 @@ def feeds_changed() -> None:
         rebuild(site(), now())
     except StorageUnavailable as error:
         log.warning("rebuild postponed", reason=str(error))
+
+
+def onward(address: str) -> Response:
+    """The way to the next page, after a form was taken: our script is told, a browser is led.
+
+    A script that followed a redirect would read the next page, and use up its messages.
+    """
+    return jsonify(address=address) if wants_json() else redirect(address)
 
 
 def leaving(session: Session, author: Author) -> list[Post]:

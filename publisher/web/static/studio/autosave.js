@@ -79,6 +79,12 @@ export class Autosave {
     if (!this.changedAt) this.recovery.forget();
   }
 
+  // A save that found no connection: everything is kept, and goes on by itself later.
+  wait() {
+    this.stopped = false;
+    this.failed("No connection: not saved yet. The text is kept in this browser. Try again when you are online.");
+  }
+
   failed(words) {
     this.changedAt ||= Date.now();
     const kept = this.recovery.keep();

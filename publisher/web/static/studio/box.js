@@ -2,6 +2,8 @@
 
 import { Autosave, recover } from "./autosave.js";
 import { bindKeys } from "./keys.js";
+import { submitCalmly } from "./form.js";
+import { Pictures } from "./pictures.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { bindUndo } from "./undo.js";
 
@@ -25,8 +27,11 @@ form.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (area.value.trim()) form.requestSubmit(form.querySelector("button.primary"));
 });
-form.addEventListener("submit", () => {
+form.addEventListener("submit", (event) => {
   recovery.keep();
   autosave.stopped = true;
+  event.preventDefault();
+  submitCalmly(form, event.submitter, () => autosave.wait());
 });
+new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 area.setSelectionRange(area.value.length, area.value.length);

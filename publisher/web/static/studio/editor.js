@@ -4,6 +4,7 @@ import { Autosave, recover } from "./autosave.js";
 import { bindKeys } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
+import { submitCalmly } from "./form.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { bindTags } from "./tags.js";
 import { bindUndo } from "./undo.js";
@@ -22,6 +23,7 @@ bindKeys(area);
 bindTags(form.elements.tags);
 
 const recovery = new Recovery(form);
+await recovery.claim();
 const address = () => `/studio/autosave/${form.dataset.post}`;
 const autosave = new Autosave(form, address, state, recovery, (told) => {
   form.elements.base_version.value = told.version;
@@ -87,7 +89,7 @@ const changed = () => {
 recover(recovery, document.querySelector("[data-banner]"), changed);
 form.addEventListener("input", (event) => {
   if (event.target.name === "place" || event.target.name === "minor") return nameTheButton();
-  if (event.target.name === "file" || event.target.name === "alt" || event.target.id === "alt-now") return;
+  if (event.target.name === "file" || event.target.name === "alt") return;
   changed();
 });
 
@@ -108,8 +110,22 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   act();
 });
-form.addEventListener("submit", () => {
+form.addEventListener("submit", (event) => {
   recovery.keep();
   autosave.stopped = true;
+  if (event.submitter?.value !== "save") return;
+  event.preventDefault();
+  submitCalmly(form, event.submitter, () => autosave.wait());
 });
+
+// The preview goes along with the text.
+let followed = 0;
+function follow() {
+  cancelAnimationFrame(followed);
+  followed = requestAnimationFrame(() => {
+    const share = area.selectionStart / Math.max(1, area.value.length);
+    if (wide.matches) pane.scrollTop = share * pane.scrollHeight - pane.clientHeight / 2;
+  });
+}
+for (const name of ["keyup", "click", "input"]) area.addEventListener(name, follow);
 export { autosave, pictures, preview, recovery };

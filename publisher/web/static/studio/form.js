@@ -24,6 +24,29 @@ function attempt(form, address, data, options) {
   return fetch(address, { method: "POST", body: data, headers, ...options });
 }
 
+// Send the whole form and go where the server says. Without a connection the page stays as it is
+// and `offline` is called; what the server refuses is sent again plainly, so that its page is shown.
+export async function submitCalmly(form, button, offline) {
+  const data = new FormData(form);
+  data.set(button.name, button.value);
+  button.disabled = true;
+  try {
+    const answer = await send(form, form.action, data);
+    if (answer.ok) {
+      location.assign((await answer.json()).address);
+      return;
+    }
+  } catch {
+    button.disabled = false;
+    offline();
+    return;
+  }
+  form.append(Object.assign(document.createElement("input"), {
+    type: "hidden", name: button.name, value: button.value,
+  }));
+  form.submit();
+}
+
 // What went wrong, in the server's words where it had any.
 export async function problemOf(answer) {
   const told = await answer.json().catch(() => ({}));

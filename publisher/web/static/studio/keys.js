@@ -4,7 +4,8 @@ export function insert(area, text, start = area.selectionStart, end = area.selec
   area.focus();
   area.setSelectionRange(start, end);
   // The one way to change a text area that its own undo knows of; old, but everywhere.
-  if (!document.execCommand("insertText", false, text)) {
+  const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
+  if (!done) {
     area.setRangeText(text, start, end, "end");
     area.dispatchEvent(new Event("input", { bubbles: true }));
   }
@@ -34,7 +35,54 @@ export function link(area, address = "") {
   else if (!address) area.setSelectionRange(inside + 2, inside + 2);
 }
 
+// A new line in a list, a quotation or a listing begins as the line before it; an empty item ends it.
+function newLine(area) {
+  const { selectionStart: at, selectionEnd: end, value } = area;
+  if (at !== end) return false;
+  const start = value.lastIndexOf("\n", at - 1) + 1;
+  const line = value.slice(start, at);
+  const item = /^(\s*)(?:([-*+])|(\d{1,9})([.)]))(\s+)(\[[ xX]\]\s+)?/.exec(line);
+  const quoted = /^\s*(?:>\s?)+/.exec(line);
+  const begun = item?.[0] ?? quoted?.[0];
+  if (!begun || inListing(value, at)) return false;
+  if (!line.slice(begun.length).trim()) {
+    insert(area, "", start, at);
+    return true;
+  }
+  const sign = item && (item[2] ?? `${Number(item[3]) + 1}${item[4]}`);
+  insert(area, `\n${item ? item[1] + sign + item[5] + (item[6] ? "[ ] " : "") : begun}`);
+  return true;
+}
+
+const inListing = (value, at) => (value.slice(0, at).match(/^ {0,3}(```|~~~)/gm) ?? []).length % 2 === 1;
+
+// Tab belongs to the text in a listing and in a list only: elsewhere it leads to the next control.
+function tab(area, back) {
+  const { selectionStart: at, selectionEnd: end, value } = area;
+  const start = value.lastIndexOf("\n", at - 1) + 1;
+  const last = value.indexOf("\n", end) < 0 ? value.length : value.indexOf("\n", end);
+  const lines = value.slice(start, last);
+  const listing = inListing(value, at);
+  if (!listing && !/^\s*([-*+]|\d{1,9}[.)])\s/.test(lines)) return false;
+  if (listing && !back && at === end) {
+    insert(area, "    ");
+    return true;
+  }
+  const moved = back ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^/gm, "    ");
+  if (moved === lines) return false;
+  insert(area, moved, start, last);
+  const step = moved.length - lines.length;
+  area.setSelectionRange(Math.max(start, at + (at === end ? step : 0)), end + step);
+  return true;
+}
+
 export function bindKeys(area) {
+  area.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const done = (event.key === "Enter" && !event.shiftKey && newLine(area))
+      || (event.key === "Tab" && tab(area, event.shiftKey));
+    if (done) event.preventDefault();
+  });
   area.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
     const acts = { b: () => wrap(area, "**"), i: () => wrap(area, "*"), k: () => link(area) };

@@ -1,18 +1,25 @@
-// Pictures and sounds by paste, drop or button: sent, then put into the text; alt text is asked for.
+// Pictures and sounds by paste, drop or button, several at once: each is sent, stands in a paragraph
+// of its own, and is described in a tray below the text, where it can be seen meanwhile.
 
 import { problemOf, send } from "./form.js";
 import { insert } from "./keys.js";
 
+const AT_ONCE = 2;
+const THUMBNAIL = 96;
 let count = 0;
 
 export class Pictures {
   constructor(form, area, say) {
     Object.assign(this, { form, area, say });
-    this.ask = form.querySelector("[data-alt]");
+    this.tray = form.querySelector("[data-tray]");
+    this.waiting = [];
+    this.running = 0;
     const button = form.querySelector("[data-picture]");
     button.hidden = false;
-    form.querySelector("[data-plain-upload]").hidden = true;
-    const picker = form.elements.file;
+    const plain = form.querySelector("[data-plain-upload]");
+    if (plain) plain.hidden = true;
+    const picker = Object.assign(document.createElement("input"), { type: "file", multiple: true });
+    picker.accept = "image/*,.heic,.heif,audio/*,video/mp4,video/webm,application/pdf";
     button.onclick = () => picker.click();
     picker.onchange = () => {
       this.take([...picker.files]);
@@ -29,7 +36,6 @@ export class Pictures {
       area.classList.remove("dropping");
       this.from(event, event.dataTransfer);
     });
-    this.bindAsk();
   }
 
   from(event, carried) {
@@ -39,35 +45,114 @@ export class Pictures {
     this.take(files);
   }
 
-  async take(files) {
-    for (const file of files) await this.upload(file);
+  // All get their places in the text at once, in their order; they arrive in any.
+  take(files) {
+    const { value, selectionStart: start, selectionEnd: end } = this.area;
+    const gap = (text, edge) => (!text.trim() || edge(text, "\n\n") ? "" : edge(text, "\n") ? "\n" : "\n\n");
+    let lead = gap(value.slice(0, start), (text, part) => text.endsWith(part));
+    const trail = gap(value.slice(end), (text, part) => text.startsWith(part));
+    let text = "";
+    for (const file of files) {
+      count += 1;
+      const sound = file.type.startsWith("audio/") && this.form.elements.enclosure_url;
+      const held = sound ? "" : `*Adding ${file.name.replace(/[*_[\]<>`\\]/g, " ")} ${count} …*`;
+      const one = { file, held, lead: held && lead, trail: "" };
+      if (held) {
+        text += lead + held;
+        lead = "\n\n";
+        this.show(one);
+      }
+      this.waiting.push(one);
+    }
+    if (text) {
+      this.waiting.findLast((one) => one.held).trail = trail;
+      insert(this.area, text + trail, start, end);
+    }
+    this.say(files.length === 1 ? `Adding ${files[0].name} …` : `Adding ${files.length} files …`);
+    this.next();
   }
 
-  async upload(file) {
-    count += 1;
-    const waiting = `![Adding ${file.name.replace(/[[\]]/g, "")} ${count} …]()`;
-    const sound = file.type.startsWith("audio/");
-    if (!sound) insert(this.area, waiting);
-    this.say(`Adding ${file.name} …`);
+  next() {
+    while (this.running < AT_ONCE && this.waiting.length) {
+      this.running += 1;
+      this.upload(this.waiting.shift()).finally(() => {
+        this.running -= 1;
+        this.next();
+      });
+    }
+  }
+
+  async upload(one) {
     const data = new FormData();
     data.set("csrf_token", this.form.elements.csrf_token.value);
-    data.set("file", file);
+    data.set("file", one.file);
     try {
       const answer = await send(this.form, "/studio/media", data);
       if (!answer.ok) throw new Error(await problemOf(answer));
       const told = await answer.json();
-      if (told.sound) this.enclose(told.sound);
-      else this.place(waiting, told);
+      if (!one.held) return this.enclose(told.sound);
+      one.text = told.markdown;
+      this.replace(one.held, one.text);
+      this.arrived(one, told);
     } catch (error) {
-      this.replace(waiting, "");
-      this.say(`${file.name} was not added: ${error.message}.`, true);
+      const reason = error instanceof TypeError ? "no connection" : error.message;
+      if (one.held) this.replace(one.lead + one.held + one.trail, "") < 0 && this.replace(one.held, "");
+      one.row?.remove();
+      this.tray.hidden = !this.tray.children.length;
+      this.say(`${one.file.name} was not added: ${reason}.`, true);
     }
   }
 
-  place(waiting, told) {
-    const at = this.replace(waiting, told.markdown);
-    this.say("Picture added.");
-    if (at >= 0) this.askFor(told.url);
+  // A row of the tray: what it is, how far it is, and its description.
+  show(one) {
+    one.row = document.createElement("li");
+    one.canvas = Object.assign(document.createElement("canvas"), { width: THUMBNAIL, height: THUMBNAIL });
+    one.words = Object.assign(document.createElement("span"), {
+      className: "quiet small", textContent: `Adding ${one.file.name} …`,
+    });
+    one.row.append(one.canvas, one.words);
+    this.tray.append(one.row);
+    this.tray.hidden = false;
+    draw(one.canvas, one.file);
+  }
+
+  arrived(one, told) {
+    this.say(this.running > 1 || this.waiting.length ? "Added; more is on its way." : "Added.");
+    if (!told.markdown.startsWith("!")) {
+      one.row.remove();
+      this.tray.hidden = !this.tray.children.length;
+      return;
+    }
+    const input = Object.assign(document.createElement("input"), {
+      maxLength: 1000, placeholder: "Describe it for those who cannot see it",
+    });
+    input.setAttribute("aria-label", `Description of ${one.file.name}`);
+    input.addEventListener("input", (event) => {
+      event.stopPropagation();
+      const words = input.value.trim().replace(/[\\[\]]/g, "\\$&");
+      const fresh = `![${words}](${told.url})`;
+      if (this.replace(one.text, fresh) >= 0) one.text = fresh;
+    });
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      const rest = [...this.tray.querySelectorAll("input")].filter((other) => other !== input && !other.value);
+      if (input.value.trim() || event.key === "Escape") one.row.remove();
+      this.tray.hidden = !this.tray.children.length;
+      (event.key === "Enter" && rest.length ? rest[0] : this.area).focus();
+    });
+    const done = Object.assign(document.createElement("button"), {
+      type: "button", className: "plain small", textContent: "Done",
+    });
+    done.setAttribute("aria-label", `Done with ${one.file.name}`);
+    done.onclick = () => {
+      one.row.remove();
+      this.tray.hidden = !this.tray.children.length;
+    };
+    one.words.replaceWith(input, done);
+    const last = this.running === 1 && !this.waiting.length;
+    if (last && document.activeElement === this.area) this.tray.querySelector("input").focus();
   }
 
   enclose(sound) {
@@ -82,39 +167,23 @@ export class Pictures {
     if (at >= 0) {
       const { selectionStart: start, selectionEnd: end } = this.area;
       this.area.setRangeText(text, at, at + old.length, "preserve");
-      const moved = (place) => (place >= at + old.length ? place + text.length - old.length : place);
+      const moved = (place) => (place >= at + old.length ? place + text.length - old.length : Math.min(place, at + text.length));
       this.area.setSelectionRange(moved(start), moved(end));
       this.area.dispatchEvent(new Event("input", { bubbles: true }));
     }
     return at;
   }
+}
 
-  askFor(address) {
-    this.address = address;
-    this.ask.hidden = false;
-    const input = this.ask.querySelector("input");
-    input.value = "";
-    input.focus();
-  }
-
-  bindAsk() {
-    const input = this.ask.querySelector("input");
-    const done = () => {
-      const words = input.value.trim().replace(/[\\[\]]/g, "\\$&");
-      if (words) this.replace(`![](${this.address})`, `![${words}](${this.address})`);
-      this.ask.hidden = true;
-      this.area.focus();
-    };
-    this.ask.querySelector("[data-alt-done]").onclick = done;
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") {
-        event.preventDefault();
-        done();
-      } else if (event.key === "Escape") {
-        this.ask.hidden = true;
-        this.area.focus();
-      }
-      event.stopPropagation();
-    });
+// The file as a small picture; empty where this browser cannot read it (HEIC, PDF).
+async function draw(canvas, file) {
+  try {
+    const image = await createImageBitmap(file);
+    const side = Math.min(image.width, image.height);
+    const [left, top] = [(image.width - side) / 2, (image.height - side) / 2];
+    canvas.getContext("2d").drawImage(image, left, top, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
+    image.close();
+  } catch {
+    canvas.hidden = true;
   }
 }

@@ -1,6 +1,8 @@
 // The text, kept in this browser on each keystroke: a crash, a closed tab, a dead network or an
 // expired login lose nothing. What the server has confirmed is forgotten here.
 
+const OWN = "publisher:new"; // in the session of a tab: under which name it keeps a new post
+const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
 const keyOf = (author, post) => `publisher:${author}:${post}`;
 
 export class Recovery {
@@ -11,7 +13,29 @@ export class Recovery {
   }
 
   get key() {
-    return keyOf(this.form.dataset.author, this.form.dataset.post);
+    return keyOf(this.form.dataset.author, this.own || this.form.dataset.post);
+  }
+
+  // A new post is kept under a name of its own, so that two tabs do not share one. What a tab left
+  // that is closed is taken up by the next one of its kind; a tab that lives holds a lock.
+  async claim() {
+    if (this.form.dataset.post !== "new") return;
+    try {
+      await this.claimName(this.form.dataset.author);
+    } catch {
+      // No storage here: the server's autosave is still there.
+    }
+  }
+
+  async claimName(author) {
+    const taken = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
+    const left = leftBehind(keyOf(author, "new-"), this.form.elements.kind?.value)
+      .filter((key) => !taken.has(key));
+    const mine = left.find((key) => key === sessionStorage.getItem(OWN));
+    const key = mine ?? (navigator.locks && left[0]) ?? keyOf(author, `new-${newName()}`);
+    this.own = key.slice(keyOf(author, "").length);
+    sessionStorage.setItem(OWN, key);
+    navigator.locks?.request(key, { ifAvailable: true }, () => new Promise(() => {}));
   }
 
   values() {
@@ -70,10 +94,26 @@ export class Recovery {
   // The draft of a new post has got its number: what is kept moves with it.
   moveTo(post, version) {
     this.forget();
+    this.own = "";
     this.form.dataset.post = post;
     this.version = String(version);
     this.keep();
   }
+}
+
+// The new posts of one kind (post or page) that were kept and never sent, the newest first.
+function leftBehind(prefix, kind) {
+  const found = [];
+  for (const key of Object.keys(localStorage)) {
+    if (!key.startsWith(prefix)) continue;
+    try {
+      const kept = JSON.parse(localStorage.getItem(key));
+      if ((kept.values.kind ?? kind) === kind) found.push({ key, at: kept.at });
+    } catch {
+      localStorage.removeItem(key);
+    }
+  }
+  return found.sort((one, other) => other.at - one.at).map(({ key }) => key);
 }
 
 // After a save the server sends the browser on with `done`: the text that it confirms.
@@ -81,7 +121,7 @@ export function forgetDone(author) {
   const address = new URL(location.href);
   const done = address.searchParams.get("done");
   if (!done) return;
-  localStorage.removeItem(keyOf(author, done));
+  localStorage.removeItem(done === "new" ? sessionStorage.getItem(OWN) : keyOf(author, done));
   address.searchParams.delete("done");
   history.replaceState(history.state, "", address);
 }
