@@ -84,10 +84,10 @@ OWNERS = {
     "pygments": ["blog.markdown", "blog.safe_html"],
     "sqlalchemy": [
         "storage", "settings", "installation", "readers", "blog", "river", "publishing",
-        "exchange", "delivery", "demo", "web", "operations", "cli",
+        "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
     ],
     "structlog": [
-        "base.logs", "delivery", "operations", "publishing", "readers", "river", "web",
+        "base.logs", "delivery", "foreign", "operations", "publishing", "readers", "river", "web",
     ],
     "tinytag": ["blog.sounds"],
     "uvloop": ["web.worker"],
@@ -334,6 +334,7 @@ SAME_THING = {
     "home": "the first page of the blog, and of the studio",
     "jsonfeed": "a document that is written, imported, read by the river",
     "media": "uploads, the address that serves them, the one that takes them",
+    "mirror": "the table of mirrored feeds, their addresses, and their command",
     "opml": "lists of feeds, and the addresses that take and give them",
     "posts": "posts, the page of one, and the author's list of them",
     "preview": "a text before it is published: by its private link, and in the editor",

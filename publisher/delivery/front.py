@@ -176,9 +176,12 @@ class FeedFront:
             rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
             settings = load_settings(session)
             for row in rows:
-                path = ADDRESSES[row.name]
+                path = ADDRESSES.get(row.name, row.name)  # a mirror's is its name
                 links = link_headers(settings.hubs, self._site.site_url + path)
                 self._snapshots[path] = served(row, links)
+            for name in self._serials.keys() - {name for name, _ in current}:
+                self._snapshots.pop(ADDRESSES.get(name, name), None)
+                del self._serials[name]
             self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
             self._serials |= {row.name: row.serial for row in rows}
         self._be_fair(settings)

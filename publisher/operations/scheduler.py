@@ -23,6 +23,7 @@ from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
 from publisher.blog import posts
+from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.publishing import versions
 from publisher.publishing.push import outbox
@@ -70,6 +71,11 @@ def fold_polls(site: Site) -> float:
         smallest = load_settings(session).rule.menu.smallest
     fold(site.database, smallest, site.clock() - lag)
     return FOLD_SECONDS / real_seconds(site.clock, 1.0)
+
+
+def look_at_origins(site: Site) -> float:
+    """Look at the feeds that are mirrored, and build their documents for each hour."""
+    return mirror_poll.work(site)
 
 
 def send_pings(site: Site) -> float:
@@ -171,7 +177,9 @@ def run_forever(parent_pid: int) -> None:
         bell.wake()
 
     end_with_parent(parent_pid, told)
-    errands = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings)]
+    errands = [
+        Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings, look_at_origins)
+    ]
     scheduler = make_scheduler(site, errands[0])
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
     for work in (scheduler, river, *errands):

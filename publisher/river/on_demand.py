@@ -73,6 +73,24 @@ class OnDemandPoller:
             raise InvalidData(f"{address}: {first.detail}")
         return self._enrol(address, first, folder, policy, secret)
 
+    def poll_once(self, url: str, validators: Validators) -> Visit:
+        """One poll of an address that is not followed, in its host's turn; stores nothing.
+
+        Conflict when the host stays busy, or has asked us to wait.
+        """
+        job = Job(0, work_unit_of(url), url, self.clock(), validators, None)
+        return asyncio.run(self._poll_once(job))
+
+    async def _poll_once(self, job: Job) -> Visit:
+        owner, held = self._new_owner(), set[str]()
+        try:
+            await self._take(job.host, owner, held)
+            found = await self._visit(replace(job, at=self.clock()), owner)
+            held |= found.hosts
+        finally:
+            self._give_back(owner, held)
+        return found
+
     def retrieve(self, feed_id: int) -> RiverFeed:
         """Poll a feed for which `feeds.ask` was granted; waits while its host is busy."""
         return asyncio.run(self._retrieve(feed_id))

@@ -27,6 +27,7 @@ from publisher.web import (
     media,
     metrics,
     micropub,
+    mirror,
     origin,
     page_look,
     preview,
@@ -68,6 +69,7 @@ _ADDRESSES = (
     media,
     metrics,
     micropub,
+    mirror,
     preview,
     report,
     river,
@@ -105,6 +107,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     csrf.init_app(app)
     rendering.prepare(app)
     page_look.prepare(app)
+    app.register_blueprint(mirror.pages)
     for module in _ADDRESSES:
         if module.blueprint.name in origin.PROGRAMS:
             csrf.exempt(module.blueprint)

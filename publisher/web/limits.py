@@ -16,6 +16,7 @@ _BY_PREFIX = (
     ("/xmlrpc", CALL_BYTES),
     ("/studio/", TEXT_BYTES),
     ("/river/import", TEXT_BYTES),
+    ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
 )
 
 

@@ -4,8 +4,8 @@ One module a room that owns them. All are loaded together, as foreign keys go ac
 """
 
 from publisher.storage.columns import Base
-from publisher.storage.tables import blog, publishing, readers, river
+from publisher.storage.tables import blog, mirror, publishing, readers, river
 
-__all__ = ["blog", "metadata", "publishing", "readers", "river"]
+__all__ = ["blog", "metadata", "mirror", "publishing", "readers", "river"]
 
 metadata = Base.metadata

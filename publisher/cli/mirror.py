@@ -1,0 +1,128 @@
+"""The commands `mirror ...`: serve somebody's feed with our freshness."""
+
+from typing import Any
+
+import click
+
+from publisher.cli.parameters import echo_json, echo_rows, json_option, site
+
+
+@click.group()
+def mirror() -> None:
+    """Serve the feeds of other sites with a ttl of their own, at /mirror/NAME.xml."""
+
+
+@mirror.command()
+@click.argument("url")
+@click.option("--name", default="", help="in its address (default: made from the host)")
+@click.option("--timezone", default="", help="of its author (default: the site's)")
+def add(url: str, name: str, timezone: str) -> None:
+    """Mirror the feed at URL: prints its address here and the token that tells it to look."""
+    from publisher.base.errors import PublisherError
+    from publisher.base.zones import find_zone
+    from publisher.foreign import mirror_poll, mirrors
+    from publisher.river.subscriptions import tidy_url
+    from publisher.settings import load_settings
+
+    here = site()
+    address, secret = tidy_url(url)
+    if secret is not None:
+        raise click.UsageError("a feed behind a login cannot be mirrored: it is not public")
+    with here.database.write() as db:
+        zone = find_zone(timezone) if timezone else load_settings(db).timezone
+        made, token = mirrors.add(db, address, name, zone, here.clock())
+        name = made.name
+    try:
+        found = mirror_poll.look(here, name)
+        if not found.body:
+            raise PublisherError(f"{address}: {found.problem}")
+    except PublisherError:
+        with here.database.write() as db:
+            mirrors.remove(db, name)
+        raise
+    click.echo(f"{here.site_url}{mirrors.path_of(name)}")
+    click.echo(f"token: {token}")
+    if found.undated:
+        click.echo("its dates name no hour: its day is learned from first sight", err=True)
+
+
+@mirror.command("list")
+@json_option
+def list_mirrors(as_json: bool) -> None:
+    """List what is mirrored."""
+    from publisher.foreign import mirrors
+    from publisher.storage.tables.publishing import Snapshot
+
+    here = site()
+    rows: list[dict[str, Any]] = []
+    with here.database.read() as db:
+        for one in mirrors.everyone(db):
+            shown = db.get(Snapshot, mirrors.path_of(one.name))
+            rows.append({
+                "name": one.name,
+                "address": here.site_url + mirrors.path_of(one.name),
+                "url": one.url,
+                "title": one.title,
+                "ttl_minutes": shown.ttl_minutes if shown else None,
+                "last_polled_at": one.last_polled_at,
+                "last_good_at": one.last_good_at,
+                "next_poll_at": mirrors.due_at(one),
+                "status": one.status,
+                "problem": one.problem,
+            })  # fmt: skip
+    echo_rows(rows, as_json)
+
+
+@mirror.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Serve it no more, and forget what was learned."""
+    from publisher.foreign import mirrors
+
+    here = site()
+    with here.database.write() as db:
+        mirrors.remove(db, name)
+
+
+@mirror.command()
+@click.argument("name")
+def ping(name: str) -> None:
+    """Look at its origin now."""
+    from publisher.base.errors import InvalidData
+    from publisher.foreign import mirror_poll
+
+    found = mirror_poll.look(site(), name)
+    if found.problem:
+        raise InvalidData(f"{found.url}: {found.problem}")
+    click.echo(f"{found.status}, next look {found.next_poll_at:%Y-%m-%d %H:%M} UTC")
+
+
+@mirror.command()
+@click.argument("name")
+@json_option
+def why(name: str, as_json: bool) -> None:
+    """Why its feed says what it says, and when its origin is looked at next."""
+    from publisher.core.ttl.reasons import explain
+    from publisher.foreign import mirror_document, mirror_poll, mirrors
+    from publisher.settings import load_settings
+
+    here = site()
+    now = here.clock()
+    with here.database.read() as db:
+        one = mirrors.named(db, name)
+        decision = mirror_document.decision_of(one, load_settings(db), now)
+        looks = mirror_poll.why(one, now)
+        updates = len(mirror_document.history_of(one).updates)
+    if as_json:
+        echo_json({
+            "name": name,
+            "ttl_minutes": decision.ttl_minutes,
+            "max_age_seconds": decision.max_age_seconds(now),
+            "updates": updates,
+            "reasons": explain(decision),
+            "next_look": looks,
+        })  # fmt: skip
+        return
+    click.echo(f"ttl {decision.ttl_minutes} minutes, from {updates} updates")
+    for sentence in [*explain(decision), *looks]:
+        click.echo(f"  {sentence}")

@@ -1,0 +1,123 @@
+"""The document that a mirror serves: the origin's bytes with our head, kept as a snapshot."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from publisher.base.confined import Limits, read
+from publisher.base.errors import InvalidData
+from publisher.core.ttl.activity import Activity, histogram
+from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.reasons import explain
+from publisher.dynamic_ttl.feed_head import HeadChange, edit
+from publisher.dynamic_ttl.feed_outline import NotEditable
+from publisher.foreign.learning import FeedHistory
+from publisher.foreign.mirrors import path_of
+from publisher.publishing import snapshots
+from publisher.publishing.push.targets import cloud_element
+from publisher.river.feed_document import FeedDocument
+from publisher.settings import Settings
+from publisher.storage.tables.mirror import Mirror
+from publisher.storage.tables.publishing import Snapshot
+
+_LIMITS = Limits(seconds=5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What of this site stands in a mirrored document: its address, hubs, cloud, settings."""
+
+    site_url: str
+    settings: Settings
+
+    def change(self, name: str, ttl_minutes: int) -> HeadChange:
+        """The head that the document of mirror `name` gets."""
+        cloud: tuple[tuple[str, str], ...] = ()
+        if self.settings.cloud:
+            ours = cloud_element(self.settings.cloud.split()[0])
+            cloud = (
+                ("domain", ours.domain), ("port", str(ours.port)), ("path", ours.path),
+                ("registerProcedure", ours.register_procedure), ("protocol", ours.protocol),
+            )  # fmt: skip
+        return HeadChange(
+            ttl_minutes, self.site_url + path_of(name), tuple(self.settings.hubs.split()), cloud
+        )
+
+
+def edited(body: bytes, change: HeadChange) -> bytes:
+    """As `edit`, with an InvalidData in its place: what runs in the confined process."""
+    if body.lstrip()[:1] == b"{":
+        return body  # JSON Feed has no head of ours; the headers say all
+    try:
+        return edit(body, change)
+    except NotEditable as problem:
+        raise InvalidData(str(problem)) from problem
+
+
+def decision_of(mirror: Mirror, settings: Settings, now: datetime) -> Decision:
+    """What a mirror's feed says at `now`."""
+    return decide_for(history_of(mirror), mirror.timezone, settings, now)
+
+
+def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetime) -> Decision:
+    """What a feed of which `history` is known says at `now`, by the site's settings."""
+    known = activity_of(history, zone, now)
+    return decide(known, build_moment(known.last_update, now, zone), settings.rule)
+
+
+def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
+    """The origin's day, counted."""
+    return histogram(history.updates, now, zone)
+
+
+def history_of(mirror: Mirror) -> FeedHistory:
+    """What a mirror has learned."""
+    return FeedHistory.from_json(mirror.history) if mirror.history else FeedHistory()
+
+
+def content_hash(document: FeedDocument) -> str:
+    """Tells two contents apart by title, address and items: a build date of now is none."""
+    parts = [document.title, document.site_url]
+    parts += [f"{item.key.hex()} {item.fingerprint.hex()}" for item in document.items]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snapshot:
+    """Make the document of this moment the one that is served.
+
+    InvalidData, and the old one stays, where the origin's bytes cannot be edited.
+    """
+    decision = decision_of(mirror, frame.settings, now)
+    body = read(edited, _LIMITS, mirror.body, frame.change(mirror.name, decision.ttl_minutes))
+    expiries = decision.expiries
+    facts = {
+        "phase": decision.phase,
+        "reason": decision.reason_code,
+        "reasons": explain(decision),
+        "expiries": expiries._asdict() if expiries else None,
+        "etag": frame.settings.etag,
+    }
+    made = snapshots.Build(
+        content_hash=mirror.content_hash,
+        content_changed_at=mirror.content_changed_at or now,
+        ttl_minutes=decision.ttl_minutes,
+        decision=facts,
+        decided_at=decision.decided_at,
+        built_at=now,
+        etag=frame.settings.etag,
+    )
+    return snapshots.keep(session, path_of(mirror.name), mirror.content_type, body, made)
+
+
+def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> bool:
+    """Whether the document that is served belongs to an earlier hour, or to other settings."""
+    shown = session.get(Snapshot, path_of(mirror.name))
+    if not mirror.body:
+        return False
+    if shown is None:
+        return True
+    updates = history_of(mirror).updates
+    last = max((at for at in updates if at <= now), default=None)
+    return shown.decided_at != build_moment(last, now, mirror.timezone)

@@ -1,0 +1,189 @@
+"""Looking at a mirror's origin: politely, at once when told, else by a forecast of its own."""
+
+import math
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import InvalidData, NotFound, PublisherError
+from publisher.core.civil import seconds
+from publisher.core.ttl.decision import build_moment, decide
+from publisher.core.ttl.rule import TtlRule
+from publisher.foreign import mirror_document, mirrors, websub
+from publisher.foreign.learning import learn
+from publisher.foreign.mirror_document import Frame
+from publisher.installation import Site
+from publisher.publishing.push import outbox
+from publisher.publishing.push.targets import targets
+from publisher.river import service
+from publisher.river.answers import Validators
+from publisher.river.feed_document import NotAFeed, UnreadableFeed
+from publisher.river.polls import Visit
+from publisher.river.reading import read_document
+from publisher.settings import load_settings
+from publisher.storage.tables.mirror import Mirror
+
+# How often the origin is asked where nobody tells us: a poll is worth one minute of an update's
+# delay, a tenth of what it is worth to readers, so that what we add stays below what they wait.
+OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=1.0)
+FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
+QUARTER_SECONDS = 900.0
+FALLBACK_TYPE = "application/rss+xml; charset=utf-8"
+
+log = structlog.get_logger("mirror")
+
+
+def work(site: Site) -> float:
+    """Do what is due for all mirrors; returns in how many seconds to look again."""
+    now = site.clock()
+    with site.database.read() as session:
+        found = [(mirror.name, mirrors.due_at(mirror)) for mirror in mirrors.everyone(session)]
+    if not found:
+        return math.inf
+    for name, due in found:
+        try:
+            if due is not None and due <= now:
+                look(site, name)
+            else:
+                refresh(site, name)
+        except NotFound:
+            continue  # removed meanwhile
+        except PublisherError as problem:
+            log.warning("a mirror is postponed", mirror=name, reason=str(problem))
+    return _rest(site)
+
+
+def look(site: Site, name: str) -> Mirror:
+    """Ask the origin now and take over what it says; returns the mirror as it is then."""
+    with site.database.read() as session:
+        mirror = mirrors.named(session, name)
+        known = Validators(mirror.etag, mirror.last_modified, mirror.validators_url)
+        asked_at, url, has_body = mirror.asked_at, mirror.url, bool(mirror.body)
+    found = service.on_demand(site).poll_once(url, known if has_body else Validators())
+    with site.database.write() as session:
+        mirror = mirrors.named(session, name)
+        if mirror.asked_at == asked_at:  # who asked since is to be heard as well
+            mirror.asked_at = None
+        settle(session, mirror, found, Frame(site.site_url, load_settings(session)), site.clock())
+    websub.keep_subscribed(site, name)
+    with site.database.read() as session:
+        mirror = mirrors.named(session, name)
+        session.expunge_all()
+    return mirror
+
+
+def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> None:
+    """Store what a look brought; where it brought nothing good, the last good document stays."""
+    fetched = found.fetched
+    mirror.last_polled_at, mirror.status = now, fetched.status
+    problem = f"{found.problem}: {found.detail}{_offers(found)}" if found.problem else ""
+    if not problem and found.document is not None:
+        problem = _take(session, mirror, found, frame, now)
+    if problem:
+        mirror.problem, mirror.failures = problem[:500], mirror.failures + 1
+        place = min(mirror.failures, len(FAILURE_MINUTES)) - 1
+        asked = timedelta(seconds=min(found.told_seconds or 0, 86_400))
+        mirror.next_poll_at = now + max(timedelta(minutes=FAILURE_MINUTES[place]), asked)
+        return
+    mirror.problem, mirror.failures, mirror.last_good_at = "", 0, now
+    if not fetched.not_modified:
+        mirror.etag = fetched.headers.get("etag")
+        mirror.last_modified = fetched.headers.get("last-modified")
+        mirror.validators_url = fetched.url
+    mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
+
+
+def _offers(found: Visit) -> str:
+    """For a page in the place of a feed: the feeds that it announces."""
+    if found.problem != "not-a-feed":
+        return ""
+    kind = found.fetched.headers.get("content-type", "")
+    with suppress(UnreadableFeed):
+        try:
+            read_document(found.fetched.body, kind, found.fetched.url)
+        except NotAFeed as refusal:
+            announced = ", ".join(url for url, _ in refusal.alternates)
+            return f"; it announces {announced}" if announced else ""
+    return ""
+
+
+def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> str:
+    """Take over a document that was read; returns what is wrong with it, "" for nothing."""
+    document = found.document
+    if document is None or document.broken:
+        return "unreadable: the document is not well-formed; the last good one is served on"
+    digest = mirror_document.content_hash(document)
+    if digest == mirror.content_hash:
+        return ""  # a new build date alone is no reason to send everybody the whole document
+    before = (mirror.body, mirror.content_hash, mirror.content_type)
+    lesson = learn(mirror_document.history_of(mirror), document, now, mirror.timezone)
+    mirror.body, mirror.content_hash = found.fetched.body, digest
+    mirror.content_type = found.fetched.headers.get("content-type") or FALLBACK_TYPE
+    history, mirror.history = mirror.history, lesson.history.to_json()
+    changed_at, mirror.content_changed_at = mirror.content_changed_at, now
+    try:
+        mirror_document.build(session, mirror, frame, now)
+    except InvalidData as problem:
+        mirror.body, mirror.content_hash, mirror.content_type = before
+        mirror.history, mirror.content_changed_at = history, changed_at
+        return f"not editable: {problem}; the last good document is served on"
+    mirror.title, mirror.undated = document.title[:500], lesson.undated
+    if before[0] and (lesson.new or lesson.changed):
+        mirror.last_new_at = now
+        topic = {"rss": frame.site_url + mirrors.path_of(mirror.name)}
+        told = targets(frame.settings.hubs, frame.settings.cloud, topic)
+        outbox.enqueue(session, told, now)
+    websub.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
+    return ""
+
+
+def refresh(site: Site, name: str) -> None:
+    """Build the document anew where a new hour has begun."""
+    now = site.clock()
+    with site.database.read() as session:
+        frame = Frame(site.site_url, load_settings(session))
+        mirror = mirrors.named(session, name)
+        if not mirror_document.is_behind(session, mirror, frame, now):
+            return
+    with site.database.write() as session:
+        mirror_document.build(session, mirrors.named(session, name), frame, now)
+
+
+def wait_minutes(mirror: Mirror, now: datetime) -> int:
+    """Until the next look that nobody asks for: 5 to 60 minutes, by the origin's own day."""
+    known = mirror_document.activity_of(mirror_document.history_of(mirror), mirror.timezone, now)
+    at = build_moment(known.last_update, now, mirror.timezone)
+    return decide(known, at, OWN_RULE).ttl_minutes
+
+
+def why(mirror: Mirror, now: datetime) -> list[str]:
+    """The next look at the origin, explained."""
+    if mirror.asked_at is not None:
+        at = format_rfc3339(mirror.asked_at.replace(microsecond=0))
+        return [f"{mirror.asked_by} said that there is news: looked at from {at} on"]
+    lines = []
+    if mirror.problem:
+        lines.append(f"the last look brought nothing ({mirror.problem}); failure {mirror.failures}")
+    elif mirror.last_good_at is not None:
+        minutes = wait_minutes(mirror, mirror.last_good_at)
+        lines.append(f"by the hours of its posts it is looked at again after {minutes} minutes")
+    if mirror.hub_until is not None and mirror.hub_until > now:
+        lines.append(f"the hub {mirror.hub_url} tells us of news at once")
+    if mirror.undated:
+        lines.append("its dates name no hour, so its day is learned from first sight")
+    if mirror.next_poll_at is not None:
+        lines.append(f"next look: {format_rfc3339(mirror.next_poll_at.replace(microsecond=0))}")
+    return lines
+
+
+def _rest(site: Site) -> float:
+    now = site.clock()
+    with site.database.read() as session:
+        dues = [mirrors.due_at(mirror) for mirror in session.scalars(select(Mirror))]
+    waits = [(due - now).total_seconds() for due in dues if due is not None]
+    # In whatever zone the author lives, an hour begins at a quarter of an hour of UTC.
+    return max(min([QUARTER_SECONDS - seconds(now) % QUARTER_SECONDS, *waits]), 1.0)

@@ -1,0 +1,50 @@
+"""The table of mirrors: feeds of other sites that this one serves with its own freshness."""
+
+from datetime import datetime
+
+from sqlalchemy import LargeBinary, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from publisher.storage.columns import Base
+
+
+class Mirror(Base):
+    """One mirrored feed, served at `/mirror/<name>.xml` from the snapshot of that name.
+
+    `body` is the origin's last good document as it came, `history` the FeedHistory as JSON.
+    `asked_at`: somebody told us to look (a ping), and nobody has since. `token_hash` opens the
+    ping. `hub_*` is the subscription at the origin's hub: where, about what, since and until when,
+    with which secret; the callback's address holds `hub_key`.
+    """
+
+    __tablename__ = "mirrors"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    url: Mapped[str] = mapped_column(Text)
+    timezone: Mapped[str]
+    token_hash: Mapped[str]
+    added_at: Mapped[datetime]
+    asked_at: Mapped[datetime | None]
+    asked_by: Mapped[str] = mapped_column(default="")
+    next_poll_at: Mapped[datetime | None]
+    last_polled_at: Mapped[datetime | None]
+    last_good_at: Mapped[datetime | None]
+    last_new_at: Mapped[datetime | None]
+    status: Mapped[int] = mapped_column(default=0)
+    problem: Mapped[str] = mapped_column(Text, default="")
+    failures: Mapped[int] = mapped_column(default=0)
+    etag: Mapped[str | None]
+    last_modified: Mapped[str | None]
+    validators_url: Mapped[str | None]
+    title: Mapped[str] = mapped_column(Text, default="")
+    content_type: Mapped[str] = mapped_column(default="")
+    body: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
+    content_hash: Mapped[str] = mapped_column(default="")
+    content_changed_at: Mapped[datetime | None]
+    undated: Mapped[bool] = mapped_column(default=False)
+    history: Mapped[str] = mapped_column(Text, default="")
+    hub_url: Mapped[str] = mapped_column(Text, default="")
+    hub_topic: Mapped[str] = mapped_column(Text, default="")
+    hub_key: Mapped[str] = mapped_column(default="")
+    hub_secret: Mapped[str] = mapped_column(default="")
+    hub_asked_at: Mapped[datetime | None]
+    hub_until: Mapped[datetime | None]

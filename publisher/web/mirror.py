@@ -1,0 +1,143 @@
+"""`/mirror`: the feeds of other sites that this one serves, and the doors by which news is told.
+
+`/mirror/N.xml` is answered from memory like our own feeds (see `delivery.front`); what stands here
+is everything around it. The doors take no cookie: each asks for a secret of its own, or, as XML-RPC
+pings know none, can do no more than have an origin looked at, ten seconds apart at most.
+"""
+
+from datetime import timedelta
+from hmac import compare_digest
+
+from flask import Blueprint, Response, jsonify, render_template, request
+
+from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
+from publisher.base.hashing import hash_token
+from publisher.dynamic_ttl.advice import update_rate
+from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
+from publisher.settings import load_settings
+from publisher.storage.tables.mirror import Mirror
+from publisher.storage.tables.publishing import Snapshot
+from publisher.web.context import login_required, now, site
+from publisher.web.xml_rpc.values import answer, read_call
+
+pages = Blueprint("mirror_pages", __name__)
+blueprint = Blueprint("mirror", __name__)
+
+_PING_METHODS = ("weblogUpdates.ping", "weblogUpdates.extendedPing")
+
+
+@pages.get("/mirror")
+@login_required
+def everyone() -> str:
+    """What is mirrored, what it says now, and how it is kept."""
+    with site().database.read() as session:
+        settings, found = load_settings(session), []
+        for mirror in mirrors.everyone(session):
+            shown = session.get(Snapshot, mirrors.path_of(mirror.name))
+            found.append({
+                "mirror": mirror,
+                "snapshot": shown,
+                "address": site().site_url + mirrors.path_of(mirror.name),
+                "updates": len(mirror_document.history_of(mirror).updates),
+                "why": mirror_poll.why(mirror, now()),
+            })  # fmt: skip
+        return render_template("mirror/everyone.html", found=found, settings=settings)
+
+
+@blueprint.get("/mirror/<name>.xml")
+def not_there_yet(name: str) -> Response:
+    """The document of a mirror that nothing is known of yet; later ones never get here."""
+    with site().database.read() as session:
+        mirrors.named(session, name)
+    raise StorageUnavailable("the origin has not been read yet; try again in a minute")
+
+
+@blueprint.get("/mirror/<name>/ttl.json")
+def ttl(name: str) -> Response:
+    """What the mirrored feed is to say now, for a plugin at the origin that says it itself."""
+    with site().database.read() as session:
+        mirror = mirrors.named(session, name)
+        decision = mirror_document.decision_of(mirror, load_settings(session), now())
+        shown = session.get(Snapshot, mirrors.path_of(name))
+        problem = mirror.problem
+    rate = update_rate(decision.ttl_minutes) or (None, None)
+    age = decision.max_age_seconds(now())
+    told = jsonify(
+        ttl_minutes=decision.ttl_minutes,
+        max_age_seconds=age,
+        expires_at=int(now().timestamp()) + age,
+        update_period=rate[0],
+        update_frequency=rate[1],
+        valid_until=int(decision.valid_until.timestamp()),
+        reasons=shown.decision["reasons"] if shown else [],
+        problem=problem,
+    )
+    told.headers["Cache-Control"] = "public, max-age=60"
+    return told
+
+
+@blueprint.post("/mirror/ping")
+def weblog_updates() -> Response:
+    """XML-RPC `weblogUpdates.ping`, as WordPress' update services and others send it."""
+    method, values = read_call(request.get_data())
+    if method not in _PING_METHODS:
+        return _xmlrpc(True, "only weblogUpdates.ping is understood here")
+    addresses = [text for text in map(str, values) if text.startswith(("http://", "https://"))]
+    with site().database.read() as session:
+        names = {one.name for url in addresses for one in mirrors.told_of(session, url)}
+    for name in names:
+        _ask(name, "an XML-RPC ping", mirrors.OPEN_GAP)
+    return _xmlrpc(not names, "Thanks for the ping." if names else "This is not mirrored here.")
+
+
+@blueprint.post("/mirror/<name>/ping")
+def ping(name: str) -> Response:
+    """Told by whoever holds the mirror's token."""
+    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
+    token = sent.strip() if scheme.lower() == "bearer" else request.form.get("token", "")
+    with site().database.read() as session:
+        known = mirrors.named(session, name).token_hash
+    if not token or not compare_digest(hash_token(token), known):
+        raise Forbidden("the token of this mirror is needed (publisher mirror add printed it)")
+    _ask(name, "a ping with the token")
+    return Response("The origin is looked at now.\n", 202, content_type="text/plain; charset=utf-8")
+
+
+def _ask(name: str, by: str, gap: timedelta = mirrors.LEAST_GAP) -> None:
+    with site().database.write() as session:
+        mirrors.ask(mirrors.named(session, name), by, now(), gap)
+
+
+def _subscribed(name: str, key: str) -> Mirror:
+    """The mirror whose hub was told this address; NotFound for anybody else."""
+    with site().database.read() as session:
+        mirror = mirrors.named(session, name)
+        session.expunge_all()
+    if not compare_digest(key.encode(), mirror.hub_key.encode()):
+        raise NotFound("there is no such subscription")
+    return mirror
+
+
+@blueprint.get("/mirror/<name>/websub/<key>")
+def intent(name: str, key: str) -> Response:
+    """The hub asks whether we meant to subscribe."""
+    _subscribed(name, key)
+    with site().database.write() as session:
+        challenge = websub.verified(mirrors.named(session, name), request.args, now())
+    if challenge is None:
+        raise NotFound("nothing of the kind was asked for")
+    return Response(challenge, content_type="text/plain; charset=utf-8")
+
+
+@blueprint.post("/mirror/<name>/websub/<key>")
+def content(name: str, key: str) -> Response:
+    """The hub tells us of news; what is not signed is thanked for and left alone."""
+    mirror = _subscribed(name, key)
+    if websub.signed(mirror, request.headers.get("X-Hub-Signature", ""), request.get_data()):
+        _ask(name, f"the hub {mirror.hub_url}")
+    return Response("", 202)
+
+
+def _xmlrpc(error: bool, message: str) -> Response:
+    said = answer({"flerror": error, "message": message})
+    return Response(said, content_type="text/xml; charset=utf-8")
