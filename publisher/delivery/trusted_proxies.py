@@ -35,7 +35,10 @@ def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
     """
     if trusted and is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
         environ["REMOTE_ADDR"] = _visitor(environ, trusted)
-        environ[SOURCE] = LOG if environ.get("HTTP_X_COUNTED_BY") == LOG else PROXY
+        if environ.get("HTTP_X_COUNTED_BY") == LOG:
+            environ[SOURCE] = LOG
+        elif "HTTP_X_FORWARDED_FOR" in environ:  # else it asks for itself
+            environ[SOURCE] = PROXY
         scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
         if scheme in ("http", "https"):
             environ["wsgi.url_scheme"] = scheme

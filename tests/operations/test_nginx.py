@@ -1,6 +1,8 @@
-"""The nginx configuration of docs/deploy.md, run by a real nginx in front of a real server."""
+"""The nginx configurations of docs/deploy.md, run by a real nginx in front of a real server."""
 
+import gzip
 import http.client
+import json
 import re
 import shutil
 import subprocess
@@ -21,17 +23,23 @@ pytestmark = [
 ]
 
 
-def documented(port: int, backend: int) -> str:
-    """The server block of the documentation with a test's ports, and without certificates."""
-    found = re.search(r"```nginx\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-    assert found is not None
-    block = re.sub(r" *ssl_certificate.*\n", "", found[1])
+def documented(folder: Path, port: int, backend: int, cached: bool) -> str:
+    """The blocks of the documentation with a test's ports and files, and without certificates;
+    `cached`: with the feed cache."""
+    found = re.findall(r"```nginx\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    server, beside, inside = found
+    block = re.sub(r" *ssl_certificate.*\n", "", server)
     block = block.replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
+    if cached:
+        own = (folder / "cache").as_posix()
+        block = beside.replace("/var/cache/nginx/publisher", own) + block
+        inside = inside.replace("/var/log/nginx/publisher-feeds.json", f"{folder}/feeds.json")
+        block = block.rstrip().removesuffix("}") + inside + "}\n"
     return block.replace("127.0.0.1:8000", f"127.0.0.1:{backend}")
 
 
 @contextmanager
-def nginx(folder: Path, backend: int) -> Iterator[int]:
+def nginx(folder: Path, backend: int, cached: bool = False) -> Iterator[int]:
     """A real nginx with the documented configuration; gives its port."""
     port = free_port()
     for name in ("body", "proxy", "fastcgi", "uwsgi", "scgi"):
@@ -42,9 +50,10 @@ def nginx(folder: Path, backend: int) -> Iterator[int]:
                             ("uwsgi", "uwsgi"), ("scgi", "scgi")]
     )  # fmt: skip
     config = folder / "nginx.conf"
+    blocks = documented(folder, port, backend, cached)
     config.write_text(
         f"daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n"
-        f"events {{}}\nhttp {{\naccess_log off;\n{temporary}{documented(port, backend)}}}\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{temporary}{blocks}}}\n"
     )
     process = subprocess.Popen([str(NGINX), "-p", str(folder), "-c", str(config)])
     try:
@@ -94,3 +103,44 @@ def test_behind_the_documented_nginx(tmp_path: Path) -> None:
             assert packed.headers["ETag"] == plain.headers["ETag"]
             assert ask(port, {}, "/metrics").status == 403
             assert ask(port, {}, "/healthz").status == 200
+
+
+def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
+    """Through the documented feed cache: right answers, a new post within seconds, and from the
+    log each poll once, with its own validators, while the site leaves the counting to it."""
+    environment = {
+        "PUBLISHER_SITE_URL": "https://blog.example",
+        "PUBLISHER_TRUSTED_PROXIES": "127.0.0.1",
+    }
+    (tmp_path / "nginx").mkdir()
+    with serving(tmp_path / "site", env=environment) as server:
+        server.command("post", "add", "--title", "Through nginx", text="Hello.")
+        with nginx(tmp_path / "nginx", server.port, cached=True) as port:
+            log, one, two = tmp_path / "nginx" / "feeds.json", "one/1.0", "two/1.0"
+            asked = [""]  # whether it listens
+
+            def poll(agent: str, **more: str) -> http.client.HTTPResponse:
+                asked.append(agent)
+                named = {name.replace("_", "-"): value for name, value in more.items()}
+                return ask(port, {"User-Agent": agent, **named})
+
+            first, packed = poll(one), poll(two, Accept_Encoding="gzip")
+            assert (first.status, packed.headers["Content-Encoding"]) == (200, "gzip")
+            assert packed.headers["ETag"] == first.headers["ETag"]
+            assert gzip.decompress(packed.body) == first.body  # type: ignore[attr-defined]
+            for _ in range(6):
+                again = poll(two, Accept_Encoding="gzip", If_None_Match=first.headers["ETag"])
+                assert (again.status, again.body) == (304, b"")  # type: ignore[attr-defined]
+            server.command("post", "add", "--title", "Fresh", text="News.")
+            wait_until(lambda: b"Fresh" in poll(one).body, 10)  # type: ignore[attr-defined]
+            wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 10, log)
+            told = server.command("readers", "import", str(log)).stdout
+            assert f"{len(asked)} polls counted" in told
+        report = json.loads(server.command("readers", "--json").stdout)
+    known = {reader["agent"]: reader for reader in report["readers"]}
+    assert known["two"]["requests"] == 7
+    assert known["two"]["conditional_share"] == round(6 / 7, 3)
+    assert known["one"]["requests"] == asked.count(one)
+    sources = {part["source"]: part["requests"] for part in report["totals"]["sources"]}
+    assert sources["nginx log"] == len(asked)
+    assert "proxy" not in sources
