@@ -28,7 +28,7 @@ INTERVAL = 0  # seconds, in use
 POLLED = 1  # instant of the last visit
 SEEN = 2  # visits in this group
 CHANGES = 3  # in this group; those of the finished one while SEEN is 0
-GROUP = 4
+GROUP = 4  # and behind it, in the last place, the number of intervals in it
 
 IRREGULAR = 1.1  # longest to shortest interval of a group that still counts as regular
 
@@ -45,14 +45,16 @@ def start(state: State, options: Numbers) -> None:
 def visit(state: State, options: Numbers, changed: bool, now: int) -> bool:
     """Note one visit; true when it completes its group.
 
-    The first visit of a group is what the next one is compared with.
+    It is compared with the one before, also where that one ended the group before: else a page
+    that changes each time a group begins would never be seen to change. The original forgets.
     """
-    seen = int(state[SEEN])
+    seen, last = int(state[SEEN]), len(state) - 1
     if seen == 0:
-        state[CHANGES] = 0
-    else:
+        state[CHANGES] = state[last] = 0
+    if seen > 0 or (options[FORM] != ORIGINAL and state[POLLED] > 0):
         gap = now - state[POLLED]
-        state[GROUP + seen - 1] = -gap if changed else gap
+        state[GROUP + int(state[last])] = -gap if changed else gap
+        state[last] += 1
         state[CHANGES] += 1 if changed else 0
     state[POLLED] = now
     state[SEEN] = seen + 1
@@ -93,7 +95,7 @@ def remember_changes(
 ) -> None:
     """`changes`: the number of changes seen, per visit."""
     if visit(state, options, answer[CHANGED] == 1, now):
-        intervals = int(options[VISITS]) - 1
+        intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
         if options[FORM] == ORIGINAL:
             settle(state, options, by_changes(state[CHANGES] + 1, intervals + 1, mean))
@@ -112,7 +114,7 @@ def remember_no_changes(
 ) -> None:
     """`nochanges`: the number of visits that found no change; irregular visits by likelihood."""
     if visit(state, options, answer[CHANGED] == 1, now):
-        intervals = int(options[VISITS]) - 1
+        intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
         if options[FORM] == ORIGINAL:
             settle(state, options, by_no_changes(state[CHANGES] + 1, intervals + 1, mean))
@@ -148,7 +150,7 @@ def _rule(name: str, summary: str, remember: Remember) -> Rule:
             Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
             Option("start", 60, 1, 43200, "first interval, minutes"),
         ),
-        size=lambda options: GROUP + int(options[VISITS]),
+        size=lambda options: GROUP + int(options[VISITS]) + 1,
         start=start,
         remember=remember,
         decide=decide,

@@ -171,6 +171,20 @@ def test_cho_counts_changes_between_neighbours() -> None:
     assert visits("cho-changes", pattern[:4]) == 3600  # the group is not complete
 
 
+def test_cho_sees_changes_between_two_groups() -> None:
+    """A page that changes each time a group of five visits begins changes in one visit of five;
+    one that never does is asked much more seldom."""
+    every_fifth = [False] * 5 + [True, False, False, False, False]
+    assert visits("cho-changes:start=60,form=corrected", [False] * 10) > 7 * 3600
+    changing = visits("cho-changes", every_fifth)
+    assert changing < visits("cho-changes", [False] * 10)
+    policy, memory, now = parse("cho-changes"), parse("cho-changes").start(), 3600
+    for change in every_fifth:
+        memory = policy.remember(memory, Answer(200, changed=change), now)
+        now += 3600
+    assert policy.explain(memory, now)[0].startswith("1 changes in 5 visits")
+
+
 def test_cho_changes_can_only_lengthen_and_nochanges_can_shorten() -> None:
     """With a change at every visit the first estimator stays, the second comes closer."""
     busy = [True] * 5
