@@ -6,6 +6,7 @@ and a line style of its own.
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
     for row in rows:
         if row["client"] != WHOLE and row["delay_mean_minutes"] > 0:
             series = _series(row["publisher"], row["client"], rows)
-            spec = f"{row['publisher']} {row['client']}"
+            spec = _label(row["publisher"], row["client"], rows)
             points.setdefault(series, {}).setdefault(spec, []).append(row)
     for place, (series, specs) in enumerate(list(points.items())[:MOST_SERIES]):
         ends = sorted(
@@ -86,7 +87,10 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
             )
             for group in specs.values()
         )
-        axes.plot(*zip(*ends, strict=True), label=series, **_style(place), markersize=6)
+        label = next(iter(specs)) if len(specs) == 1 else series
+        # Hollow and each larger than the one before, so that none hides another.
+        marks = {"markersize": 5 + 1.5 * place, "markerfacecolor": "none", "clip_on": False}
+        axes.plot(*zip(*ends, strict=True), label=label, **_style(place), **marks)
     axes.set(xscale="log", yscale="log", xlabel="polls a day", ylabel="mean delay, minutes")
     low, high = axes.get_xlim()
     polls = np.geomspace(low, high, 50)
@@ -103,7 +107,12 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
 
 def _series(publisher: str, client: str, rows: Sequence[Row]) -> str:
     """A curve joins the options of one policy; publishers are told apart if there are several."""
-    names = [publisher.partition(":")[0], client.partition(":")[0]]
+    return _label(publisher.partition(":")[0], client.partition(":")[0], rows)
+
+
+def _label(publisher: str, client: str, rows: Sequence[Row]) -> str:
+    """The names, as typed, of which there are several; both where there is one of each."""
+    names = [publisher, client]
     several = [len({row[key] for row in rows}) > 1 for key in ("publisher", "client")]
     kept = [name for name, wanted in zip(names, several, strict=True) if wanted]
     return " + ".join(kept or names)
@@ -164,7 +173,7 @@ def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Docu
         for hour, value in enumerate(values):
             shade = "white" if value > 100 else "black"
             top.text(hour, line, str(value), ha="center", va="center", fontsize=6, color=shade)
-    top.set_yticks(range(len(documents)), [_short(name) for name in documents])
+    top.set_yticks(range(len(documents)), [_folded(name) for name in documents])
     top.tick_params(bottom=False, labelbottom=False, left=False)
     top.spines[:].set_visible(False)
     top.set_title("The usual ttl by the author's hour, over the updates")
@@ -189,15 +198,16 @@ def _at(documents: Documents, instants: NDArray[np.int64]) -> NDArray[np.int32]:
 def raster(
     axes: Axes, timeline: Timeline, documents: dict[str, Documents], options: ReplayOptions
 ) -> None:
-    """The last scored week: each update and each poll of one client of each kind."""
+    """The last scored week with updates: each of them and each poll of one client of each kind."""
     scored = scoring(timeline)
-    end = max(scored.last_scored, scored.begin + 1)
+    last = timeline.times[timeline.times <= scored.last_scored][-1]
+    end = max(min(int(last) + DAY, scored.last_scored), scored.begin + 1)
     begin = max(end - WEEK, timeline.start)
     times = timeline.times[(timeline.times >= begin) & (timeline.times < end)]
     names, events = ["updates"], [times.astype(np.int64)]
     pairs = [(publisher, client) for client in options.clients for publisher in documents]
     for publisher, client in pairs[:MOST_ROWS]:
-        names.append(_short(f"{publisher}, {client}" if len(documents) > 1 else client))
+        names.append(_folded(f"{publisher}, {client}" if len(documents) > 1 else client))
         events.append(_polls(timeline, documents[publisher], client, options, begin, end))
     days = [(instants - begin) / DAY for instants in events]
     colours = ["black"] + [COLOURS[place % len(COLOURS)] for place in range(len(events) - 1)]
@@ -223,5 +233,6 @@ def _polls(
     return np.array([at for at in polls if begin <= at < end], np.int64)
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 30 else name[:29] + "…"
+def _folded(name: str) -> str:
+    """As typed, on several lines where it is long."""
+    return "\n".join(wrap(name.replace(",", ", "), 30)).replace(", ", ",")
