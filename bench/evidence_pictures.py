@@ -8,44 +8,33 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from publisher.simulator import plots
-from publisher.simulator.grid import ReplayOptions, Result
+from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.results import Row
 from publisher.simulator.timelines import Timeline
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
-MENU, ANY = "forward", "forward:menu=any"
-FIXED = ("fixed:15", "fixed:60", "fixed:480")
+DEFAULT = "forward"
 
 
-def draw(
-    sources: Sequence[Timeline],
-    rows: Sequence[Row],
-    results: Sequence[Result],
-    policies: Sequence[Row],
-    example: str,
-) -> None:
-    """Write all pictures.
-
-    rows, results: every publisher with the client ttl. policies: every client at one publisher.
-    example: name of the timeline that the pictures of a single one show.
-    """
-    table = {(row["publisher"], row["timeline"]): row["efficiency"] for row in rows}
-    own = [row | {"publisher": curve(row["publisher"])} for row in rows]
-    own = [row for row in own if row["publisher"]]
+def draw(sources: Sequence[Timeline], rows: Sequence[Row], example: str) -> None:
+    """Write all pictures; `example` names the timeline whose week is shown."""
+    table = {
+        (row["client"], row["timeline"]): row["efficiency"]
+        for row in rows
+        if row["publisher"] == DEFAULT
+    }
+    own = [
+        row | {"publisher": DEFAULT, "client": f"obeys {row['client']}:{row['publisher']}"}
+        for row in rows
+        if row["publisher"].partition(":poll")[0] == DEFAULT and row["client"] in ("max-age", "ttl")
+    ]
     line = next((source for source in sources if source.name == example), sources[0])
-    documents = {name: parse_publisher(name)(line) for name in (MENU, ANY, "warm-up")}
+    documents = {DEFAULT: parse_publisher(DEFAULT)(line)}
+    options = ReplayOptions(("max-age", "ttl", "freshrss", "fixed:60"))
     picture("frontier", (6, 4.5), lambda axes: plots.frontier(axes, own))
-    picture("policies", (6, 5), lambda axes: plots.frontier(axes, policies))
-    kept = [result for result in results if result.publisher in (MENU, ANY, "warm-up", *FIXED)]
-    picture("delays", (6, 4), lambda axes: plots.delays(axes, kept))
     picture("efficiency", (7, 8), lambda axes: timelines(axes, table))
-    picture("week", (7.5, 3), lambda axes: plots.raster(axes, line, documents, ReplayOptions()))
-    with rc_context(plots.STYLE):
-        figure = Figure(figsize=(7.5, 4), layout="constrained")
-        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.4])
-        plots.hours(top, bottom, line, documents)
-        save(figure, "hours")
+    picture("week", (7.5, 3), lambda axes: plots.raster(axes, line, documents, options))
 
 
 def picture(name: str, size: tuple[float, float], fill: Callable[[Axes], None]) -> None:
@@ -53,24 +42,21 @@ def picture(name: str, size: tuple[float, float], fill: Callable[[Axes], None]) 
     with rc_context(plots.STYLE):
         figure = Figure(figsize=size, layout="constrained")
         fill(figure.add_subplot())
-        save(figure, name)
-
-
-def save(figure: Figure, name: str) -> None:
-    """As evidence-NAME.svg, the same bytes for the same figures."""
-    PICTURES.mkdir(exist_ok=True)
-    figure.savefig(PICTURES / f"evidence-{name}.svg", metadata={"Date": None})
+        PICTURES.mkdir(exist_ok=True)
+        figure.savefig(PICTURES / f"evidence-{name}.svg", metadata={"Date": None})
 
 
 def timelines(axes: Axes, table: dict[tuple[str, str], float]) -> None:
-    """The efficiency of each timeline, the best of the default first."""
+    """The efficiency of each timeline, the best first."""
     names = sorted(
-        (name for publisher, name in table if publisher == MENU), key=lambda name: table[MENU, name]
+        (name for client, name in table if client == "max-age"),
+        key=lambda name: table["max-age", name],
     )
-    for place, (publisher, label) in enumerate(((MENU, "15/60/480"), (ANY, "any"))):
+    for place, (client, label) in enumerate((("max-age", "the headers"), ("ttl", "the element"))):
         axes.plot(
-            [table[publisher, name] for name in names], names, linestyle="none",
-            marker=plots.MARKERS[place], color=plots.COLOURS[place], label=f"menu {label}",
+            [table[client, name] for name in names], names, linestyle="none",
+            color=plots.COLOURS[place],
+            marker=plots.MARKERS[place], label=f"clients that obey {label}",
         )  # fmt: skip
     axes.axvline(1.0, color=plots.SOFT, label="any fixed interval", zorder=0)
     axes.grid(axis="y", color="#E5E5E5", linewidth=0.5)
@@ -78,13 +64,3 @@ def timelines(axes: Axes, table: dict[tuple[str, str], float]) -> None:
     axes.set(xscale="log", xlabel="efficiency: mean delay x polls a day / 720 (lower is better)")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.legend(loc="upper left")
-
-
-def curve(publisher: str) -> str:
-    """Specs of one curve begin alike; what is no part of the picture has no name."""
-    knob = publisher.rpartition("poll-minutes=")[2]
-    if publisher.startswith(ANY) and "profile" not in publisher:
-        return f"menu any:{knob}"
-    if publisher == MENU or publisher.startswith(f"{MENU}:poll"):
-        return f"menu 15/60/480:{knob}"
-    return publisher if publisher in {"warm-up", "winer-constant", *FIXED} else ""

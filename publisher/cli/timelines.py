@@ -120,7 +120,8 @@ def my_publishers() -> tuple[str, ...]:
     mine = my_settings()
     live = (
         f"forward:menu={mine.menu},planner={mine.planner},profile={mine.profile},"
-        f"poll-minutes={mine.poll_minutes:g}"
+        f"poll-minutes={mine.poll_minutes:g},freshness={mine.freshness},etag={mine.etag},"
+        f"skip-hours={mine.skip_hours}"
     )
     return (*FIXED, live)
 
