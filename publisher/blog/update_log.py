@@ -80,6 +80,11 @@ def last_update(session: Session, moment: datetime) -> datetime | None:
     return session.scalar(select(func.max(Update.at)).where(Update.at <= moment))
 
 
+def since(session: Session, begin: datetime) -> list[datetime]:
+    """The updates from `begin` on, in order."""
+    return list(session.scalars(select(Update.at).where(Update.at >= begin).order_by(Update.at)))
+
+
 def scheduled(session: Session, after: datetime) -> list[datetime]:
     """When the posts that wait will enter the feed, soonest first."""
     return list(

@@ -5,6 +5,7 @@ from __future__ import annotations  # types of what is imported late
 import json
 import os
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 
 
 FIRST_HOUR_SECONDS = 3600  # in which clients begin where the first days are scored
+
+
+def _format_option(*names: str) -> Callable[..., Any]:
+    """How results are printed, the first of `names` where nothing is asked."""
+    return click.option("--format", "form", type=click.Choice(names), default=names[0])
+
+
+def _seed_option(purpose: str) -> Callable[..., Any]:
+    """What random numbers begin with."""
+    return click.option("--seed", type=int, default=0, help=purpose)
 
 
 class Simulate(click.Command):
@@ -97,10 +108,10 @@ class Simulate(click.Command):
     show_default=True,
     help="per cent by which each wait of a client is longer or shorter at random",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json", "csv"]), default="table")
+@_format_option("table", "json", "csv")
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
 @click.option("--trace", is_flag=True, help="each poll of one timeline, with its reason")
-@click.option("--seed", type=int, default=0, help="of first polls and synthetic updates")
+@_seed_option("of first polls and synthetic updates")
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="default: all processors")
 def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **asked: Any) -> None:
     """Replay TIMELINEs under publishers with clients and print what readers would have got.
@@ -157,8 +168,8 @@ def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **aske
 @click.command()
 @click.argument("first", type=InputFile(), metavar="A.json")
 @click.argument("second", type=InputFile(), metavar="B.json")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
-@click.option("--seed", type=int, default=0, help="of the bootstrap")
+@_format_option("table", "json")
+@_seed_option("of the bootstrap")
 def compare(first: Path, second: Path, form: str, seed: int) -> None:
     """Pair two results of `simulate --format json`: B / A, with 95 % intervals over timelines."""
     require_numbers()
@@ -229,9 +240,11 @@ def _drawable(path: Path) -> None:
 
 def _collect(work: list[Task], options: ReplayOptions, jobs: int) -> tuple[list[Result], bool]:
     """All results and True, or those that were ready when the person pressed Ctrl-C and False."""
-    from publisher.simulator import grid
+    from publisher.simulator import compiled, grid
 
     results: list[Result] = []
+    if sys.stderr.isatty():
+        compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
     try:
         with click.progressbar(
             grid.run(work, options, jobs),

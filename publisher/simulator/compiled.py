@@ -64,6 +64,27 @@ def _specialised(kernel: Function, label: str, rules: tuple[tuple[str, Function]
     return njit(nogil=True, cache=True, **SETTINGS)(copy)
 
 
+def announce(tell: Callable[[str], None]) -> None:
+    """Have `tell` called with a sentence whenever a kernel must be compiled first: some seconds
+    each, once on a machine."""
+    if not available():
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            dispatcher = event.data["dispatcher"]
+            if dispatcher.targetoptions.get("nogil"):
+                name = dispatcher.py_func.__name__.rpartition("_")[0].replace("_", " ")
+                tell(f"compiling {name} (some seconds, once on this machine)")
+
+        def on_end(self, event: Any) -> None:
+            """Nothing more to say."""
+
+    register: Any = event.register
+    register("numba:compile", Listener())
+
+
 def _rebound(function: Function, suffix: str, bound: dict[str, Any]) -> FunctionType:
     """A copy of `function` that sees `bound` and compiled helpers as globals.
 

@@ -22,7 +22,7 @@ from publisher.simulator.timelines import Timeline
 
 
 @dataclass(frozen=True)
-class Poll:
+class TracedPoll:
     """One poll at `at` (seconds): the items ``[first, last)`` of the timeline were new, those
     before `kept` no longer in the document. `answer`: what came back; `reasons`: why the next poll
     comes `wait_seconds` later."""
@@ -46,7 +46,7 @@ def walk(
     explain: bool = False,
     jitter: int = 0,
     salt: int = 0,
-) -> Iterator[Poll]:
+) -> Iterator[TracedPoll]:
     """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
     built, ttls, skips, begins, expiries = (part.tolist() for part in documents[:5])
@@ -87,7 +87,7 @@ def walk(
             moved = responses.jittered(wait, jitter, salt, now)
             reasons = [*reasons[:-1], f"jitter {moved - wait:+d} s", *reasons[-1:]]
             wait = moved
-        yield Poll(now, seen, kept, last, ttl, answer, wait, reasons)
+        yield TracedPoll(now, seen, kept, last, ttl, answer, wait, reasons)
         seen, told, now = last, (ttl, skip, tag), now + wait
 
 
@@ -95,7 +95,7 @@ def _positions(bits: int) -> frozenset[int]:
     return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
-def count(polls: Iterator[Poll], timeline: Timeline) -> Tally:
+def count(polls: Iterator[TracedPoll], timeline: Timeline) -> Tally:
     """The sums over `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(kernel.COUNTS), 0)

@@ -89,7 +89,11 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
         )
         label = next(iter(specs)) if len(specs) == 1 else series
         # Hollow and each larger than the one before, so that none hides another.
-        marks = {"markersize": 5 + 1.5 * place, "markerfacecolor": "none", "clip_on": False}
+        marks: dict[str, Any] = {
+            "markersize": 5 + 1.5 * place,
+            "markerfacecolor": "none",
+            "clip_on": False,
+        }
         axes.plot(*zip(*ends, strict=True), label=label, **_style(place), **marks)
     axes.set(xscale="log", yscale="log", xlabel="polls a day", ylabel="mean delay, minutes")
     low, high = axes.get_xlim()

@@ -126,16 +126,6 @@ def span(minutes: int) -> str:
     return f"{minutes // 60} hours"
 
 
-def polls_a_day(bars: Sequence[Bar]) -> int:
-    """Polls a day of a reader that obeys the ttls of `bars`."""
-    ttl = {bar.hour: bar.ttl_minutes for bar in bars}
-    polls, minute = 0, 0
-    while ttl and minute < 1440:
-        polls += 1
-        minute += ttl.get(minute // 60, ttl[min(ttl)])
-    return polls
-
-
 def minute_of_day(at: datetime, zone: str) -> float:
     """Minutes since local midnight."""
     return local_second(zone_table(zone), seconds(at)) % 86_400 / 60

@@ -162,7 +162,7 @@ def test_no_client_looks_ahead(client: str) -> None:
     extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
     more = replace(line, times=extra.astype(np.uint32))
 
-    def before(one: list[plain_replay.Poll]) -> list[tuple[int, int]]:
+    def before(one: list[plain_replay.TracedPoll]) -> list[tuple[int, int]]:
         return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
 
     polls = before(list(plain_replay.walk(line, documents, policy, EPOCH + 77)))

@@ -6,15 +6,15 @@ objects. No clock, no randomness, no input or output; all times are whole second
 """
 
 from publisher.core.polling.answer import Answer
-from publisher.core.polling.policy import FOREVER, Decision, Memory, PollPolicy, Rule
+from publisher.core.polling.policy import FOREVER, Memory, NextPoll, PollPolicy, Rule
 from publisher.core.polling.registry import RULES, names, parse
 
 __all__ = [
     "FOREVER",
     "RULES",
     "Answer",
-    "Decision",
     "Memory",
+    "NextPoll",
     "PollPolicy",
     "Rule",
     "names",

@@ -63,7 +63,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Decision:
+class NextPoll:
     """When to poll next and why. `valid_until` is an instant, `reason` the rule's own code."""
 
     wait_seconds: int
@@ -107,9 +107,9 @@ class PollPolicy:
         self.rule.remember(state, self.options, answer.columns(), dates, 0, len(dates), now)
         return Memory(self.name, tuple(state))
 
-    def decide(self, memory: Memory, now: int) -> Decision:
+    def decide(self, memory: Memory, now: int) -> NextPoll:
         """When to poll next, asked at `now`, the moment of the poll that was just remembered."""
-        return Decision(*self.rule.decide(list(memory.state), self.options, now))
+        return NextPoll(*self.rule.decide(list(memory.state), self.options, now))
 
     def explain(self, memory: Memory, now: int) -> list[str]:
         """The chain of reasons behind `decide`, the outcome last."""

@@ -40,7 +40,7 @@ USUAL_READERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldByMinute:
     """What the feed says to a poll in each minute from some beginning: minutes, by both channels
     (`headers` may be fractions)."""
 
@@ -64,7 +64,7 @@ def group_by_habit(readers: Iterable[tuple[int, float | None, str]]) -> tuple[Re
     )
 
 
-class Polls:
+class GroupPolls:
     """The polls of one group, followed from minute to minute. `minute` is the one to come, counted
     from midnight UTC of some day; `due` says which share of the group comes so many minutes after
     it."""
@@ -88,9 +88,9 @@ class Polls:
         self.due = due[minutes:]
         self.minute += minutes
 
-    def copy(self) -> "Polls":
+    def copy(self) -> "GroupPolls":
         """The same polls, to be followed on another way."""
-        other = object.__new__(Polls)
+        other = object.__new__(GroupPolls)
         other.group, other.minute, other.due = self.group, self.minute, list(self.due)
         return other
 

@@ -15,7 +15,7 @@ from publisher.core.ttl.forecast import (
 )
 from publisher.core.ttl.freshness import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.mixture import mix
-from publisher.core.ttl.planner import CELLS, Cells, Problem, look_ahead, planned, poll_worth
+from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned, poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
     PLANNED,
@@ -90,7 +90,7 @@ def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> in
         return warm_up_minutes(rule.warm_up, history.past, now)
     first = (now - begin) / 60.0
     last = (hour_end(history.zone, now) - begin) / 60.0
-    problem = Problem(work.curve, first, last, worth)
+    problem = ServedSpan(work.curve, first, last, worth)
     if rule.planner == LOOK_AHEAD:
         return look_ahead(problem, rule.menu, worth)
     return planned(problem, rule, work.cells)

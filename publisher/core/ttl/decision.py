@@ -29,7 +29,7 @@ from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries
 from publisher.core.ttl.moved_hours import MovedHours, moved_hours
-from publisher.core.ttl.planner import Problem, hidden
+from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
@@ -211,7 +211,7 @@ class Outlook:
     def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
         """Minutes of waiting that a copy fetched between `start` and `end` hides in its life."""
         span = self._minute(start), self._minute(end)
-        return hidden(Problem(self._work.curve, *span, self.poll_worth), float(ttl_minutes))
+        return hidden(ServedSpan(self._work.curve, *span, self.poll_worth), float(ttl_minutes))
 
     def likely_at(self, end: datetime) -> datetime:
         """Beginning of the busiest of the 24 hours after `end`."""

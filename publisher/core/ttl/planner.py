@@ -25,7 +25,7 @@ FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a s
 CELLS = 4  # in an hour
 
 
-class Problem(NamedTuple):
+class ServedSpan(NamedTuple):
     """What a planner is asked: the expected updates, the span of minutes after the beginning of
     the curve in which the document is fetched, and what one poll is worth in minutes."""
 
@@ -123,7 +123,7 @@ def rises(menu: Sequence[int], place: int, rate: float, worth: float) -> bool:
     return worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0
 
 
-def hidden(problem: Problem, ttl: float) -> float:
+def hidden(problem: ServedSpan, ttl: float) -> float:
     """Minutes of waiting that a copy kept for `ttl` minutes hides, in the mean over its being
     fetched at any minute of the span."""
     total = 0.0
@@ -133,7 +133,7 @@ def hidden(problem: Problem, ttl: float) -> float:
     return total / SAMPLES
 
 
-def look_ahead(problem: Problem, menu: Sequence[int], worth: float) -> int:
+def look_ahead(problem: ServedSpan, menu: Sequence[int], worth: float) -> int:
     """The largest ttl of the menu whose hidden waiting is not above `worth`.
 
     Hidden waiting grows with the ttl, so it is found by halving.
@@ -148,7 +148,7 @@ def look_ahead(problem: Problem, menu: Sequence[int], worth: float) -> int:
     return menu[low]
 
 
-def planned(problem: Problem, rule: RuleNumbers, cells: Cells) -> int:
+def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
     """The ttl with which a client that obeys it, now and in the hours to come, does best.
 
     Worked out backwards from the rule's horizon on: the value of a cell is the cost still to come
@@ -181,7 +181,7 @@ def usual_cost(curve: Curve, menu: Sequence[int], worth: float) -> float:
     return worth / ideal + rate * ideal / 2.0
 
 
-def follow(problem: Problem, cells: Cells, hour: int, ttl: int, least: float) -> float:
+def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float) -> float:
     """Fill the values of one hour whose document says `ttl`, and return their sum; given up as
     soon as it is above `least`."""
     total = 0.0
@@ -213,7 +213,7 @@ def value_at(value: Sequence[float], minute: float) -> float:
     return value[cell] + (value[cell + 1] - value[cell]) * (place - cell)
 
 
-def search(problem: Problem, rule: RuleNumbers, value: Sequence[float]) -> int:
+def search(problem: ServedSpan, rule: RuleNumbers, value: Sequence[float]) -> int:
     """The best ttl for the document served in the span: the best milestone, then ever closer
     around it."""
     menu, milestones = rule.menu, rule.milestones
@@ -233,7 +233,7 @@ def search(problem: Problem, rule: RuleNumbers, value: Sequence[float]) -> int:
     return best
 
 
-def serve(problem: Problem, ttl: float, value: Sequence[float]) -> float:
+def serve(problem: ServedSpan, ttl: float, value: Sequence[float]) -> float:
     """Mean cost to come of a copy fetched in the span; one that expires before its end is fetched
     again, with the same ttl."""
     curve, first, last, worth = problem

@@ -15,7 +15,13 @@ from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.audience import MINUTES_A_DAY, USUAL_READERS, Polls, ReaderGroup, Told
+from publisher.core.ttl.audience import (
+    MINUTES_A_DAY,
+    USUAL_READERS,
+    GroupPolls,
+    ReaderGroup,
+    ToldByMinute,
+)
 from publisher.core.ttl.decision import Decision, build_moment, decide, shortened_for
 from publisher.core.ttl.rule import TtlRule
 
@@ -61,7 +67,7 @@ def when_to_publish(
     now = max(now, activity.last_update) if activity.last_update is not None else now
     documents = list(_documents(activity, now, rule, tuple(scheduled)))
     start = seconds(now) // 60
-    polls = [Polls(group, start - MINUTES_A_DAY) for group in readers]
+    polls = [GroupPolls(group, start - MINUTES_A_DAY) for group in readers]
     told = told_by(documents, now, MINUTES_A_DAY)
     for one in polls:
         one.pass_minutes(told.ttl, told.headers)
@@ -92,7 +98,7 @@ def _minutes(reach: Reach) -> str:
     return f"{round(minutes / 60)} hours"
 
 
-def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> Told:
+def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> ToldByMinute:
     """What is said in each of so many minutes from `now` on, by documents that follow one
     another."""
     ttl: list[int] = []
@@ -107,7 +113,7 @@ def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> Told:
             else:
                 headers.append(document.expiries.max_age_seconds(at) / 60.0)
             at += 60
-    return Told(ttl, headers)
+    return ToldByMinute(ttl, headers)
 
 
 def _documents(
@@ -122,7 +128,7 @@ def _documents(
 
 
 def _reach(
-    polls: Sequence[Polls], documents: Sequence[Decision], now: datetime, at: datetime
+    polls: Sequence[GroupPolls], documents: Sequence[Decision], now: datetime, at: datetime
 ) -> Reach:
     """How soon a post has reached the readers that is scheduled for `at`."""
     ahead = int((at - now).total_seconds()) // 60

@@ -70,8 +70,9 @@ _GROUPS = (
             Control(
                 "menu",
                 "Waiting times to choose from",
-                "Minutes with slashes between them, such as 15/60/480; or any, for every whole "
-                "minute from 15 to 1440; or any:30-720.",
+                "Minutes with slashes between them: 15/60/480, or 15/45/135/405/1215, whose even "
+                "steps do best of all short lists; or any, for every whole minute from 15 to "
+                "1440; or any:30-720.",
             ),
             Control(
                 "planner",

@@ -1,7 +1,7 @@
 """`/studio/settings`, the site's settings as a form: saved all or none."""
 
-from dataclasses import asdict, replace
-from datetime import datetime
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -10,13 +10,12 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors
 from publisher.base.zones import cities
 from publisher.blog import update_log
-from publisher.core.ttl.decision import day_table
+from publisher.core.ttl.knob import REPLAYED_DAYS, KnobChoice, Visits, knob_choices
 from publisher.installation import public_address
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import CHECKS, load_settings, store_settings
 from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site
-from publisher.web.day_strip import draw, polls_a_day
 from publisher.web.studio.setting_controls import groups
 
 blueprint = Blueprint("settings", __name__)
@@ -79,13 +78,29 @@ def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
 
 
 def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, str]]:
-    """What each step would mean for a reader of this blog, from the day as it is known."""
-    known, rule = update_log.load(db), load_settings(db).rule
-    options = []
-    for minutes, word in STEPS:
-        hours = day_table(known, moment, replace(rule, poll_minutes=minutes))
-        polls = polls_a_day(draw(hours, known.zone).bars)
-        options.append((f"{minutes:g}", f"{word}: about {polls} polls a day from each reader"))
-    if chosen not in dict(options):
-        options.append((chosen, f"As it is: one poll is worth {chosen} minutes of waiting"))
-    return options
+    """The positions of the knob that differ at this blog, in words; the chosen one among them."""
+    known, rule, words = update_log.load(db), load_settings(db).rule, dict(STEPS)
+    updates = update_log.since(db, moment - timedelta(days=REPLAYED_DAYS))
+    words.setdefault(rule.poll_minutes, f"As it is, {rule.poll_minutes:g}")
+    positions = sorted(words, key=lambda minutes: (minutes != rule.poll_minutes, minutes))
+    choices = knob_choices(known, updates, moment, rule, positions)
+    options = [
+        (f"{choice.poll_minutes:g}", f"{words[choice.poll_minutes]}: {_in_words(choice)}")
+        for choice in sorted(choices, key=lambda choice: choice.poll_minutes)
+    ]
+    typed = [] if chosen in dict(options) else [(chosen, f"As typed: {chosen}")]
+    return [*options, *typed]
+
+
+def _in_words(choice: KnobChoice) -> str:
+    element = _visits(choice.element)
+    if choice.headers is None:
+        return f"{element}."
+    return f"{_visits(choice.headers)}; readers that hear the feed's ttl alone, {element}."
+
+
+def _visits(visits: Visits) -> str:
+    text = f"about {max(round(visits.per_day), 1)} visits a day"
+    if visits.delay_minutes is None:
+        return text
+    return f"{text}, a post known after {visits.delay_minutes:.0f} minutes"

@@ -13,7 +13,7 @@ from publisher.core.ttl.planner import (
     CELL_MINUTES,
     CELLS,
     Cells,
-    Problem,
+    ServedSpan,
     best_fixed,
     follow,
     hidden,
@@ -37,7 +37,7 @@ def even(per_minute: float, minutes: int = 6000) -> Curve:
 def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, worth: float) -> None:
     """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
     rate = per_day / 1440.0
-    problem = Problem(even(rate), 0.0, 60.0, worth)
+    problem = ServedSpan(even(rate), 0.0, 60.0, worth)
     rule = numbers(TtlRule.parse(menu="any"), 90)._replace(horizon=48)
     ideal = sqrt(2.0 * worth / rate)
     assert look_ahead(problem, rule.menu, worth) == int(ideal)
@@ -65,7 +65,7 @@ def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> Non
         waiting.append(waiting[-1] + number[-1] * 5.0 + (step % 7) * 0.01)
         number.append(number[-1] + (step % 11) * 0.003)
     curve, rule = Curve(number, waiting), numbers(TtlRule(), 90)
-    problem = Problem(curve, 0.0, 35.0, 12.0)
+    problem = ServedSpan(curve, 0.0, 35.0, 12.0)
     size = (30 + 8 + 2) * CELLS
     cells = Cells(*([0.0] * size for _ in Cells._fields))
     planned(problem, rule, cells)
@@ -82,7 +82,9 @@ def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> Non
 
 def test_hidden_waiting_of_a_constant_rate() -> None:
     """rate x ttl squared / 2, wherever the copy is fetched."""
-    assert hidden(Problem(even(0.01), 3.0, 47.0, 10.0), 120.0) == pytest.approx(0.01 * 120**2 / 2)
+    assert hidden(ServedSpan(even(0.01), 3.0, 47.0, 10.0), 120.0) == pytest.approx(
+        0.01 * 120**2 / 2
+    )
 
 
 def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -129,10 +130,16 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     """Fresher never means fewer polls, and an unusual value of today is offered too."""
     with site.database.write() as db:
         store_setting(db, "poll_minutes", "33.5")
+        hours = [timedelta(hours=9 + 24 * day, minutes=7 * day) for day in range(40)]
+        begin = site.clock().replace(hour=0, minute=0) - timedelta(days=41)
+        update_log.record_all(db, [begin + hour for hour in hours], "loaded")
     page = enter().get("/studio/settings").text
-    polls = [int(number) for number in re.findall(r"about (\d+) polls a day", page)]
-    assert len(polls) == 5
+    polls = [
+        int(number) for number in re.findall(r": about (\d+) visits a day, a post known", page)
+    ]
+    assert 2 <= len(polls) <= 6
     assert polls == sorted(polls, reverse=True)
+    assert len(set(re.findall(r": (about [^<]+ minutes)\.", page))) == len(polls)
     assert re.search(r'value="33.5" checked', page)
 
 
