@@ -11,9 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, clock_from_text, utc_now
-from publisher.base.environment import Environment, prepare_instance
+from publisher.base.environment import Environment, prepare_instance, secret_key
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.base.hashing import hash_token
+from publisher.base.sealed import Seal
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
@@ -50,7 +51,7 @@ def open_site(
     prepare_instance(environment)
     if file is not None:
         sqlite_file.prepare(file)
-    database = Database(environment.database_url)
+    database = Database(environment.database_url, Seal(lambda: secret_key(environment)))
     upgrade(database)
     if first_url is not None:
         _keep_first_url(database, first_url)

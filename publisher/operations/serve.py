@@ -17,6 +17,7 @@ from publisher.installation import Site, claim_clock, open_site, serving_lock, s
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor
 from publisher.publishing.rebuild import refresh
+from publisher.river import subscriptions
 from publisher.storage import sqlite_file
 
 BACKLOG = 1_024
@@ -39,6 +40,8 @@ def serve(
             heartbeat.end(environment.instance)
             os.environ[METRICS_FOLDER] = str(_empty_folder(environment.instance / "metrics"))
             claim_clock(site)
+            with site.database.write() as db:
+                subscriptions.seal_logins(db)
             refresh(site, site.clock())
             greeting = _greeting(site, host, port)
             site.database.close()

@@ -19,6 +19,7 @@ import aiohttp
 from yarl import URL
 
 from publisher.base import net
+from publisher.base.sealed import is_sealed
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
 from publisher.river.decoding import DamagedBody, TooLargeBody, unpacked
 from publisher.river.gate import HostGate
@@ -49,6 +50,12 @@ class FetchLimits:
     max_bytes: int = 10_000_000
     total_seconds: float = 60.0
     connect_seconds: float = 15.0
+
+
+_LOGIN_LOST = (
+    "its password was kept under another key (secret_key of the instance): add the feed again with "
+    "its password"
+)
 
 
 class _ProblemError(Exception):
@@ -102,6 +109,8 @@ class Fetcher:
         trip = _Trip(self._limits.total_seconds, set(held))
         known = validators or Validators()
         try:
+            if credentials is not None and is_sealed(credentials.password):
+                raise _ProblemError("login-lost", _LOGIN_LOST)
             return await self._follow(url, known, credentials, trip)
         except _ProblemError as found:
             problem, detail = found.problem, found.detail

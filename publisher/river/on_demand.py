@@ -61,12 +61,17 @@ class OnDemandPoller:
     ) -> RiverFeed:
         """Follow a feed, or the one that a site's page announces, with one request each.
 
-        A server that fails now is followed all the same and asked again later. Raises
+        A server that fails now is followed all the same and asked again later. One that is followed
+        with a login gets the new one. Raises
         InvalidInput, Conflict, SpecError, NotAFeed, SeveralFeeds, InvalidData.
         """
         address, typed = subscriptions.tidy_url(url)
         secret = credentials or typed
         check_policy(policy)
+        if secret is not None:
+            with self.database.write() as session:
+                if (known := subscriptions.renew_login(session, address, secret)) is not None:
+                    return known
         self._check_new(address)
         address, first = asyncio.run(self._look(address, secret, choose_first))
         if first.problem in _HOPELESS or (first.problem == "dns" and _is_one_word(address)):

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit, urlunsplit
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Text, func, select, type_coerce, update
 from sqlalchemy.orm import Session
 from yarl import URL
 
-from publisher.base import net
+from publisher.base import net, sealed
 from publisher.base.errors import Conflict, InvalidInput, NotFound, TooMany
 from publisher.core.durations import duration
 from publisher.river import frontier, item_store
@@ -146,6 +146,27 @@ def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) 
     session.flush()
     frontier.enqueue_all(session, turns)
     return len(new)
+
+
+def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFeed | None:
+    """Give a feed that is followed with a login a new one; None when there is no such feed."""
+    feed = known_url(session, url)
+    if feed is None or not feed.username:
+        return None
+    feed.username, feed.password, feed.auth_scheme = credentials.username, credentials.password, ""
+    return feed
+
+
+def seal_logins(session: Session) -> int:
+    """Seal what an older version kept in the clear; returns how many passwords that were."""
+    kept = type_coerce(RiverFeed.password, Text)  # as it stands in the database
+    open_ones = (
+        select(RiverFeed.id, kept).where(kept != "").where(kept.not_like(f"{sealed.PREFIX}%"))
+    )
+    rows = session.execute(open_ones).all()
+    for number, secret in rows:
+        session.execute(update(RiverFeed).where(RiverFeed.id == number).values(password=secret))
+    return len(rows)
 
 
 def _login(credentials: Credentials | None) -> dict[str, str]:

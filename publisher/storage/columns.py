@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import DateTime, Dialect, MetaData, TypeDecorator
+from sqlalchemy import DateTime, Dialect, MetaData, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase
+
+from publisher.base.sealed import Seal
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -24,6 +27,35 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
         """Naive UTC -> aware."""
         return None if value is None else value.replace(tzinfo=UTC)
+
+
+_seals: WeakKeyDictionary[Dialect, Seal] = WeakKeyDictionary()
+
+
+def seal_with(dialect: Dialect, seal: Seal) -> None:
+    """Let the `SealedText` of the database behind `dialect` be written and read under `seal`."""
+    _seals[dialect] = seal
+
+
+class SealedText(TypeDecorator[str]):
+    """A secret that has to be read again: sealed in the database, plain in the program.
+
+    One that was sealed under another key comes out sealed (`sealed.is_sealed`). A database that was
+    opened without a seal, to be copied or checked, keeps what it has.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The secret -> its sealed text."""
+        seal = _seals.get(dialect)
+        return value if seal is None or value is None else seal.close(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
+        """The sealed text -> the secret."""
+        seal = _seals.get(dialect)
+        return value if seal is None or value is None else seal.open(value)
 
 
 class Base(DeclarativeBase):

@@ -10,7 +10,9 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import StorageUnavailable
+from publisher.base.sealed import Seal
 from publisher.storage import bell
+from publisher.storage.columns import seal_with
 
 BUSY_TIMEOUT_SECONDS = 5.0
 
@@ -30,8 +32,10 @@ _TROUBLES = {
 class Database:
     """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, seal: Seal | None = None) -> None:
         self.engine = _engine(url)
+        if seal is not None:
+            seal_with(self.engine.dialect, seal)
         self._bells = bell.folder_of(url)
 
     @contextmanager

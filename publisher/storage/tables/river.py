@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from publisher.storage.columns import Base
+from publisher.storage.columns import Base, SealedText
 
 FeedState = Literal["active", "gone", "paused", "merged"]
 """`gone`: its server said so (410); `merged`: another subscription asks for the same address."""
@@ -91,7 +91,7 @@ class RiverFeed(Base):
     offered_at: Mapped[datetime | None]
     offers: Mapped[int] = mapped_column(default=0)
     username: Mapped[str] = mapped_column(default="")
-    password: Mapped[str] = mapped_column(default="")
+    password: Mapped[str] = mapped_column(SealedText, default="")
     auth_scheme: Mapped[str] = mapped_column(default="")
     __table_args__ = (Index("ix_river_feeds_due", "host", "state", "next_poll_at"),)
 
