@@ -5,8 +5,8 @@ from alembic import op
 
 from publisher.storage.columns import UtcDateTime
 
-revision = "0012_mirrors"
-down_revision = "0011_tag_addresses"
+revision = "0013_mirrors"
+down_revision = "0012_access_logs"
 branch_labels = None
 depends_on = None
 
