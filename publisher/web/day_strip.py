@@ -5,7 +5,7 @@ same one everywhere, so that two strips can be compared.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from publisher.core.civil import local_second, seconds, zone_table
@@ -17,9 +17,10 @@ from publisher.core.ttl.decision import (
     build_moment,
     day_table,
     decide,
-    next_change_at,
 )
 from publisher.core.ttl.rule import TtlRule
+from publisher.core.ttl.skip_hours import quiet_hours
+from publisher.web.polite_walk import clock, progress, walk, why
 
 FULL = 100.0
 LEAST = 3.0  # an hour without updates still shows the tone of its ttl
@@ -44,10 +45,20 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit of a polite reader: its minute of the day, and the time as the author reads it."""
+
+    minute: float
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
 class Day:
     """The strip: its bars by hour, the minute of day that is now, those of scheduled posts.
 
-    key: the tones that occur with the ttl values they stand for, shortest first.
+    key: the tones that occur with the ttl values they stand for, shortest first; none where the
+    visits of a polite reader say it. skipped_minutes: where hours begin in which the feed asks
+    readers not to come. why: sentences for the author.
     """
 
     bars: tuple[Bar, ...]
@@ -56,6 +67,9 @@ class Day:
     scheduled_minutes: tuple[float, ...] = ()
     key: tuple[tuple[int, str], ...] = ()
     sentence: str = ""
+    visits: tuple[Visit, ...] = ()
+    skipped_minutes: tuple[float, ...] = ()
+    why: tuple[str, ...] = ()
 
 
 def tone(ttl_minutes: int) -> int:
@@ -85,36 +99,46 @@ def draw(
 
 
 def own_day(
-    activity: Activity, now: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
+    activity: Activity,
+    now: datetime,
+    rule: TtlRule,
+    scheduled: Iterable[datetime] = (),
+    skip_hours: bool = False,
 ) -> Day:
-    """The day strip of an activity, with its sentences."""
+    """The day strip of an activity: the walk of a polite reader through it, and its sentences."""
     queue = sorted(scheduled)
     hours = day_table(activity, now, rule)
     built = build_moment(activity.last_update, now, activity.zone)
     decision = decide(activity, built, rule, queue)
-    change = next_change_at(activity, built, rule, queue)
-    later = None if change is None else decide(activity, change, rule, queue).ttl_minutes
-    return draw(hours, activity.zone, now, queue, describe(decision, hours, change, later))
+    visits = walk(activity, now, rule, queue)
+    drawn = draw(hours, activity.zone, now, queue, describe(decision, hours, visits))
+    if decision.last_update is None:
+        return replace(drawn, bars=(), key=())
+    skipped = quiet_hours(activity, now, queue) if skip_hours else ()
+    return replace(
+        drawn,
+        key=(),
+        visits=tuple(
+            Visit(minute_of_day(at, activity.zone), clock(at, activity.zone)) for at in visits
+        ),
+        skipped_minutes=tuple(_gmt_minute(hour, now, activity.zone) for hour in skipped),
+        why=tuple(why(decision, hours, visits)),
+    )
 
 
-def describe(
-    decision: Decision,
-    hours: Sequence[DayHour],
-    change_at: datetime | None = None,
-    later_minutes: int | None = None,
-) -> str:
-    """What the strip means now, in two or three sentences.
-
-    change_at: when the ttl will next differ, and later_minutes what it will be then.
-    """
-    told = f"Readers are told to come back in {span(decision.ttl_minutes)}"
+def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]) -> str:
+    """What the strip means now, for everybody, in two sentences."""
+    if decision.last_update is None:
+        return (
+            "Nothing has been published yet. Here stands, later, at which hours this blog"
+            " publishes, and when a polite reader comes."
+        )
+    here, *later = (clock(at, decision.zone) for at in visits)
+    then = ", then at ".join(later[:2]) if later else "the next day"
+    told = f"A polite reader that comes now, at {here}, is asked to come back at {then}."
     if decision.phase == "warm-up":
-        parts = [f"{told}; too little is known of this author's day to say more yet."]
-    else:
-        parts = [f"{told}; {_habit(decision, hours)}."]
-    if change_at is not None:
-        parts.append(_change(decision, change_at, later_minutes))
-    return " ".join(parts)
+        return f"{told} Still learning when this blog publishes ({progress(decision)})."
+    return f"{told} {_habit(decision, hours).capitalize()}."
 
 
 def span(minutes: int) -> str:
@@ -173,9 +197,6 @@ def _frequency(updates: float) -> str:
     return "hardly any update"
 
 
-def _change(decision: Decision, change_at: datetime, later_minutes: int | None) -> str:
-    minute = int(minute_of_day(change_at, decision.zone))
-    clock = f"{minute // 60:02d}:{minute % 60:02d}"
-    if later_minutes is None or later_minutes == decision.ttl_minutes:
-        return f"It is decided anew at {clock}."
-    return f"At {clock} this becomes {span(later_minutes)}."
+def _gmt_minute(hour: int, now: datetime, zone: str) -> float:
+    """Where an hour of GMT begins in the author's day."""
+    return minute_of_day(now.replace(hour=hour, minute=0, second=0, microsecond=0), zone)

@@ -1,5 +1,6 @@
 """The strip of 24 hours: heights, tones, the hairline, and the sentence under it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from publisher.core.civil import instant
 from publisher.core.ttl.activity import Activity, histogram
+from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.web.day_strip import LEAST, draw, minute_of_day, own_day, span, tone
@@ -66,28 +68,60 @@ def test_now_and_scheduled_stand_in_local_time() -> None:
 
 
 def test_sentence_of_a_busy_morning() -> None:
-    """What is told now, the habit behind it, and when it changes."""
-    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), MORNING, TtlRule())
+    """When a polite reader comes, and the habit behind it."""
+    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), MORNING, TtlRule(freshness="ttl"))
     assert day.sentence == (
-        "Readers are told to come back in 15 minutes; mornings like this bring about nine updates "
-        "an hour. At 14:00 this becomes 8 hours."
+        "A polite reader that comes now, at 09:30, is asked to come back at 09:45, then at 10:00. "
+        "Mornings like this bring about nine updates an hour."
     )
+    assert day.why[0] == "You publish often at this hour, so readers come back soon, at 09:45."
+    assert day.why[2] == "Next check: 10:00, or when you publish."
+
+
+def test_the_walk_of_a_night() -> None:
+    """Nobody comes while the author sleeps; strip, sentence and reasons say the same moments."""
+    night = MORNING.replace(hour=23, minute=10)
+    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), night, TtlRule())
+    back = day.visits[1].clock
+    assert day.visits[0].clock == "23:10"
+    assert "06:30" <= back <= "07:30"
+    assert f"at 23:10, is asked to come back at {back}" in day.sentence
+    assert day.why[0] == f"You rarely publish at this hour, so readers may wait until {back}."
+    minutes = [visit.minute for visit in day.visits]
+    assert not [minute for minute in minutes[1:] if minute < 6 * 60]
+
+
+def test_the_refused_ttl_is_told_by_a_post_that_would_wait() -> None:
+    """Not so long: a post of the hour that is usually busy would wait until ..."""
+    late = MORNING.replace(hour=2, minute=0)
+    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), late, TtlRule())
+    assert re.fullmatch(r"Not 8 hours: a post at \d\d:00 would wait until 10:00\.", day.why[1])
 
 
 def test_sentence_of_the_warm_up() -> None:
-    """A new blog says that it knows too little, and when the rule speaks next."""
+    """A new blog says how far it is, and when readers come until then."""
     activity = histogram([MORNING - timedelta(minutes=10)], MORNING, "UTC")
-    assert own_day(activity, MORNING, TtlRule()).sentence == (
-        "Readers are told to come back in 15 minutes; too little is known of this author's day "
-        "to say more yet. At 11:00 this becomes 60 minutes."
-    )
+    day = own_day(activity, MORNING, TtlRule(freshness="ttl"))
+    assert "at 09:30, is asked to come back at 09:45" in day.sentence
+    learning = f"(1 of {WARM_UP_UPDATES} updates, day 1 of {WARM_UP_DAYS})"
+    assert f"Still learning when this blog publishes {learning}" in day.sentence
+    assert day.why[0] == f"Still learning when you publish {learning}."
 
 
-def test_an_empty_log_has_a_strip_too() -> None:
-    """Nothing known: 24 bars of the same height, 8 hours."""
+def test_an_empty_log_has_an_empty_day() -> None:
+    """Nothing known: no bars, and what will be seen here."""
     day = own_day(Activity.empty("UTC"), MORNING, TtlRule())
-    assert len({bar.height for bar in day.bars}) == 1
-    assert day.key == ((1, "8 hours"),)
+    assert (day.bars, day.visits) == ((), ())
+    assert day.sentence.startswith("Nothing has been published yet.")
+
+
+def test_hours_that_are_skipped_are_drawn() -> None:
+    """Where the feed says skipHours, the strip has them in the author's time."""
+    activity = habit({9: 8}, days=40, zone=BERLIN)
+    assert own_day(activity, MORNING, TtlRule()).skipped_minutes == ()
+    skipped = own_day(activity, MORNING, TtlRule(), skip_hours=True).skipped_minutes
+    assert len(skipped) == 16
+    assert not {600.0, 660.0} & set(skipped)
 
 
 def test_no_table_no_bars() -> None:
@@ -102,15 +136,18 @@ def test_no_table_no_bars() -> None:
     st.integers(0, 400 * 24 * 60),
 )
 def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes: int) -> None:
-    """For any log and moment: what the sentence says is told is what the feed decides, every bar
-    stays inside, and the hairline lies in the day."""
+    """For any log and moment: what the sentence says is the walk of the dots and what the headers
+    say, every bar stays inside, and the hairline lies in the day."""
     start = datetime(2024, 1, 1, tzinfo=UTC)
     now = start + timedelta(days=60, minutes=later_minutes)
     activity = histogram(sorted(start + timedelta(seconds=s) for s in offsets), now, zone)
     day = own_day(activity, now, TtlRule())
-    built = build_moment(activity.last_update, now, zone)
-    told = decide(activity, built, TtlRule()).ttl_minutes
-    assert f"come back in {span(told)};" in day.sentence
+    if activity.last_update is not None:
+        built = build_moment(activity.last_update, now, zone)
+        told = decide(activity, built, TtlRule()).max_age_seconds(now)
+        back = now + timedelta(seconds=max(told, 60) + 59)
+        assert minute_of_day(back, zone) // 1 == day.visits[1].minute
+        assert f"is asked to come back at {day.visits[1].clock}" in day.sentence
     assert all(LEAST <= bar.height <= 100 and 0 <= bar.x <= 1380 for bar in day.bars)
     assert day.now_minute is not None
     assert 0 <= day.now_minute < 1440

@@ -1,16 +1,19 @@
 """`/studio/`: a box to write in, the day, and the newest posts of each state."""
 
+from dataclasses import replace
 from typing import Any
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, flash, render_template, request, url_for
 
 from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import autosave, editing, overview, permissions
 from publisher.blog.editing import Intent
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
+from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
 from publisher.web.studio import first_steps, forms, shared
+from publisher.web.studio.outlook import outlook
 
 blueprint = Blueprint("home", __name__)
 
@@ -31,12 +34,15 @@ def page() -> str:
 def write() -> Any:
     """Publish what was typed after the undo window, or take it to the full editor."""
     typed = forms.from_mapping(request.form)
-    grows = request.form.get("action") == "grow"
+    action, _, moment = request.form.get("action", "").partition(":")
+    grows = action == "grow"
     if grows and not typed.source.strip():
         return shared.onward(url_for("studio.post_editor.new"))
     try:
-        value, _ = forms.read(typed, settings().zone)
-        intent = Intent("draft" if grows else "now")
+        later = replace(typed, place="later", at=moment) if action == "later" else typed
+        value, intent = forms.read(later, settings().zone)
+        if action != "later":
+            intent = Intent("draft" if grows else "now")
         with site().database.write() as db:
             post = editing.submit(db, me(), 0, value, 0, intent, now(), settings().undo_seconds)
     except FieldErrors as error:
@@ -46,6 +52,8 @@ def write() -> Any:
         return _show(typed.source, problem=problem), error.http_status
     if grows:
         return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
+    if intent.place == "later" and intent.at is not None:
+        flash(f"Scheduled for {moment_text(intent.at)}.", "done")
     shared.feeds_changed()
     return shared.onward(url_for(".page", done="box"))
 
@@ -73,5 +81,6 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
+            outlook=outlook(site(), db, now()),
             steps=first_steps.steps(db),
         )

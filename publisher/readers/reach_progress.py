@@ -1,0 +1,97 @@
+"""How far the newest post has come: how many readers have it, which programs first, when all will.
+
+"Your readers" are those that came in the week before the post; who has it says Last-Modified of
+the version that each holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.text import first_words
+from publisher.readers.agents import parse_agent
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.readers import PostReach, ReaderClient, reader_feeds
+
+KNOWN_FOR, WATCHED_FOR = timedelta(days=7), timedelta(days=2)
+PROGRAMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One post on its way. programs: name and minutes of the first that had it; all_by: when the
+    last of the others is expected, None where all have it or nobody can say."""
+
+    post_id: int
+    title: str
+    readers: int
+    reached: int
+    programs: tuple[tuple[str, float], ...]
+    all_by: datetime | None
+
+
+def newest(session: Session, now: datetime) -> Progress | None:
+    """The newest post of the last two days; None without one, or without readers before it."""
+    row = session.execute(
+        select(Update.at, Post.id, Post.title, Post.html)
+        .join(Post, Post.id == Update.post_id)
+        .where(
+            Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR,
+            Post.kind == "post", Post.status == "published",
+        )
+        .order_by(Update.at.desc())
+        .limit(1)
+    ).first()  # fmt: skip
+    if row is None:
+        return None
+    waiting, reached = _readers(session, row.at, now)
+    if not reached and not waiting:
+        return None
+    reach = session.get(PostReach, row.id)
+    first = (
+        sorted((minutes / 60.0, name) for name, (_, minutes) in reach.programs.items())
+        if reach
+        else []
+    )
+    return Progress(
+        row.id,
+        row.title or first_words(row.html) or "a note",
+        len(waiting) + reached,
+        reached,
+        tuple((name, minutes) for minutes, name in first[:PROGRAMS]),
+        max((at for at in waiting if at > now), default=None),
+    )
+
+
+def _readers(
+    session: Session, published: datetime, now: datetime
+) -> tuple[Sequence[datetime], int]:
+    """When those that do not have it are expected, and how many have it."""
+    entered = float(int(published.timestamp()))
+    feeds = reader_feeds.c
+    rows = session.execute(
+        select(
+            ReaderClient.client, ReaderClient.agent, feeds.seen_at, feeds.last_at,
+            feeds.told_minutes, feeds.max_age, feeds.rhythm,
+        )
+        .join(ReaderClient, ReaderClient.client == feeds.client)
+        .where(
+            feeds.last_at >= (published - KNOWN_FOR).timestamp(),
+            ReaderClient.first_at < published.timestamp(),
+            feeds.document.not_like("HEAD %"),
+        )
+    )  # fmt: skip
+    expected: dict[int, float] = {}
+    reached: set[int] = set()
+    for row in rows:
+        if parse_agent(row.agent).kind != "reader":
+            continue
+        if row.seen_at >= entered:
+            reached.add(row.client)
+        wait = max(row.told_minutes * 60.0, row.max_age, row.rhythm)
+        expected[row.client] = max(expected.get(row.client, 0.0), row.last_at + wait)
+    waiting = [datetime.fromtimestamp(at, UTC) for c, at in expected.items() if c not in reached]
+    return waiting, len(reached)

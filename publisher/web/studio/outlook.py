@@ -1,0 +1,146 @@
+"""What the studio's home says of readers: how far the newest post is, when to publish, the month."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from math import isfinite
+from threading import Lock
+
+from sqlalchemy.orm import Session
+
+from publisher.blog import update_log
+from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
+from publisher.core.ttl.rule import TtlRule
+from publisher.core.ttl.when_to_publish import Advice, in_words, when_to_publish
+from publisher.installation import Site
+from publisher.readers import reach_progress
+from publisher.readers.reach_progress import Progress
+from publisher.readers.report import Report, make
+from publisher.readers.verdicts import OBEDIENT
+from publisher.settings import Settings, load_settings
+
+DAYS, MOST_READERS = 30, 200
+WAIT_SECONDS = 0.25  # that the page waits for the advice; after that the next look has it
+LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """`moment` is when a post is better published, as the editor's date has it, empty for now;
+    `own_readers`: whether `advice` is for the readers of this blog or for a usual mix."""
+
+    progress: Progress | None
+    advice: str
+    moment: str
+    own_readers: bool
+    month: str
+
+
+@dataclass(frozen=True)
+class _Month:
+    """What the last thirty days say: the readers' groups and a sentence; made once a day."""
+
+    groups: tuple[ReaderGroup, ...]
+    sentence: str
+
+
+_months: dict[str, tuple[date, _Month]] = {}
+_making = Lock()
+
+
+def outlook(here: Site, session: Session, now: datetime) -> Outlook:
+    """What can be said at `now`."""
+    settings = load_settings(session)
+    month = _month(here, session, settings, now)
+    known = update_log.load(session)
+    advice = None
+    if known.last_update is not None:
+        begin = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
+        minute = max(begin, known.last_update)
+        queue = tuple(update_log.scheduled(session, now))
+        advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
+    return Outlook(
+        progress=reach_progress.newest(session, now),
+        advice=in_words(advice, settings.zone.key)
+        if advice and isfinite(advice.now.most_minutes)
+        else "",
+        moment=f"{advice.better.at.astimezone(settings.zone):%Y-%m-%dT%H:%M}"
+        if advice and advice.better
+        else "",
+        own_readers=bool(month.groups),
+        month=month.sentence,
+    )
+
+
+def _advice(
+    known: Activity,
+    minute: datetime,
+    rule: TtlRule,
+    groups: tuple[ReaderGroup, ...],
+    queue: tuple[datetime, ...],
+) -> Advice | None:
+    """The advice of these five minutes; None while it is being worked out beside this request."""
+    future = _asked(known, minute, rule, groups, queue)
+    try:
+        return future.result(WAIT_SECONDS)
+    except TimeoutError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _asked(
+    known: Activity,
+    minute: datetime,
+    rule: TtlRule,
+    groups: tuple[ReaderGroup, ...],
+    queue: tuple[datetime, ...],
+) -> Future[Advice]:
+    return _pool().submit(when_to_publish, known, minute, rule, groups, queue)
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="outlook")
+
+
+def _month(here: Site, session: Session, settings: Settings, now: datetime) -> _Month:
+    key, today = here.environment.database_url, now.date()
+    with _making:
+        kept = _months.get(key)
+        if kept is None or kept[0] != today:
+            report = make(
+                session, now, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS]
+            )
+            kept = today, _Month(_groups(report), sentence(report))
+            _months[key] = kept
+        return kept[1]
+
+
+def _groups(report: Report) -> tuple[ReaderGroup, ...]:
+    rows = (
+        reader.to_dict(report.smallest_ttl_minutes)
+        for reader in report.readers[:MOST_READERS]
+        if reader.kind == "reader"
+    )
+    return group_by_habit(
+        (row["subscribers"], row["median_interval_minutes"], row["verdict"]) for row in rows
+    )
+
+
+def sentence(report: Report) -> str:
+    """One true sentence of the last thirty days; nothing where there is too little to say."""
+    totals, delays = report.totals(), report.delay_summary()
+    polite = totals["verdicts"][OBEDIENT]
+    saved = totals["avoided_against_fixed_15"]
+    parts = []
+    if delays["deliveries"] >= LEAST_DELIVERIES:
+        parts.append(
+            f"half of your readers had a post within {delays['median_minutes']:.0f} minutes"
+        )
+    intervals = sum(reader.sums.intervals for reader in report.readers)
+    if polite and saved > 0 and intervals >= LEAST_INTERVALS:
+        who = "the polite one" if polite == 1 else f"the {polite} polite ones"
+        parts.append(f"{who} made {saved:,} visits fewer than every 15 minutes would have been")
+    return f"In the last 30 days {', and '.join(parts)}." if parts else ""
