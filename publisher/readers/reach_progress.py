@@ -47,7 +47,7 @@ def newest(session: Session, now: datetime) -> Progress | None:
     ).first()  # fmt: skip
     if row is None:
         return None
-    waiting, reached = _readers(session, row.at, now)
+    waiting, reached = _readers(session, row.at)
     if not reached and not waiting:
         return None
     reach = session.get(PostReach, row.id)
@@ -66,9 +66,7 @@ def newest(session: Session, now: datetime) -> Progress | None:
     )
 
 
-def _readers(
-    session: Session, published: datetime, now: datetime
-) -> tuple[Sequence[datetime], int]:
+def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime], int]:
     """When those that do not have it are expected, and how many have it."""
     entered = float(int(published.timestamp()))
     feeds = reader_feeds.c

@@ -118,9 +118,7 @@ def own_day(
     return replace(
         drawn,
         key=(),
-        visits=tuple(
-            Visit(minute_of_day(at, activity.zone), clock(at, activity.zone)) for at in visits
-        ),
+        visits=tuple(_visit(at, activity.zone) for at in visits),
         skipped_minutes=tuple(_gmt_minute(hour, now, activity.zone) for hour in skipped),
         why=tuple(why(decision, hours, visits)),
     )
@@ -195,6 +193,10 @@ def _frequency(updates: float) -> str:
     if updates >= 0.05:
         return f"an update every {round(1 / updates)} hours"
     return "hardly any update"
+
+
+def _visit(at: datetime, zone: str) -> Visit:
+    return Visit(minute_of_day(at, zone), clock(at, zone))
 
 
 def _gmt_minute(hour: int, now: datetime, zone: str) -> float:

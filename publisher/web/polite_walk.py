@@ -1,6 +1,6 @@
 """The walk of a polite reader: when one that comes now comes back in the coming day, and why then.
 
-If nothing is published meanwhile, that is; each visit waits as long as the feed says at that minute.
+This holds if nothing is published meanwhile; each visit waits as long as the feed says then.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def progress(decision: Decision) -> str:
 
 
 def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]) -> list[str]:
-    """Three sentences to the author: what is known, what a longer wait would cost, the next check."""
+    """Sentences to the author: what is known, what a longer wait would cost, the next check."""
     zone, now = decision.zone, visits[0]
     if decision.last_update is None:
         return ["Nothing has been published yet, so readers are asked to come rarely."]

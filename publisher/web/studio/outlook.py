@@ -1,4 +1,4 @@
-"""What the studio's home says of readers: how far the newest post is, when to publish, the month."""
+"""What the home says of readers: how far the newest post is, when to publish, the month."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass

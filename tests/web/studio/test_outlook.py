@@ -13,7 +13,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.web.studio import outlook
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
-from tests.readers.polls import Counting, FakeDocument
+from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
 
 @pytest.fixture
@@ -89,8 +89,11 @@ def test_one_sentence_a_month(author: FlaskClient, site: Site, clock: FakeClock)
     assert "In the last 30 days" not in author.get("/studio/").text
     counting, document = Counting(site), FakeDocument(max_age_seconds=3600)
     for hour in range(30):
-        tag = {"if_none_match": document.etag} if hour else {}
-        counting.poll(clock() + timedelta(hours=hour), document=document, **tag)
+        at = clock() + timedelta(hours=hour)
+        if hour:
+            counting.poll(at, NOT_MODIFIED, document, if_none_match=document.etag)
+        else:
+            counting.poll(at, document=document)
     counting.fold()
     clock.forward(days=2)
     page = author.get("/studio/").text
