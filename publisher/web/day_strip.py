@@ -128,8 +128,8 @@ def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[date
     """What the strip means now, for everybody, in two sentences."""
     if decision.last_update is None:
         return (
-            "Nothing has been published yet. Here stands, later, at which hours this blog"
-            " publishes, and when a polite reader comes."
+            "The day is still empty. Later it shows at which hours this blog publishes, and when"
+            " a polite reader comes."
         )
     here, *later = (clock(at, decision.zone) for at in visits)
     then = ", then at ".join(later[:2]) if later else "the next day"

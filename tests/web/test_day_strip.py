@@ -112,7 +112,7 @@ def test_an_empty_log_has_an_empty_day() -> None:
     """Nothing known: no bars, and what will be seen here."""
     day = own_day(Activity.empty("UTC"), MORNING, TtlRule())
     assert (day.bars, day.visits) == ((), ())
-    assert day.sentence.startswith("Nothing has been published yet.")
+    assert day.sentence.startswith("The day is still empty.")
 
 
 def test_hours_that_are_skipped_are_drawn() -> None:
