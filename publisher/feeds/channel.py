@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from publisher.base.attachment import Attachment
+from publisher.core.ttl.rhythm import Rhythm
 from publisher.feeds.podcasts import NO_PODCAST, Podcast
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,8 +50,8 @@ class Channel:
     """The feed around the items: `home_url` is what it is about, `feed_url` its own address.
 
     `content_changed_at` is the last time what it says changed, not when it was built;
-    `skip_hours` are hours of the day in GMT; `accounts` are services and names there;
-    `blogroll_url` is a public OPML list.
+    `skip_hours` are hours of the day in GMT; `rhythm` is told where it is a podcast;
+    `accounts` are services and names there; `blogroll_url` is a public OPML list.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Channel:
     hubs: tuple[str, ...] = ()
     cloud: Cloud | None = None
     skip_hours: tuple[int, ...] = ()
+    rhythm: Rhythm | None = None
     podcast: Podcast = NO_PODCAST
     accounts: tuple[tuple[str, str], ...] = ()
     blogroll_url: str = ""
@@ -77,7 +79,13 @@ class Channel:
 def content_hash(channel: Channel) -> str:
     """Tells two contents apart, and nothing else: neither ttl nor dates nor hubs take part."""
     content = replace(
-        channel, ttl_minutes=0, content_changed_at=NEVER, hubs=(), cloud=None, skip_hours=()
+        channel,
+        ttl_minutes=0,
+        content_changed_at=NEVER,
+        hubs=(),
+        cloud=None,
+        skip_hours=(),
+        rhythm=None,
     )
     return fingerprint(repr(content).encode())
 

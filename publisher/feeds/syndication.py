@@ -8,6 +8,7 @@ from typing import Any
 from lxml.etree import SubElement
 
 from publisher.base.attachment import Attachment
+from publisher.base.dates import format_rfc3339
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, Item
 
@@ -76,6 +77,13 @@ def _add_podcast(target: Any, channel: Channel) -> None:
         SubElement(owner, f"{{{ITUNES}}}name").text = show.author or channel.title
         SubElement(owner, f"{{{ITUNES}}}email").text = show.owner_email
     SubElement(target, f"{{{ITUNES}}}explicit").text = "true" if show.explicit else "false"
+    if channel.rhythm:
+        SubElement(
+            target,
+            f"{{{PODCAST}}}updateFrequency",
+            rrule=channel.rhythm.rrule,
+            dtstart=format_rfc3339(channel.rhythm.dtstart),
+        ).text = channel.rhythm.words
     if show.guid:
         SubElement(target, f"{{{PODCAST}}}guid").text = show.guid
 

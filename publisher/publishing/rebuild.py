@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from publisher.blog import posts, published, update_log
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.rhythm import Rhythm, weekly_rhythm
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
@@ -42,10 +43,11 @@ log = structlog.get_logger("rebuild")
 
 @dataclass(frozen=True)
 class Signals:
-    """What a document says about freshness: the ttl decision and the skipHours."""
+    """What a document says about freshness: the ttl decision, the skipHours, the author's week."""
 
     decision: Decision
     skip_hours: tuple[int, ...]
+    rhythm: Rhythm | None
 
 
 def rebuild(site: Site, now: datetime) -> Snapshot:
@@ -122,7 +124,8 @@ def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
     queue = update_log.scheduled(session, moment)
     decision = decide(known, moment, settings.rule, queue)
     learned = settings.skip_hours == "learned"
-    return Signals(decision, quiet_hours(known, moment, queue) if learned else ())
+    skipped = quiet_hours(known, moment, queue) if learned else ()
+    return Signals(decision, skipped, weekly_rhythm(known, moment))
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
@@ -226,6 +229,7 @@ def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -
         channel,
         ttl_minutes=signals.decision.ttl_minutes,
         skip_hours=signals.skip_hours,
+        rhythm=signals.rhythm if channel.is_podcast else None,
         content_changed_at=content_changed_at,
     )
 
@@ -244,7 +248,7 @@ def _frame_facts(
     """
     frame = replace(channel, items=(), content_changed_at=NEVER)
     if settings.etag == "quiet":
-        frame = replace(frame, ttl_minutes=0, skip_hours=())
+        frame = replace(frame, ttl_minutes=0, skip_hours=(), rhythm=None)
     names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
     digest = fingerprint(repr((frame, settings.feed_items, settings.etag, names)).encode())
     known = before.decision if before else {}

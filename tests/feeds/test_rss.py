@@ -3,15 +3,17 @@
 import subprocess
 import sys
 import threading
-from datetime import timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
 import feedparser
 import pytest
 
 from publisher.base.attachment import Attachment
+from publisher.core.ttl.rhythm import Rhythm
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss
-from publisher.feeds.channel import Cloud
+from publisher.feeds.channel import Cloud, content_hash
 from tests.feeds.samples import (
     GOLDEN,
     HOME,
@@ -226,6 +228,18 @@ def test_an_episode_is_a_podcast() -> None:
     (cover,) = root.findall("channel/itunes:image", NAMESPACES)
     assert cover.get("href") == f"{HOME}/media/cover.png"
     assert texts(root, "channel/item/podcast:person") == ["Ada Lovelace"]
+
+
+def test_a_clear_week_is_told_to_podcast_programs() -> None:
+    """podcast:updateFrequency as its namespace wants it; a blog without sound has none, and it is
+    no part of the content that a tag stands for."""
+    rhythm = Rhythm("FREQ=WEEKLY;BYDAY=TU", datetime(2024, 5, 7, 18, tzinfo=UTC), "Every Tuesday")
+    root = parse(rss.render(replace(everything(), rhythm=rhythm)))
+    (told,) = root.findall("channel/podcast:updateFrequency", NAMESPACES)
+    assert (told.get("rrule"), told.text) == ("FREQ=WEEKLY;BYDAY=TU", "Every Tuesday")
+    assert told.get("dtstart") == "2024-05-07T18:00:00Z"
+    assert b"updateFrequency rrule" not in rss.render(channel(item(), rhythm=rhythm))
+    assert content_hash(replace(everything(), rhythm=rhythm)) == content_hash(everything())
 
 
 def test_without_a_sound_no_podcast() -> None:

@@ -1,0 +1,85 @@
+"""An author's week in the terms of calendars, where it is that clear: "every Tuesday", as a rule of
+RFC 5545 (rrule) with its first occurrence. Podcast programs show it (`podcast:updateFrequency`)."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from publisher.core.civil import DAY_SECONDS, instant, local_second, seconds, zone_table
+from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.counts import bare_days, decay
+
+LEAST_UPDATES, LEAST_DAYS = 6, 28
+REGULAR = (0.6, 1.5)  # updates that such a weekday brings, at least and at most
+STRAY_SHARE = 0.1  # of all updates may come on other days
+LATE_DAYS = 2  # behind the rule; then it is no longer told
+CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+class Rhythm(NamedTuple):
+    """rrule: as in RFC 5545; dtstart: the first occurrence (UTC); words: the same for people."""
+
+    rrule: str
+    dtstart: datetime
+    words: str
+
+
+def weekly_rhythm(activity: Activity, now: datetime) -> Rhythm | None:
+    """On which weekdays an update comes nearly every week; None where the week is not that clear.
+
+    Clear: four weeks and six updates are known, each day that is named brings about one, hardly
+    any update comes on another day, and the last one that was due is not long overdue.
+    """
+    if activity.first is None or activity.last is None or activity.updates < LEAST_UPDATES:
+        return None
+    if seconds(now) - activity.first < LEAST_DAYS * DAY_SECONDS:
+        return None
+    half_life = activity.half_life_days * DAY_SECONDS
+    weeks = bare_days((), activity.first, seconds(now), half_life) / 7
+    fading = decay(seconds(now) - activity.as_of, half_life)
+    rates = [count * fading / weeks for count in activity.weekdays]
+    days = [day for day in range(7) if rates[day] >= REGULAR[0]]
+    stray = sum(rates) - sum(rates[day] for day in days)
+    if not days or max(rates) > REGULAR[1] or stray > STRAY_SHARE * sum(rates):
+        return None
+    begin = _first_occurrence(activity, days)
+    if _overdue(activity, now, days):
+        return None
+    return Rhythm(_rule(days), begin, _words(days))
+
+
+def _first_occurrence(activity: Activity, days: list[int]) -> datetime:
+    """The first of the days from the first update on, at the hour in which most updates come."""
+    zone, first = zone_table(activity.zone), activity.first or 0
+    hour = max(range(24), key=lambda hour: activity.hours[hour])
+    local = local_second(zone, first)
+    midnight = local - local % DAY_SECONDS
+    while instant(midnight).weekday() not in days:
+        midnight += DAY_SECONDS
+    wanted = midnight + hour * 3600
+    at = wanted - (local - first)
+    return instant(at - (local_second(zone, at) - wanted))
+
+
+def _overdue(activity: Activity, now: datetime, days: list[int]) -> bool:
+    """Whether the last update lies further back than the longest pause between two of the days."""
+    followers = [*days[1:], days[0]]
+    pauses = [(later - day - 1) % 7 + 1 for day, later in zip(days, followers, strict=True)]
+    last = instant(activity.last or 0)
+    return now - last > timedelta(days=max(pauses) + LATE_DAYS)
+
+
+def _rule(days: list[int]) -> str:
+    if len(days) == 7:
+        return "FREQ=DAILY"
+    return f"FREQ=WEEKLY;BYDAY={','.join(CODES[day] for day in days)}"
+
+
+def _words(days: list[int]) -> str:
+    if len(days) == 7:
+        return "Every day"
+    if days == [0, 1, 2, 3, 4]:
+        return "Every weekday"
+    names = [NAMES[day] for day in days]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"Every {listed}"
