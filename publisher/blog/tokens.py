@@ -17,7 +17,7 @@ from publisher.base.text import clean
 from publisher.blog import permissions
 from publisher.storage.tables.blog import ApiToken, Author
 
-SCOPES = ("create", "update", "delete", "media")
+SCOPES = ("create", "update", "delete", "media", "river")
 MAX_LABEL = 80
 USE_NOTED_EVERY = timedelta(hours=1)
 

@@ -14,7 +14,7 @@ def token() -> None:
 
 @token.command("add")
 @click.argument("name")
-@click.option("--scope", help="what it may be used for: some of create update delete media (all)")
+@click.option("--scope", help="what for: some of create update delete media river (all)")
 @click.option("--label", default="", help="what it is for, to know it again")
 @click.option("--until", type=Instant(), help="when it ends by itself (default: never)")
 def add(name: str, scope: str | None, label: str, until: datetime | None) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from publisher.base.text import plain_text
 from publisher.river.feed_document import FeedItem, plausible
 from publisher.river.sanitising import clean_html
-from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, RiverVisit
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
@@ -125,7 +125,7 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     """Empty the items beyond the limits of age and number; returns how many.
 
     What recognises them stays, so that they do not come back as new; the newest of each
-    feed stay whatever their age.
+    feed and those with a star stay whatever their age.
     """
     place = (
         func.row_number()
@@ -134,7 +134,7 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     )
     ranked = (
         select(RiverItem.id, RiverItem.shown_at, place)
-        .where(RiverItem.pruned.is_(False))
+        .where(RiverItem.pruned.is_(False), RiverItem.id.not_in(select(RiverStar.item_id)))
         .subquery()
     )
     oldest = now - timedelta(days=keep_days)

@@ -257,7 +257,9 @@ def _accept(session: Session, feed: RiverFeed, visit: Visit, new_rows: _NewRows)
 
 
 def _describe(feed: RiverFeed, document: FeedDocument) -> None:
-    feed.title = (document.title or feed.title)[:500]
+    feed.feed_title = (document.title or feed.feed_title)[:500]
+    if not feed.renamed or feed.title == feed.feed_title:
+        feed.title, feed.renamed = feed.feed_title, False
     feed.site_url = document.site_url or feed.site_url
     feed.window = pack(document)
 

@@ -37,7 +37,7 @@ def is_same_feed(feed: RiverFeed, document: FeedDocument, known_keys: frozenset[
     if document.self_url in (feed.url, feed.added_url):
         return True
     same_site = not feed.site_url or document.site_url == feed.site_url
-    return bool(feed.title) and document.title == feed.title and same_site
+    return bool(feed.feed_title) and document.title == feed.feed_title and same_site
 
 
 def judge_offer(

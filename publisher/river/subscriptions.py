@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit, urlunsplit
 
-from sqlalchemy import Text, func, select, type_coerce, update
+from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
 from sqlalchemy.orm import Session
 from yarl import URL
 
@@ -104,7 +104,8 @@ def subscribe(
         added_url=url,
         host=work_unit_of(url),
         title=title[:500],
-        folder=folder[:200],
+        renamed=bool(title),
+        folder=tidy_folder(folder),
         policy=policy,
         added_at=now,
         next_poll_at=first_poll_at,
@@ -134,6 +135,7 @@ def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) 
             added_url=outline.url,
             host=work_unit_of(outline.url),
             title=outline.title,
+            renamed=bool(outline.title),
             site_url=outline.site_url,
             folder=outline.folder,
             added_at=now,
@@ -184,6 +186,35 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
         .values(merged_into=None, state="paused")
     )
     session.delete(feed)
+
+
+def rename(feed: RiverFeed, title: str) -> None:
+    """Call a feed something of one's own; "" brings back what it calls itself."""
+    own = " ".join(title.split())[:500]
+    feed.renamed = bool(own) and own != feed.feed_title
+    feed.title = own or feed.feed_title
+
+
+def tidy_folder(text: str) -> str:
+    """The path of a folder as it is stored: names with one slash between, "" for none."""
+    names = (" ".join(name.split()) for name in text.split("/"))
+    return "/".join(name for name in names if name)[:200].rstrip("/ ")
+
+
+def move_folder(session: Session, folder: str, to: str) -> int:
+    """Rename a folder, "" to dissolve it; folders inside move along. Returns how many feeds."""
+    inside = session.scalars(select(RiverFeed).where(in_folder(folder))).all()
+    for feed in inside:
+        feed.folder = tidy_folder(f"{to}/{feed.folder[len(folder) :]}")
+    return len(inside)
+
+
+def in_folder(folder: str) -> ColumnElement[bool]:
+    """The feeds of a folder and of those inside it; "" are those without one."""
+    if not folder:
+        return RiverFeed.folder == ""
+    below = RiverFeed.folder.startswith(f"{folder}/", autoescape=True)
+    return (RiverFeed.folder == folder) | below
 
 
 def change_policy(feed: RiverFeed, spec: str) -> None:
@@ -244,7 +275,7 @@ def ask_all(
     """
     wanted = select(RiverFeed).where(RiverFeed.state == "active").order_by(RiverFeed.next_poll_at)
     if folder is not None:
-        wanted = wanted.where(RiverFeed.folder == folder)
+        wanted = wanted.where(in_folder(folder))
     feeds = session.scalars(wanted).all()
     limit = timedelta(minutes=options.on_demand_minutes)
     free = [

@@ -42,6 +42,15 @@ SHOWN = {"draft": HIDDEN, "scheduled": HIDDEN, "published": IN, "deleted": HIDDE
 LINK = {"draft": IN, "scheduled": IN, "published": IN, "deleted": HIDDEN}
 
 NUMBER = "<int(max=9223372036854775807):%s>"
+READER_GETS = (
+    "preference/list", "preference/stream/list", "stream/contents", "stream/contents/<path:name>",
+    "stream/items/contents", "stream/items/ids", "subscription/list", "tag/list", "token",
+    "unread-count", "user-info",
+)  # fmt: skip
+READER_POSTS = (
+    "disable-tag", "edit-tag", "mark-all-as-read", "rename-tag", "stream/items/contents",
+    "subscription/edit", "subscription/quickadd",
+)  # fmt: skip
 TABLE: dict[tuple[str, str], str] = {
     **{
         ("GET", rule): "public"
@@ -70,6 +79,10 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/micropub"): "token",
     ("POST", "/micropub"): "token",
     ("POST", "/micropub/media"): "token",
+    **{("GET", f"/reader/api/0/{name}"): "token" for name in READER_GETS},
+    **{("POST", f"/reader/api/0/{name}"): "token" for name in READER_POSTS},
+    ("GET", "/accounts/ClientLogin"): "token",
+    ("POST", "/accounts/ClientLogin"): "token",
     ("GET", "/indieauth/auth"): "login",
     ("POST", "/indieauth/consent"): "login",
     ("POST", "/indieauth/introspect"): "token",
@@ -82,6 +95,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", f"/river/feeds/{NUMBER % 'feed_id'}"): "login",
     ("POST", f"/river/feeds/{NUMBER % 'feed_id'}"): "login",
     ("POST", f"/river/feeds/{NUMBER % 'feed_id'}/<action>"): "feed",
+    ("POST", "/river/feeds/retrieve"): "login",
     ("POST", "/river/feeds/retry"): "login",
     ("POST", "/river/feeds/shown"): "login",
     ("POST", "/river/feeds/understood"): "login",

@@ -50,6 +50,7 @@ class RiverFeed(Base):
     `url` is what is asked for; `added_url` is what was subscribed to. The validators are the
     verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
     `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
+    `title` is shown; it is the feed's own, `feed_title`, unless a person has `renamed` it.
     `public`: its owner shows it in the blogroll.
     `offered_url` is a permanent redirect that has not proved itself yet. `leads_to` is another
     host that redirects of `url` ended at, which is asked in its turn as well.
@@ -62,6 +63,8 @@ class RiverFeed(Base):
     host: Mapped[str]
     leads_to: Mapped[str | None]
     title: Mapped[str] = mapped_column(default="")
+    feed_title: Mapped[str] = mapped_column(default="", server_default="")
+    renamed: Mapped[bool] = mapped_column(default=False, server_default=false())
     site_url: Mapped[str] = mapped_column(default="")
     folder: Mapped[str] = mapped_column(default="")
     policy: Mapped[str] = mapped_column(default="")
@@ -191,14 +194,31 @@ class RiverRead(Base):
     read: Mapped[bool]
 
 
+class RiverStar(Base):
+    """An item that an author keeps: it is not pruned."""
+
+    __tablename__ = "river_stars"
+    author_id: Mapped[int] = mapped_column(
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+    )
+    item_id: Mapped[int] = mapped_column(
+        _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    starred_at: Mapped[datetime]
+
+
 class RiverReader(Base):
-    """How far an author has read: every item up to this one counts as read."""
+    """How far an author has read: every item up to this one counts as read.
+
+    `undo` is what the last "mark all as read" changed (see `reading_list.undo_mark_all`).
+    """
 
     __tablename__ = "river_readers"
     author_id: Mapped[int] = mapped_column(
         ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
     )
     read_until: Mapped[int] = mapped_column(BigInteger)
+    undo: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 
 
 class RiverCrawl(Base):

@@ -25,6 +25,7 @@ WORDS = {
     "update": "change your posts",
     "delete": "delete your posts and bring them back",
     "media": "upload pictures and sound",
+    "river": "read the river, mark and follow",
 }
 _ALSO = {"undelete": "delete", "post": "create"}  # other names of the same
 

@@ -1,0 +1,105 @@
+"""Who asks: `/accounts/ClientLogin`, and the token that every further request carries."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from flask import Blueprint, Response, jsonify, request
+
+from publisher.base.errors import PublisherError
+from publisher.blog import tokens
+from publisher.storage.tables.blog import Author
+from publisher.web.context import bearer_of
+
+blueprint = Blueprint("reader_api", __name__)
+
+SCOPE = "river"
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class BadLogin(PublisherError):
+    """No name and token that belong together, or a token for something else."""
+
+    http_status = 401
+
+
+@blueprint.route("/accounts/ClientLogin", methods=["GET", "POST"])
+def log_in() -> Response:
+    """Name and app password in, a token out: it is the app password itself."""
+    name, secret = request.values.get("Email", ""), request.values.get("Passwd", "")
+    person = _owner(secret)
+    if person.name != name.strip():
+        raise BadLogin("BadAuthentication")
+    lines = (f"{key}={secret}" for key in ("SID", "LSID", "Auth"))
+    return plain("\n".join(lines) + "\n")
+
+
+def for_reader(view: Callable[Concatenate[Author, P], R]) -> Callable[P, R]:
+    """A view for an author's program: it is given the author."""
+
+    @wraps(view)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
+        secret = rest.strip().removeprefix("auth=") if scheme.lower() == "googlelogin" else ""
+        return view(_owner(secret), *args, **kwargs)
+
+    return checked
+
+
+@blueprint.get("/reader/api/0/token")
+@for_reader
+def edit_token(person: Author) -> Response:
+    """A word that programs send along with changes; no cookie opens these doors, so any will do."""
+    return plain(f"{person.id:057d}")
+
+
+@blueprint.get("/reader/api/0/user-info")
+@for_reader
+def user_info(person: Author) -> Response:
+    """Whose account it is."""
+    number = str(person.id)
+    return jsonify(userId=number, userName=person.name, userProfileId=number, userEmail="")
+
+
+@blueprint.get("/reader/api/0/preference/list")
+@for_reader
+def preferences(_: Author) -> Response:
+    """None: they are the program's own."""
+    return jsonify(prefs=[])
+
+
+@blueprint.get("/reader/api/0/preference/stream/list")
+@for_reader
+def stream_preferences(_: Author) -> Response:
+    """None either."""
+    return jsonify(streamprefs={})
+
+
+@blueprint.errorhandler(PublisherError)
+def refuse(error: PublisherError) -> Response:
+    """One line of text: these programs show nothing else."""
+    answer = plain(f"Error={error}\n")
+    answer.status_code = error.http_status
+    if error.http_status == 401:
+        answer.headers["WWW-Authenticate"] = "GoogleLogin"
+    return answer
+
+
+@blueprint.after_request
+def keep_private(response: Response) -> Response:
+    """What somebody reads is kept by nobody on the way."""
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def plain(text: str) -> Response:
+    """An answer of these programs' oldest kind."""
+    return Response(text, content_type="text/plain; charset=utf-8")
+
+
+def _owner(secret: str) -> Author:
+    token = bearer_of(secret) if secret else None
+    if token is None or not tokens.allows(token, SCOPE):
+        raise BadLogin("BadAuthentication")
+    return token.author

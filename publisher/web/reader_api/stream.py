@@ -1,0 +1,150 @@
+"""`/reader/api/0/stream/...`: items by stream, page by page, and by number."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response, jsonify, request
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import InvalidInput
+from publisher.river import streams
+from publisher.river.reading_list import ReadingEntry
+from publisher.river.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
+from publisher.storage.tables.blog import Author
+from publisher.web.context import now, site
+from publisher.web.reader_api.client_login import blueprint, for_reader
+
+_MOST_NUMBERS, _MOST_ITEMS = 10_000, 1_000
+
+
+@blueprint.get("/reader/api/0/stream/items/ids")
+@for_reader
+def numbers(person: Author) -> Response:
+    """The numbers of a stream's items."""
+    with site().database.read() as db:
+        query = _query(db, request.values.get("s", STATE + READING_LIST), _MOST_NUMBERS)
+        found = streams.numbers(db, person.id, query)
+    page = found[: query.count]
+    answer: dict[str, Any] = {
+        "itemRefs": [
+            {
+                "id": str(number),
+                "directStreamIds": [f"feed/{feed_id}"],
+                "timestampUsec": str(_microseconds(moment)),
+            }
+            for number, feed_id, moment in page
+        ]
+    }
+    if len(found) > query.count:
+        answer["continuation"] = str(page[-1][0])
+    return jsonify(answer)
+
+
+@blueprint.get("/reader/api/0/stream/contents", defaults={"name": ""})
+@blueprint.get("/reader/api/0/stream/contents/<path:name>", merge_slashes=False)
+@for_reader
+def contents(person: Author, name: str) -> Response:
+    """The items of a stream."""
+    stream = name or request.values.get("s", STATE + READING_LIST)
+    with site().database.read() as db:
+        query = _query(db, stream, _MOST_ITEMS)
+        found = streams.entries(db, person.id, query)
+    page = found[: query.count]
+    answer = _document(stream, page)
+    if len(found) > query.count:
+        answer["continuation"] = str(page[-1].item.id)
+    return jsonify(answer)
+
+
+@blueprint.route("/reader/api/0/stream/items/contents", methods=["GET", "POST"])
+@for_reader
+def by_number(person: Author) -> Response:
+    """Items by their numbers."""
+    wanted = item_numbers()[:_MOST_ITEMS]
+    with site().database.read() as db:
+        found = streams.by_number(db, person.id, wanted)
+    return jsonify(_document(STATE + READING_LIST, found))
+
+
+def item_numbers() -> list[int]:
+    """The items that a request names, each once, in order; nonsense is passed over."""
+    found = (streams.item_number(text) for text in request.values.getlist("i"))
+    return list(dict.fromkeys(number for number in found if number is not None))
+
+
+def _query(db: Session, stream: str, most: int) -> StreamQuery:
+    values = request.values
+    return StreamQuery(
+        stream=streams.parse_stream(db, stream),
+        within=tuple(streams.parse_stream(db, name) for name in values.getlist("it") if name),
+        without=tuple(streams.parse_stream(db, name) for name in values.getlist("xt") if name),
+        count=min(max(_whole("n") or 20, 1), most),
+        oldest_first=values.get("r") == "o",
+        after=_whole("c"),
+        since=moment_of(values.get("ot", "")),
+        until=moment_of(values.get("nt", "")),
+    )
+
+
+def _whole(name: str) -> int | None:
+    text = request.values.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise InvalidInput(f"{name} is a whole number")
+    return int(text)
+
+
+def moment_of(text: str) -> datetime | None:
+    """A moment in seconds since 1970, or in milli- or microseconds, as its length says."""
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 18) or int(text) == 0:
+        return None
+    unit = 1_000_000 if len(text) > 14 else 1_000 if len(text) > 11 else 1
+    return datetime.fromtimestamp(int(text) / unit, UTC)
+
+
+def _microseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000)
+
+
+def _document(stream: str, found: list[ReadingEntry]) -> dict[str, Any]:
+    return {
+        "direction": "ltr",
+        "id": stream,
+        "title": stream.rpartition("/")[2],
+        "updated": int(now().timestamp()),
+        "items": [_item(entry) for entry in found],
+    }
+
+
+def _item(entry: ReadingEntry) -> dict[str, Any]:
+    item, feed = entry.item, entry.feed
+    link = item.url or feed.site_url
+    categories = [STATE + READING_LIST, *item.details.get("categories", [])]
+    categories += [LABEL + feed.folder] if feed.folder else []
+    categories += [STATE + READ] if entry.read else []
+    categories += [STATE + STARRED] if entry.starred else []
+    arrived = _microseconds(item.seen_at)
+    return {
+        "id": streams.long_id(item.id),
+        "crawlTimeMsec": str(arrived // 1000),
+        "timestampUsec": str(arrived),
+        "published": int(item.shown_at.timestamp()),
+        "updated": int((item.changed_at or item.shown_at).timestamp()),
+        "title": item.title,
+        "author": item.author,
+        "canonical": [{"href": link}],
+        "alternate": [{"href": link, "type": "text/html"}],
+        "summary": {"direction": "ltr", "content": item.html},
+        "categories": categories,
+        "origin": {
+            "streamId": f"feed/{feed.id}",
+            "title": feed.title or feed.url,
+            "htmlUrl": feed.site_url or feed.url,
+        },
+        "enclosure": [_file(*file) for file in item.enclosures],
+    }
+
+
+def _file(url: str, media_type: str, length: int) -> dict[str, str]:
+    return {"href": url, "type": media_type, **({"length": str(length)} if length else {})}

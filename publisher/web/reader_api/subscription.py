@@ -1,0 +1,134 @@
+"""`/reader/api/0/subscription/...` and its tags: what is followed, in which folders."""
+
+from itertools import zip_longest
+
+from flask import Response, jsonify, request
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
+from publisher.blog import permissions
+from publisher.river import service, streams, subscriptions
+from publisher.river.streams import LABEL, READING_LIST, STARRED, STATE
+from publisher.storage.tables.blog import Author
+from publisher.storage.tables.river import RiverFeed
+from publisher.web.context import now, site
+from publisher.web.reader_api.client_login import blueprint, for_reader, plain
+
+
+@blueprint.get("/reader/api/0/subscription/list")
+@for_reader
+def listed(_: Author) -> Response:
+    """All feeds, each with its folder."""
+    with site().database.read() as db:
+        feeds = [feed for feed in subscriptions.everyone(db) if feed.state != "merged"]
+    return jsonify(subscriptions=[_entry(feed) for feed in feeds])
+
+
+def _entry(feed: RiverFeed) -> dict[str, object]:
+    folder = feed.folder
+    return {
+        "id": f"feed/{feed.id}",
+        "title": feed.title or feed.url,
+        "categories": [{"id": LABEL + folder, "label": folder, "type": "folder"}] if folder else [],
+        "sortid": f"{feed.id:08x}",
+        "firstitemmsec": str(int(feed.added_at.timestamp() * 1000)),
+        "url": feed.url,
+        "htmlUrl": feed.site_url or feed.url,
+        "iconUrl": "",
+    }
+
+
+@blueprint.post("/reader/api/0/subscription/edit")
+@for_reader
+def edit_subscription(person: Author) -> Response:
+    """Follow, rename, put into a folder, or let go; several at once with `s` and `t` in turn."""
+    values = request.values
+    names = [name for name in values.getlist("s") if name]
+    if not names:
+        raise InvalidInput("s names the feed")
+    titles = values.getlist("t")[: len(names)]
+    with site().database.write() as db:
+        for name, title in zip_longest(names, titles, fillvalue=""):
+            _edit(db, person, values.get("ac", ""), name, title)
+    return plain("OK")
+
+
+def _edit(db: Session, person: Author, action: str, name: str, title: str) -> None:
+    if action == "unsubscribe":
+        permissions.check_remove_feed(person)
+        subscriptions.unsubscribe(db, streams.feed_of(db, name))
+        return
+    if action == "subscribe":
+        feed = _followed(db, name)
+    elif action == "edit":
+        feed = streams.feed_of(db, name)
+    else:
+        raise InvalidInput("ac is subscribe, unsubscribe or edit")
+    if title:
+        subscriptions.rename(feed, title)
+    if folder := streams.folder_of(request.values.get("a", "")):
+        feed.folder = folder
+    elif feed.folder and feed.folder == streams.folder_of(request.values.get("r", "")):
+        feed.folder = ""
+
+
+def _followed(db: Session, name: str) -> RiverFeed:
+    """The feed of an address, followed if it was not: its first poll comes in its turn."""
+    try:
+        return streams.feed_of(db, name)
+    except NotFound:
+        address, secret = subscriptions.tidy_url(name.removeprefix("feed/"))
+        return subscriptions.subscribe(db, address, now(), now(), credentials=secret)
+
+
+@blueprint.post("/reader/api/0/subscription/quickadd")
+@for_reader
+def quick_add(_: Author) -> Response:
+    """Follow a feed, or the one that a site announces; what is wrong stands in the answer."""
+    typed = request.values.get("quickadd", "").removeprefix("feed/")
+    try:
+        feed = service.on_demand(site()).add(typed, choose_first=True)
+    except Conflict:
+        with site().database.read() as db:
+            feed = subscriptions.named(db, typed)
+    except PublisherError as error:
+        return jsonify(query=typed, numResults=0, error=str(error))
+    return jsonify(
+        query=typed, numResults=1, streamId=f"feed/{feed.id}", streamName=feed.title or feed.url
+    )
+
+
+@blueprint.get("/reader/api/0/tag/list")
+@for_reader
+def tags(_: Author) -> Response:
+    """The states that items can have, and the folders."""
+    with site().database.read() as db:
+        folders = sorted({feed.folder for feed in subscriptions.everyone(db) if feed.folder})
+    states = [{"id": STATE + name} for name in (STARRED, READING_LIST)]
+    return jsonify(tags=states + [{"id": LABEL + name, "type": "folder"} for name in folders])
+
+
+@blueprint.post("/reader/api/0/rename-tag")
+@for_reader
+def rename_tag(_: Author) -> Response:
+    """Rename a folder, with those inside it."""
+    new = streams.folder_of(request.values.get("dest", ""))
+    if not new:
+        raise InvalidInput("dest is the new label")
+    return _moved(new)
+
+
+@blueprint.post("/reader/api/0/disable-tag")
+@for_reader
+def disable_tag(_: Author) -> Response:
+    """Dissolve a folder: its feeds stay."""
+    return _moved("")
+
+
+def _moved(to: str) -> Response:
+    named = request.values.get("s") or LABEL + request.values.get("t", "")
+    folder = streams.folder_of(named)
+    with site().database.write() as db:
+        if not folder or not subscriptions.move_folder(db, folder, to):
+            raise NotFound("there is no such label")
+    return plain("OK")
