@@ -73,7 +73,7 @@ OWNERS = {
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid"],
     "lxml": ["feeds.atom", "feeds.syndication"],
-    "markdown_it": ["blog.markdown"],
+    "markdown_it": ["blog.markdown", "blog.markdown_extras"],
     "markupsafe": ["web"],
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markdown"],

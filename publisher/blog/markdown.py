@@ -5,7 +5,7 @@ The renderer makes no promise of safety: whatever comes out of it passes through
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from pygments import highlight as pygments_highlight
@@ -23,6 +24,7 @@ from pygments.util import ClassNotFound
 
 from publisher.base import confined
 from publisher.base.confined import Limits
+from publisher.blog.markdown_extras import dashes, marks, quotes_of, tasks, videos
 from publisher.blog.media import responsive
 from publisher.blog.safe_html import absolute, sanitise
 from publisher.blog.slugs import slugify
@@ -38,36 +40,40 @@ _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
 SIZES = "(min-width: 44rem) 42rem, 100vw"
 
 
-def html_of(source: str, source_format: str, anchor: str = "") -> str:
+def html_of(source: str, source_format: str, anchor: str = "", language: str = "en") -> str:
     """Safe HTML of a post's source, which is `markdown` or (imported) `html`.
 
     `anchor`, different for each post, begins every id: several posts can stand on one page.
+    `language` says which quotation marks straight ones become.
     """
     if source_format == "html":
         return sanitise(source, anchor)
-    return render(source, anchor)
+    return render(source, anchor, language)
 
 
-def render(source: str, anchor: str = "") -> str:
+def render(source: str, anchor: str = "", language: str = "en") -> str:
     """`source` as safe HTML: whatever it contains, no script, style or event handler survives.
 
     A long text is read in a process of its own: some take seconds, and the site goes on. Raises
     Unreadable where it takes longer than `LIMITS`.
     """
     if len(source) <= SHORT:
-        return _rendered(source, anchor)
-    return confined.read(_rendered, LIMITS, source, anchor)
+        return _rendered(source, anchor, language)
+    return confined.read(_rendered, LIMITS, source, anchor, language)
 
 
-def _rendered(source: str, anchor: str) -> str:
-    return sanitise(_parser().render(source), anchor)
+def _rendered(source: str, anchor: str, language: str) -> str:
+    return sanitise(_parser(tuple(quotes_of(language))).render(source), anchor)
 
 
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted})
-    parser.enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(gfm_autolink_plugin)
+@lru_cache(maxsize=8)
+def _parser(quotes: tuple[str, ...]) -> MarkdownIt:
+    options = {"html": True, "highlight": _highlighted, "typographer": True, "quotes": list(quotes)}
+    parser = MarkdownIt("commonmark", options)
+    parser.enable(["table", "strikethrough", "smartquotes"])
+    parser.use(footnote_plugin).use(gfm_autolink_plugin).use(deflist_plugin)
+    for rule in (tasks, marks, videos, dashes):
+        parser.core.ruler.push(rule.__name__, rule)
     parser.use(anchors_plugin, max_level=6, slug_func=slugify)
     parser.core.ruler.push("figures", _figures)
     for name in ("th_open", "td_open"):

@@ -18,6 +18,7 @@ from publisher.blog import markdown, search, tags, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import free_slug, made_slug, slug_from
+from publisher.settings import load_settings
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
@@ -212,7 +213,8 @@ def _replace(
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
     for name, part in to_columns(replace(value, slug=post.slug)).items():
         setattr(post, name, part)
-    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-")
+    language = load_settings(session).language
+    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-", language)
     _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now

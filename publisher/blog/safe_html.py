@@ -6,6 +6,7 @@ or feed reader. Addresses are checked here and made absolute here.
 
 import re
 from collections.abc import Callable
+from html import escape, unescape
 from urllib.parse import urljoin, urlsplit
 
 import nh3
@@ -59,7 +60,7 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
-    "footnote-backref", "more",
+    "footnote-backref", "more", "task", "video",
 }  # fmt: skip
 # Words that other programs read: microformats, and the language of a listing.
 _CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")
@@ -70,6 +71,18 @@ _ID = re.compile(r"[\w:.-]{1,100}")
 MORE = '<span class="more"></span>'
 _MORE_COMMENT = re.compile(r"<!--\s*more\b[^>]*-->", re.IGNORECASE)
 
+# Frames run other people's programs, so they go; what they showed is linked in their place.
+_FRAME = re.compile(
+    r"""<iframe\b[^>]{0,1000}?\bsrc\s{0,9}=\s{0,9}["']?(https?:[^"'\s>]{1,500})[^>]{0,1000}>"""
+    r"""(?:[^<]{0,200}</iframe>)?""",
+    re.IGNORECASE,
+)
+_VIDEO = re.compile(
+    r"https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:watch\?(?:[^\s#]{0,200}&)?v=|embed/|"
+    r"shorts/|live/)|youtu\.be/)(?P<youtube>[\w-]{6,20})(?:[?&#]\S{0,300})?"
+    r"|https?://(?:www\.|player\.)?vimeo\.com/(?:video/)?(?P<vimeo>\d{4,15})(?:[/?#]\S{0,300})?"
+)
+
 Rewrite = Callable[[str], str]
 
 
@@ -79,7 +92,31 @@ def sanitise(html: str, anchor: str = "") -> str:
     `anchor` is put before every id and every link to one, so that several posts can stand on one
     page.
     """
-    return _clean(_MORE_COMMENT.sub(MORE, html), anchor, lambda address: address)
+    linked = _FRAME.sub(_framed, _MORE_COMMENT.sub(MORE, html))
+    return _clean(linked, anchor, lambda address: address)
+
+
+def video_link(address: str) -> str:
+    """A card that leads to a video on YouTube or Vimeo; "" for any other address.
+
+    Nothing of theirs is loaded: no script, no picture, and nobody is told who reads here.
+    """
+    found = _VIDEO.fullmatch(address)
+    if found is None:
+        return ""
+    where = "YouTube" if found["youtube"] else "Vimeo"
+    return f'<p class="video"><a href="{escape(address)}">▶ Watch the video on {where}</a></p>'
+
+
+def _framed(frame: re.Match[str]) -> str:
+    address = unescape(frame[1])
+    found = _VIDEO.fullmatch(address)
+    if found and found["youtube"]:
+        return video_link(f"https://www.youtube.com/watch?v={found['youtube']}")
+    if found:
+        return video_link(f"https://vimeo.com/{found['vimeo']}")
+    words = f"Open what was embedded from {escape(address.split('/')[2])}"
+    return f'<p class="video"><a href="{escape(address)}">{words}</a></p>'
 
 
 def absolute(html: str, base_url: str, own_fragments: bool = False) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from publisher.base.confined import Unreadable
 from publisher.blog import markdown
-from publisher.blog.markdown import LONGEST_HIGHLIGHTED, render
+from publisher.blog.markdown import LONGEST_HIGHLIGHTED, html_of, render
 
 PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
 
@@ -60,6 +60,60 @@ PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
 def test_golden_pairs(source: str, html: str) -> None:
     """The same text gives the same bytes."""
     assert render(source) == html
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("- [x] done\n- [ ] to do\n- [y] plain", (
+            '<ul>\n<li class="task">☑ done</li>\n<li class="task">☐ to do</li>\n'
+            "<li>[y] plain</li>\n</ul>\n")),
+        ("==a *b* c== and ==d==", "<p><mark>a <em>b</em> c</mark> and <mark>d</mark></p>\n"),
+        ("x==y and z==w, a == b, ==open", "<p>x==y and z==w, a == b, ==open</p>\n"),
+        ("`==x==` and *==x*==", "<p><code>==x==</code> and <em>==x</em>==</p>\n"),
+        ("Term\n: What it is", "<dl>\n<dt>Term</dt>\n<dd>What it is</dd>\n</dl>\n"),
+        ("a -- b --- c... `--` ----", "<p>a – b — c… <code>--</code> ----</p>\n"),
+        ("https://a.example/x--y", (
+            '<p><a href="https://a.example/x--y">https://a.example/x--y</a></p>\n')),
+        ("https://youtu.be/dQw4w9WgXcQ", (
+            '<p class="video"><a href="https://youtu.be/dQw4w9WgXcQ">'
+            "▶ Watch the video on YouTube</a></p>\n")),
+        ("See https://vimeo.com/12345678", (
+            '<p>See <a href="https://vimeo.com/12345678">https://vimeo.com/12345678</a></p>\n')),
+        ("One.\n\n<!--more-->\n\nTwo.", (
+            '<p>One.</p>\n<span class="more"></span>\n<p>Two.</p>\n')),
+    ],
+)  # fmt: skip
+def test_what_authors_write_beyond(source: str, html: str) -> None:
+    """Tasks, marked words, definitions, dashes, videos; what only looks alike stays as typed."""
+    assert render(source) == html
+
+
+@pytest.mark.parametrize(
+    ("language", "html"),
+    [
+        ("en", "“It’s ‘so’”"), ("de", "„It’s ‚so‘“"), ("fr-CA", "«\u202fIt’s “so”\u202f»"),
+        ("sv", "”It’s ’so’”"), ("pt-BR", "“It’s ‘so’”"), ("pt", "«It’s “so”»"),
+    ],
+)  # fmt: skip
+def test_quotes_by_language(language: str, html: str) -> None:
+    """Straight quotes become those of the blog's language; an apostrophe is one everywhere."""
+    assert html_of("\"It's 'so'\"", "markdown", "", language) == f"<p>{html}</p>\n"
+    assert html_of('`"x"`', "markdown", "", language) == '<p><code>"x"</code></p>\n'
+
+
+@pytest.mark.parametrize("source_format", ["markdown", "html"])
+def test_a_pasted_frame_becomes_a_link(source_format: str) -> None:
+    """What cannot be shown is linked, with nothing of theirs loaded."""
+    frame = '<iframe width="560" src="https://www.youtube.com/embed/dQw4w9WgXcQ?si=x"></iframe>'
+    assert 'href="https://www.youtube.com/watch?v=dQw4w9WgXcQ"' in html_of(frame, source_format)
+    frame = '<iframe src="https://maps.example/?a=1&amp;b=2&quot;onload=x"></iframe>after'
+    html = html_of(frame, source_format)
+    assert "Open what was embedded from maps.example" in html
+    assert "iframe" not in html
+    assert "after" in html
+    for bad in ("javascript:alert(1)", "data:text/html,x", "//x", ""):
+        assert "href" not in html_of(f'<iframe src="{bad}"></iframe>', source_format)
 
 
 def test_footnotes_of_two_posts_do_not_meet() -> None:

@@ -6,6 +6,7 @@ from flask import Blueprint, jsonify, request
 
 from publisher.blog import markdown
 from publisher.web.context import login_required
+from publisher.web.rendering import settings
 from publisher.web.studio import forms
 
 blueprint = Blueprint("preview", __name__)
@@ -18,4 +19,5 @@ def preview() -> Any:
     typed = forms.from_mapping(request.form)
     number = request.form.get("post_id", "")
     anchor = f"p{number}-" if number.isdecimal() and number != "0" else ""
-    return jsonify(html=markdown.html_of(typed.source, typed.texts["source_format"], anchor))
+    form, language = typed.texts["source_format"], settings().language
+    return jsonify(html=markdown.html_of(typed.source, form, anchor, language))

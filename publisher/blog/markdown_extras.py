@@ -1,0 +1,113 @@
+"""What authors write beyond CommonMark: tasks, marked words, dashes, videos, quotes by language."""
+
+import re
+
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from publisher.blog.safe_html import video_link
+
+# Opening and closing quotes, double then single; any other language has the English ones.
+_QUOTES: dict[str, str | list[str]] = {
+    "cs": "„“‚‘", "da": "»«›‹", "de": "„“‚‘", "es": "«»“”", "fi": "””’’", "hu": "”„»«",
+    "it": "«»“”", "nb": "«»‘’", "nn": "«»‘’", "no": "«»‘’", "pl": "„”‚’", "pt": "«»“”",
+    "ro": "„”«»", "ru": "«»„“", "sk": "„“‚‘", "sl": "„“‚‘", "sv": "””’’", "uk": "«»„“",
+    "fr": ["«\u202f", "\u202f»", "“", "”"], "de-ch": "«»‹›", "pt-br": "“”‘’", "hr": "„”‚’",
+}  # fmt: skip
+_TASK = re.compile(r"\[([ xX])\]\s+")
+
+
+def quotes_of(language: str) -> str | list[str]:
+    """The quotation marks of a language tag: the whole tag's, else those of its first part."""
+    tag = language.lower()
+    return _QUOTES.get(tag) or _QUOTES.get(tag.partition("-")[0]) or "“”‘’"
+
+
+def tasks(state: StateCore) -> None:
+    """`- [x] done` and `- [ ] to do`: signs that feed readers and screen readers show as well."""
+    tokens = state.tokens
+    for place in range(2, len(tokens)):
+        if tokens[place].type != "inline" or tokens[place - 2].type != "list_item_open":
+            continue
+        children = tokens[place].children or []
+        found = (
+            _TASK.match(children[0].content) if children and children[0].type == "text" else None
+        )
+        if found:
+            sign = "☐" if found[1] == " " else "☑"
+            children[0].content = f"{sign} {children[0].content[found.end() :]}"
+            tokens[place - 2].attrSet("class", "task")
+
+
+def dashes(state: StateCore) -> None:
+    """Two hyphens between words are a dash, three a long one, three full stops an ellipsis."""
+    for token in _inlines(state):
+        before = ""
+        for child in token.children or []:
+            shown_address = before == "link_open" and re.match(r"\S+[./]\S+$", child.content)
+            before = child.type
+            if child.type == "text" and not shown_address:
+                text = re.sub(r"(?<!-)---(?!-)", "—", child.content)
+                text = re.sub(r"(?<!-)--(?!-)(?=\s|\w|$)", "–", text)
+                child.content = re.sub(r"(?<!\.)\.\.\.(?!\.)", "…", text)
+
+
+def marks(state: StateCore) -> None:
+    """`==words==` are marked; both ends stand at the same depth and touch what they mark."""
+    for token in _inlines(state):
+        if "==" in token.content:
+            token.children = _paired(_cut(token.children or []))
+
+
+def videos(state: StateCore) -> None:
+    """A paragraph that is nothing but the address of a video is a card that leads there."""
+    for place, token in enumerate(state.tokens):
+        children = token.children or []
+        if token.type != "inline" or state.tokens[place - 1].type != "paragraph_open":
+            continue
+        bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
+        address = str(children[0].attrGet("href") or "") if bare else ""
+        card = video_link(address) if address and children[1].content in address else ""
+        if card:
+            for part, html in ((place - 1, card), (place + 1, "\n")):
+                state.tokens[part].type, state.tokens[part].content = "html_block", html
+                state.tokens[part].hidden = False
+            token.children, token.content = [], ""
+
+
+def _inlines(state: StateCore) -> list[Token]:
+    return [token for token in state.tokens if token.type == "inline"]
+
+
+def _cut(children: list[Token]) -> list[Token]:
+    """The same tokens, with each `==` in a text a token of its own."""
+    found: list[Token] = []
+    for child in children:
+        if child.type != "text" or "==" not in child.content:
+            found.append(child)
+            continue
+        parts = [part for part in re.split(r"(==)", child.content) if part]
+        found += [Token("text", "", 0, content=part, level=child.level) for part in parts]
+    return found
+
+
+def _paired(tokens: list[Token]) -> list[Token]:
+    """Ends that belong together become elements; those that are alone stay as they were typed."""
+    opened: dict[int, int] = {}
+    for place, token in enumerate(tokens):
+        if token.type != "text" or token.content != "==":
+            continue
+        before = tokens[place - 1].content[-1:] if place else ""
+        after = tokens[place + 1].content[:1] if place + 1 < len(tokens) else ""
+        start = opened.get(token.level)
+        if start is not None and not before.isspace() and not after.isalnum():
+            _element(tokens[start], "<mark>")
+            _element(token, "</mark>")
+            del opened[token.level]
+        elif not after.isspace() and not before.isalnum():
+            opened[token.level] = place
+    return tokens
+
+
+def _element(token: Token, html: str) -> None:
+    token.type, token.content = "html_inline", html
