@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -78,6 +79,9 @@ class Settings:
     podcast_email: str = ""
     podcast_explicit: str = "no"
     podcast_guid: str = ""
+    backup_folder: str = ""
+    backup_hours: int = 24
+    backup_keep: int = 7
     css: str = ""
     css_on: str = "on"
 
@@ -249,6 +253,14 @@ def _elsewhere(text: str) -> str:
     return " ".join(check_target(address) for address in addresses)
 
 
+def _folder(text: str) -> str:
+    # Whether it is there is asked when it is chosen and used: settings must load without it.
+    place = text.strip()
+    if place and (not Path(place).is_absolute() or not place.isprintable()):
+        raise InvalidInput("the whole path of a folder is needed: /srv/backups")
+    return place
+
+
 def _picture(text: str) -> str:
     """A file of ours, or an address elsewhere."""
     return _file(text) if text.startswith("/") else _addresses(1)(text)
@@ -304,6 +316,9 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "hubs": _addresses(5),
     "cloud": _addresses(1),
     "source_markdown": _choice("on", "off"),
+    "backup_folder": _folder,
+    "backup_hours": _whole(1, 8760),
+    "backup_keep": _whole(1, 1000),
     "podcast_image": _picture,
     "podcast_category": _category,
     "podcast_author": _line(0, 100),

@@ -5,16 +5,17 @@ from pathlib import Path
 import click
 
 from publisher.base.environment import read_environment
-from publisher.cli.parameters import InputFile
+from publisher.cli.parameters import InputFile, Tell, progress_option
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def backup(file: Path) -> None:
+@progress_option
+def backup(file: Path, tell: Tell) -> None:
     """Write a consistent copy of the site, running or not, to FILE (a .tar.gz)."""
     from publisher.operations import backup as copies
 
-    size = copies.backup(read_environment(), file)
+    size = copies.backup(read_environment(), file, tell)
     click.echo(f"wrote {file} ({size:,} bytes)")
 
 

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import click
 
-from publisher.cli.parameters import site
+from publisher.cli.parameters import Tell, progress_option, site
 
 
 @click.command("export")
 @click.argument("destination", type=click.Path(path_type=Path))
-def export(destination: Path) -> None:
+@progress_option
+def export(destination: Path, tell: Tell) -> None:
     """Write everything to DESTINATION: a new folder, or a file that ends in .zip."""
     from publisher.exchange.exporting.export import export as write_everything
     from publisher.exchange.exporting.target import target
 
     here = site()
     with target(destination) as write, here.database.read() as db:
-        done = write_everything(db, write, here.environment.media, here.site_url, here.clock())
+        folder, now = here.environment.media, here.clock()
+        done = write_everything(db, write, folder, here.site_url, now, tell)
     click.echo(f"{done.posts} posts, {done.updates} updates, {done.files} files: {destination}")

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import click
 
-from publisher.cli.parameters import InputFile, site
+from publisher.cli.parameters import (
+    InputFile,
+    Tell,
+    echo_json,
+    json_option,
+    progress_option,
+    site,
+)
 
 FORMATS = ("rss", "atom", "json", "wxr", "markdown")  # as in exchange/importing/formats.py
 
@@ -15,16 +22,28 @@ FORMATS = ("rss", "atom", "json", "wxr", "markdown")  # as in exchange/importing
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="else: as it looks")
 @click.option("--dry-run", is_flag=True, help="say what would happen, change nothing")
 @click.option("--images", "with_images", is_flag=True, help="fetch pictures and keep them here")
+@json_option
+@progress_option
 @click.option("--author", "author_name", help="who gets the posts of authors we do not know")
 def import_(
-    source: str, format_: str | None, dry_run: bool, with_images: bool, author_name: str | None
+    source: str,
+    format_: str | None,
+    dry_run: bool,
+    with_images: bool,
+    as_json: bool,
+    tell: Tell,
+    author_name: str | None,
 ) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
     if not re.match(r"https?://", source, re.IGNORECASE) and not Path(source).is_dir():
         InputFile(dash=True)(source)
     from publisher.cli.import_work import run
 
-    for sentence in run(site(), source, format_, dry_run, with_images, author_name):
+    outcome = run(site(), source, format_, dry_run, with_images, author_name, tell)
+    if as_json:
+        echo_json(outcome)
+        return
+    for sentence in outcome["facts"]:
         click.echo(sentence)
     if dry_run:
         click.echo("a dry run: nothing was changed")

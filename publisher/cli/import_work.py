@@ -1,8 +1,9 @@
 """What the command `import` does, apart from its options: imported only when it runs."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from publisher.blog import authors, media
 from publisher.exchange.importing import (
@@ -23,47 +24,66 @@ from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import Author
 
+MOST_LISTED = 500  # redirects and titles, in the report as JSON
+
 
 def run(
-    here: Site, source: str, format_: str | None, dry_run: bool, with_images: bool, heir: str | None
-) -> Iterator[str]:
-    """Import `source`, or only plan to; the sentences that tell what became of it."""
+    here: Site,
+    source: str,
+    format_: str | None,
+    dry_run: bool,
+    with_images: bool,
+    heir: str | None,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """Import `source`, or only plan to; what became of it: `facts` in sentences, `redirects` from
+    old addresses to new ones, `titles` of what is new."""
+    tell("reading")
     now = here.clock()
     with here.database.read() as db:
         zone = load_settings(db).zone
         author = authors.named(db, heir) if heir else None
     with sources.open_source(source, sys.stdin.buffer, here.environment.allow_private) as opened:
         batch = formats.read(opened, format_, zone)
+        tell(f"checking {len(batch.posts):,} posts")
         found = preparation.ready(batch, now)
         if with_images and not dry_run:
             folder = opened if isinstance(opened, sources.Folder) else None
-            found = _with_images(here, batch, found, folder, now)
+            found = _with_images(here, batch, found, folder, now, tell)
         if batch.site and not dry_run:
             site_contents.files(batch.site, here.environment.media)
     if dry_run:
         with here.database.read() as db:
             planned = plan.make_plan(db, found, author, site_contents.names(batch))
+            redirects = writer.moved(db, planned, now)
         if with_images:
             number = len({name for one in planned.new for name in images.wanted(one.post)})
             batch.notes["picture to fetch"] += number
     else:
-        planned = _store(here, batch, found, author, now)
-    yield from summary.sentences(planned, batch)
+        tell(f"storing {len(found):,} posts")
+        planned, redirects = _store(here, batch, found, author, now)
+    return {
+        "facts": list(summary.sentences(planned, batch)),
+        "new": len(planned.new),
+        "redirects": redirects[:MOST_LISTED],
+        "titles": [one.content.title or one.words[:80] for one in planned.new[-MOST_LISTED:]],
+    }
 
 
 def _store(
     here: Site, batch: Batch, found: list[preparation.Ready], heir: Author | None, now: datetime
-) -> plan.Plan:
+) -> tuple[plan.Plan, list[tuple[str, str]]]:
     """All in one transaction, then one rebuild of the feeds."""
     with here.database.write() as db:
         site_contents.people_and_settings(db, batch)
         planned = plan.make_plan(db, found, heir)
+        redirects = writer.moved(db, planned, now)
         writer.store(db, planned, now, count_updates=batch.site is None)
         if batch.site is not None:
             site_contents.log(db, batch.site, now)
             site_contents.media_rows(db, batch.site)
     rebuild(here, now)
-    return planned
+    return planned, redirects
 
 
 def _with_images(
@@ -72,10 +92,16 @@ def _with_images(
     found: list[preparation.Ready],
     folder: sources.Folder | None,
     now: datetime,
+    tell: Callable[[str], None],
 ) -> list[preparation.Ready]:
     """Fetch the pictures of what is new or changed, and check those posts again."""
 
+    kept = 0
+
     def keep(data: bytes, name: str) -> str:
+        nonlocal kept
+        kept += 1
+        tell(f"{kept:,} pictures fetched")
         accepted = media.accept(data)
         media.store(here.environment.media, accepted)
         with here.database.write() as db:

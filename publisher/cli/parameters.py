@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from math import isnan
 from pathlib import Path
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
     from publisher.installation import Site
 
 json_option = click.option("--json", "as_json", is_flag=True, help="print JSON instead of text")
+Tell = Callable[[str], None]
+
+
+def _teller(_ctx: click.Context, _param: click.Parameter, wanted: bool) -> Tell:
+    return (lambda words: click.echo(f"progress: {words}", err=True)) if wanted else _silent
+
+
+def _silent(_words: str) -> None:
+    """Nobody listens."""
+
+
+progress_option = click.option(
+    "--progress", "tell", is_flag=True, callback=_teller, help="say on standard error how far it is"
+)
 password_option = click.option(
     "--password-stdin", is_flag=True, help="read the password from standard input, do not ask"
 )

@@ -9,6 +9,7 @@ import os
 import shutil
 import sqlite3
 import tarfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import IO
@@ -24,8 +25,11 @@ from publisher.storage.schema import check_known
 DATABASE, MEDIA, ROOM = "publisher.db", "media", "restore"
 
 
-def backup(environment: Environment, target: Path) -> int:
-    """Write a backup of the site to `target`; returns its size in bytes.
+def backup(
+    environment: Environment, target: Path, tell: Callable[[str], None] = lambda _: None
+) -> int:
+    """Write a backup of the site to `target`; returns its size in bytes. `tell` hears how far it
+    is.
 
     The file appears whole or not at all. Raises InvalidInput when the database is not SQLite or
     the target exists, StorageUnavailable when it cannot be written.
@@ -40,9 +44,10 @@ def backup(environment: Environment, target: Path) -> int:
     try:
         with whole_files.in_use(copy, create=True):
             try:
+                tell("copying the database")
                 _copy_database(source, copy)
                 with whole_files.whole_file(target) as file:
-                    _write_archive(file, copy, environment.media)
+                    _write_archive(file, copy, environment.media, tell)
             finally:
                 copy.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
@@ -104,11 +109,15 @@ def _copy_database(source: Path, copy: Path) -> None:
         target.execute("PRAGMA journal_mode=DELETE")
 
 
-def _write_archive(file: IO[bytes], database: Path, media: Path) -> None:
+def _write_archive(
+    file: IO[bytes], database: Path, media: Path, tell: Callable[[str], None]
+) -> None:
     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as archive:
         archive.add(database, DATABASE)
-        for path in sorted(media.rglob("*")):
+        paths = sorted(media.rglob("*"))
+        for number, path in enumerate(paths, 1):
             if path.is_file() and not path.name.startswith("."):
+                tell(f"{number:,} of {len(paths):,} files")
                 archive.add(path, f"{MEDIA}/{path.relative_to(media)}")
 
 

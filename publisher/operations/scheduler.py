@@ -25,6 +25,7 @@ from publisher.base.errors import PublisherError
 from publisher.blog import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
+from publisher.operations import long_work
 from publisher.publishing import versions
 from publisher.publishing.push import outbox
 from publisher.publishing.rebuild import refresh
@@ -177,9 +178,10 @@ def run_forever(parent_pid: int) -> None:
         bell.wake()
 
     end_with_parent(parent_pid, told)
-    errands = [
-        Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings, look_at_origins)
-    ]
+    long_work.begin(site)
+    worker = long_work.LongWork()
+    short = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings, look_at_origins)]
+    errands = [*short, Errand(worker.do_jobs, site)]  # which may take hours
     scheduler = make_scheduler(site, errands[0])
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
     for work in (scheduler, river, *errands):
@@ -187,12 +189,13 @@ def run_forever(parent_pid: int) -> None:
     log.info("the scheduler works", pid=os.getpid())
     pause = _PARENT_SECONDS if site.database.tells else AGAIN_SECONDS
     while not stop.is_set() and os.getppid() == parent_pid:
-        if all(errand.works for errand in errands) and river.is_alive():
+        if all(errand.works for errand in short) and river.is_alive():
             heartbeat.beat(site.environment.instance)
         if bell.wait(pause) or not site.database.tells:
             for errand in errands:
                 errand.ask()
     stop.set()
+    worker.stop()
     for errand in errands:
         errand.end()
     scheduler.shutdown(wait=True)

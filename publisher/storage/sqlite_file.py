@@ -13,7 +13,6 @@ from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 
-_MAGIC = b"SQLite format 3\0"
 LOGS = ("-wal", "-shm", "-journal")
 BACKUP = "put a backup in its place with `publisher restore FILE`"
 
@@ -54,12 +53,21 @@ def prepare(path: Path) -> None:
                 f"the database {path} cannot be made: {error.strerror}"
             ) from error
         return
-    with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    if not start:
+    if path.stat().st_size == 0:
         raise InvalidData(f"the database {path} is empty (0 bytes). Nothing was changed: {BACKUP}")
-    if start != _MAGIC:
+    if not _begins_as_one(path):
         raise InvalidData(f"{path} is damaged or no database. Nothing was changed: {BACKUP}")
+
+
+def _begins_as_one(path: Path) -> bool:
+    """Whether a file begins as a database. It is read by SQLite: closing it ourselves would end
+    the locks of every connection that this process has, and another process could take the log."""
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            return "not a database" not in str(error)
+    return True
 
 
 def check(path: Path) -> None:

@@ -41,7 +41,7 @@ from publisher.web import (
     style,
 )
 from publisher.web.indieauth import auth, endpoints
-from publisher.web.limits import TEXT_BYTES, UPLOAD_BYTES
+from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
 from publisher.web.readers import report, simulated
 from publisher.web.studio import login
 from publisher.web.xml_rpc import calls as xmlrpc
@@ -91,7 +91,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app = Flask("publisher", template_folder=str(_templates()), static_folder=None)
     app.config.update(
         SECRET_KEY=secret_key(site.environment),
-        MAX_CONTENT_LENGTH=UPLOAD_BYTES,
+        MAX_CONTENT_LENGTH=MOVING_BYTES,
         MAX_FORM_MEMORY_SIZE=TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

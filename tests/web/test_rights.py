@@ -115,6 +115,13 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/autosave/<int:post_id>"): "post",
     ("POST", "/studio/autosave/new"): "login",
     ("POST", "/studio/media"): "login",
+    ("GET", "/studio/moving"): "admin",
+    ("GET", "/studio/moving/jobs/<int:number>"): "admin",
+    ("GET", "/studio/moving/jobs/<int:number>/file"): "admin",
+    **{
+        ("POST", f"/studio/moving/{name}"): "admin"
+        for name in ("import", "export", "backup", "backups", "jobs/<int:number>/go")
+    },
     ("GET", "/studio/people"): "admin",
     ("POST", "/studio/people"): "admin",
     ("POST", "/studio/people/<name>/disable"): "admin",

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -37,20 +37,27 @@ class Exported:
 
 
 def export(
-    session: Session, write: Write, media_folder: Path, site_url: str, now: datetime
+    session: Session,
+    write: Write,
+    media_folder: Path,
+    site_url: str,
+    now: datetime,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Exported:
-    """Write everything; `session` must see one state throughout."""
+    """Write everything; `session` must see one state throughout. `tell` hears how far it is."""
     done = Exported()
     names = {author.id: author.name for author in authors.everyone(session)}
     for post in _posts(session):
         _write_post(session, write, post, names)
         done.posts += 1
+        tell(f"{done.posts:,} posts")
     log, done.updates = _log(session)
     write(own_export.UPDATES, log)
     for path in sorted(media_folder.iterdir()) if media_folder.is_dir() else ():
         if media.is_name(path.name):
             write(f"media/{path.name}", path.read_bytes())
             done.files += 1
+            tell(f"{done.posts:,} posts, {done.files:,} files")
     settings = {row.name: row.value for row in session.scalars(select(Preference))}
     pictures = session.scalars(select(Media).order_by(Media.id))
     people = authors.everyone(session)

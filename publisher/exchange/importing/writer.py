@@ -63,6 +63,16 @@ def counts(plan: Plan) -> list[datetime]:
     return sorted(at for at, _, _ in updates(plan, range(len(plan.new))))
 
 
+def moved(session: Session, plan: Plan, now: datetime) -> list[tuple[str, str]]:
+    """Each old address of a new post, and where it will lead; reads only."""
+    rows = _rows(session, plan, now)
+    return [
+        (old, posts.path_of(one.content.kind, row["slug"]))
+        for one, row in zip(plan.new, rows, strict=True)
+        for old in redirects_of(one)
+    ]
+
+
 def redirects_of(one: Ready) -> list[str]:
     """The former addresses of a post, as paths on this site."""
     found = (old_path(address) for address in (one.post.address, *one.post.aliases) if address)

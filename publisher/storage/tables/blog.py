@@ -313,3 +313,26 @@ class HistogramState(Base):
     __tablename__ = "histogram_state"
     id: Mapped[int] = mapped_column(primary_key=True)
     values: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+# What takes long
+
+
+class Job(Base):
+    """A long work that somebody asked for in the studio: an import, an export, a backup.
+
+    `state`: waiting, working, done, failed. `told` is how far it is, or what went wrong; `report`
+    what came of it; `file` the name, in the folder of jobs, of what was uploaded or made.
+    """
+
+    __tablename__ = "jobs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    state: Mapped[str] = mapped_column(index=True)
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id", ondelete="SET NULL"))
+    options: Mapped[dict[str, Any]] = mapped_column(JSON)
+    report: Mapped[dict[str, Any]] = mapped_column(JSON)
+    told: Mapped[str] = mapped_column(default="")
+    file: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]

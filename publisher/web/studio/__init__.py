@@ -14,6 +14,7 @@ from publisher.web.studio import (
     home,
     look,
     media,
+    moving,
     navigation,
     people,
     post_actions,
@@ -43,5 +44,6 @@ for module in (
     look,
     navigation,
     tags,
+    moving,
 ):
     blueprint.register_blueprint(module.blueprint)

@@ -36,7 +36,7 @@ def steps(db: Session) -> list[FirstStep]:
         FirstStep("Give the blog a title and a line about it", "/studio/settings", _named(db)),
         FirstStep("Choose a look", "/studio/look", _dressed(db)),
         FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
-        FirstStep("Bring what you wrote elsewhere", "/studio/posts#import", _imported(db)),
+        FirstStep("Bring what you wrote elsewhere", "/studio/moving", _imported(db)),
         FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
     ]
     return found if any(not step.done for step in found) else []

@@ -231,8 +231,9 @@ _GROUPS = (
 
 
 # These have pages of their own: `/studio/look` and `/studio/navigation`.
+BACKUPS = ("backup_folder", "backup_hours", "backup_keep")
 LOOK = ("look", "accent", "logo_shape", "header", "footer", "elsewhere", "home", "css", "css_on")
-ON_OTHER_PAGES = {*LOOK, "logo", "icon", "navigation"}
+ON_OTHER_PAGES = {*BACKUPS, *LOOK, "logo", "icon", "navigation"}
 
 
 def groups() -> tuple[Group, ...]:

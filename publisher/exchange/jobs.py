@@ -1,0 +1,110 @@
+"""The queue of long works: asked for in the studio, done one after the other by the scheduler.
+
+No request waits for one. What was uploaded and what was made lies in the folder `jobs` of the
+instance, under names that are made here.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.environment import Environment
+from publisher.base.errors import Conflict, NotFound
+from publisher.storage.tables.blog import Job
+
+Kind = Literal["import", "export", "backup"]
+WAITING, WORKING, DONE, FAILED = "waiting", "working", "done", "failed"
+MOST_WAITING = 20
+KEPT = timedelta(days=7)  # what was uploaded and made, and the report
+ENDINGS = {"export": ".zip", "backup": ".tar.gz"}
+
+
+def folder(environment: Environment) -> Path:
+    """Where the files of jobs lie; nobody else may look into it."""
+    place = environment.instance / "jobs"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return place
+
+
+def new_name(kind: Kind, ending: str = "") -> str:
+    """A name for a file that nobody can guess and no upload can choose."""
+    return f"{kind}-{secrets.token_hex(8)}{ENDINGS.get(kind, ending)}"
+
+
+def ask(
+    session: Session,
+    kind: Kind,
+    author_id: int | None,
+    now: datetime,
+    options: dict[str, Any] | None = None,
+    file: str = "",
+) -> Job:
+    """Have something done soon; Conflict when too much waits already."""
+    waiting = session.scalars(select(Job.id).where(Job.state == WAITING).limit(MOST_WAITING))
+    if len(waiting.all()) >= MOST_WAITING:
+        raise Conflict("too many works are waiting already; wait for them")
+    job = Job(
+        kind=kind,
+        state=WAITING,
+        author_id=author_id,
+        options=options or {},
+        report={},
+        file=file or (new_name(kind) if kind in ENDINGS else ""),
+        created_at=now,
+    )
+    session.add(job)
+    session.flush()
+    return job
+
+
+def get(session: Session, number: int) -> Job:
+    """One job; NotFound when there is none."""
+    job = session.get(Job, number)
+    if job is None:
+        raise NotFound("there is no such work (any more)")
+    return job
+
+
+def latest(session: Session, limit: int = 20) -> Sequence[Job]:
+    """The newest jobs."""
+    return session.scalars(select(Job).order_by(Job.id.desc()).limit(limit)).all()
+
+
+def next_waiting(session: Session) -> Job | None:
+    """What is to be done next."""
+    query = select(Job).where(Job.state == WAITING).order_by(Job.id).limit(1)
+    return session.scalar(query)
+
+
+def interrupted(session: Session, now: datetime) -> None:
+    """At the start of the scheduler: what was being done is not being done any more."""
+    for job in session.scalars(select(Job).where(Job.state == WORKING)):
+        fail(job, "the server was stopped meanwhile; start it again", now)
+
+
+def fail(job: Job, reason: str, now: datetime) -> None:
+    """It did not work, and nothing was changed."""
+    job.state, job.told, job.finished_at = FAILED, reason, now
+
+
+def succeed(job: Job, report: dict[str, Any], now: datetime) -> None:
+    """It is done."""
+    job.state, job.told, job.report, job.finished_at = DONE, "", report, now
+
+
+def forget_old(session: Session, environment: Environment, now: datetime) -> None:
+    """Remove jobs of long ago with their files, and files that no job knows."""
+    for job in session.scalars(select(Job).where(Job.created_at < now - KEPT)):
+        if job.state not in (WAITING, WORKING):
+            session.delete(job)
+    session.flush()
+    known = set(session.scalars(select(Job.file)))
+    for path in folder(environment).iterdir():
+        old = path.stat().st_mtime < (now - KEPT).timestamp()
+        if old and path.name not in known:
+            path.unlink(missing_ok=True)

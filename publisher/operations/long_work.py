@@ -1,0 +1,179 @@
+"""The scheduler's errand that does the jobs of the studio, and the backups that are due.
+
+Each runs as a command of ours in a process of its own (`publisher import`, `export`, `backup`),
+with limits: what a stranger's file does to a parser stays in there. Its standard output is the
+report; lines of its standard error that begin with `progress:` say how far it is.
+"""
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Any
+
+import structlog
+
+from publisher.base.errors import PublisherError
+from publisher.exchange import jobs, schedule_of_backups
+from publisher.installation import Site, recall, remember
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import Job
+
+log = structlog.get_logger("long work")
+
+MOST_SECONDS, MOST_BYTES = 3 * 3600.0, 4 * 1024**3
+TOLD_EVERY_SECONDS = 1.0
+PROGRESS = "progress:"
+AGAIN = timedelta(hours=1)  # after a scheduled backup that failed
+
+
+class LongWork:
+    """What does one job after the other; `stop` ends the one that is being done."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        self._stopped = False
+        self._tried = datetime.min.replace(tzinfo=UTC)
+
+    def do_jobs(self, site: Site) -> float:
+        """Do what waits, then a backup if one is due; in how many seconds to look again."""
+        now = site.clock()
+        with site.database.read() as session:
+            job = jobs.next_waiting(session)
+            settings = load_settings(session)
+        if job is not None:
+            self._do(site, job)
+            return 0.0
+        due = schedule_of_backups.next_due(settings, now)
+        if due is None:
+            return math.inf
+        due = max(due, self._tried + AGAIN) if self._tried > now - AGAIN else due
+        if due <= now:
+            self._tried = now
+            self._back_up(site, settings, now)
+            return 0.0
+        return (due - now).total_seconds()
+
+    def stop(self) -> None:
+        """End what is being done; nothing half done is left."""
+        self._stopped = True
+        if self._child is not None:
+            self._child.terminate()
+
+    def _do(self, site: Site, job: Job) -> None:
+        with site.database.write() as session:
+            jobs.get(session, job.id).state = jobs.WORKING
+
+        def tell(words: str) -> None:
+            with site.database.write() as session:
+                jobs.get(session, job.id).told = words
+
+        result, trouble = self._run(command(site, job), tell, site)
+        with site.database.write() as session:
+            row = jobs.get(session, job.id)
+            if trouble:
+                jobs.fail(row, trouble, site.clock())
+            else:
+                jobs.succeed(row, result, site.clock())
+            jobs.forget_old(session, site.environment, site.clock())
+        log.info("a job is done", kind=job.kind, number=job.id, trouble=trouble)
+
+    def _back_up(self, site: Site, settings: Settings, now: datetime) -> None:
+        """A scheduled backup, and the end of those beyond what is to be kept."""
+        target = schedule_of_backups.target(settings, now)
+        _, trouble = self._run(["backup", str(target)], lambda _: None, site)
+        with site.database.write() as session:
+            if trouble != (recall(session, schedule_of_backups.TROUBLE) or ""):
+                remember(session, schedule_of_backups.TROUBLE, trouble)
+        if trouble:
+            log.warning("the scheduled backup failed", reason=trouble)
+            return
+        schedule_of_backups.drop_old(settings)
+
+    def _run(
+        self, arguments: list[str], tell: Callable[[str], None], site: Site
+    ) -> tuple[dict[str, Any], str]:
+        """What a command of ours printed, as JSON if it is; and what went wrong, in its words."""
+        environment = {**os.environ, "PUBLISHER_INSTANCE": str(site.environment.instance)}
+        with subprocess.Popen(
+            [sys.executable, "-m", "publisher", *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment,
+        ) as child:  # fmt: skip
+            self._child = child
+            _limit(child.pid)
+            if self._stopped:
+                child.terminate()
+            timer = threading.Timer(MOST_SECONDS, child.kill)
+            timer.start()
+            printed: list[str] = []
+            reader = threading.Thread(target=lambda: printed.extend(_lines(child.stdout)))
+            reader.start()
+            last = _follow(child, tell)
+            reader.join()
+            timer.cancel()
+        self._child = None
+        if child.returncode:
+            if self._stopped or child.returncode < 0:
+                return {}, "it was ended before it was done; nothing was changed"
+            return {}, last.removeprefix("publisher: ") or "it failed without a word"
+        return _report(printed), ""
+
+
+def command(site: Site, job: Job) -> list[str]:
+    """The command that does a job."""
+    place = jobs.folder(site.environment) / job.file
+    if job.kind != "import":
+        return [job.kind, str(place), "--progress"]
+    options = job.options
+    found = ["import", options.get("address") or str(place), "--json", "--progress"]
+    found += ["--dry-run"] if options.get("dry_run") else []
+    found += ["--images"] if options.get("images") else []
+    return [*found, "--author", options["heir"]] if options.get("heir") else found
+
+
+def begin(site: Site) -> None:
+    """Before anything is done: what an earlier scheduler left undone is said to be so."""
+    try:
+        with site.database.write() as session:
+            jobs.interrupted(session, site.clock())
+    except PublisherError as error:
+        log.warning("jobs are looked at later", reason=str(error))
+
+
+def _limit(pid: int) -> None:
+    """A bound for the child's memory, and a lower place in the queue for processors."""
+    if sys.platform == "linux":
+        resource.prlimit(pid, resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    os.setpriority(os.PRIO_PROCESS, pid, 5)
+
+
+def _follow(child: subprocess.Popen[str], tell: Callable[[str], None]) -> str:
+    """Pass on how far it is, not too often; returns the last line that was something else."""
+    last, told_at = "", 0.0
+    for line in child.stderr or ():
+        if not line.startswith(PROGRESS):
+            last = line.strip() or last
+        elif monotonic() - told_at > TOLD_EVERY_SECONDS:
+            told_at = monotonic()
+            tell(line.removeprefix(PROGRESS).strip()[:200])
+    return last[:500]
+
+
+def _lines(stream: Any) -> list[str]:
+    return list(stream or ())
+
+
+def _report(printed: list[str]) -> dict[str, Any]:
+    text = "".join(printed)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {"facts": [line.strip() for line in printed]}
+    return found if isinstance(found, dict) else {}

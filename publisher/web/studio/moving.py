@@ -1,0 +1,196 @@
+"""`/studio/moving`: import, export and backups; what takes long is asked for here and done later.
+
+The pages of a work reload themselves until it is done; the scheduler does it (`exchange.jobs`).
+"""
+
+import os
+import re
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, make_response, redirect, render_template, request, send_file, url_for
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import FileStorage
+from werkzeug.wrappers import Response
+
+from publisher.base.errors import FieldErrors, NotFound, PublisherError
+from publisher.base.net import check_url
+from publisher.blog import authors
+from publisher.exchange import jobs, schedule_of_backups
+from publisher.installation import recall
+from publisher.settings import load_settings, store_settings
+from publisher.storage.tables.blog import Job
+from publisher.web.context import admin_required, me, now, site
+from publisher.web.limits import MOVING_BYTES
+from publisher.web.studio.setting_controls import BACKUPS
+
+blueprint = Blueprint("moving", __name__)
+
+_ENDING = re.compile(r"\.(xml|rss|atom|json|zip|md|markdown|csv|bar|txt)", re.IGNORECASE)
+RELOAD_SECONDS = "2"
+WORDS = {"import": "Import", "export": "Export", "backup": "Backup"}
+
+
+@blueprint.get("/moving")
+@admin_required
+def page() -> Any:
+    """What can be done, and what was done lately."""
+    with site().database.read() as db:
+        return _page(db, {})
+
+
+@blueprint.post("/moving/import")
+@admin_required
+def try_import() -> Any:
+    """Look at a file or an address, changing nothing: the first half of an import."""
+    file, address = request.files.get("file"), request.form.get("address", "").strip()
+    options: dict[str, Any] = {
+        "dry_run": True,
+        "images": bool(request.form.get("images")),
+        "heir": request.form.get("heir", ""),
+    }
+    name = _kept(file) if file is not None and file.filename else ""
+    if not name:
+        options["address"] = _checked(address)
+    options["source"] = (file.filename or "")[-100:] if file and name else address
+    with site().database.write() as db:
+        if options["heir"]:
+            authors.named(db, options["heir"])
+        number = jobs.ask(db, "import", me().id, now(), options, name).id
+    return _to(number)
+
+
+@blueprint.post("/moving/jobs/<int:number>/go")
+@admin_required
+def go(number: int) -> Any:
+    """Import what was looked at: the second half."""
+    with site().database.write() as db:
+        tried = jobs.get(db, number)
+        if tried.kind != "import" or tried.state != jobs.DONE or not tried.options.get("dry_run"):
+            raise NotFound("there is nothing to import here")
+        options = {**tried.options, "dry_run": False}
+        number = jobs.ask(db, "import", me().id, now(), options, tried.file).id
+    return _to(number)
+
+
+@blueprint.post("/moving/export")
+@admin_required
+def export() -> Any:
+    """Have an export made, to be downloaded."""
+    return _asked("export")
+
+
+@blueprint.post("/moving/backup")
+@admin_required
+def backup() -> Any:
+    """Have a backup made, to be downloaded."""
+    return _asked("backup")
+
+
+def _asked(kind: jobs.Kind) -> Response:
+    with site().database.write() as db:
+        number = jobs.ask(db, kind, me().id, now()).id
+    return _to(number)
+
+
+@blueprint.post("/moving/backups")
+@admin_required
+def schedule() -> Any:
+    """Where backups go by themselves, how often, and how many are kept."""
+    typed = {name: request.form[name] for name in BACKUPS if name in request.form}
+    place = typed.get("backup_folder", "").strip()
+    if place and not os.access(place, os.W_OK | os.X_OK):
+        raise FieldErrors({"backup_folder": "a folder that is there and can be written is needed"})
+    with site().database.write() as db:
+        store_settings(db, typed)
+    return redirect(url_for("studio.moving.page"))
+
+
+@blueprint.get("/moving/jobs/<int:number>")
+@admin_required
+def job(number: int) -> Any:
+    """How far a work is, and what came of it."""
+    with site().database.read() as db:
+        found = jobs.get(db, number)
+        going = found.state in (jobs.WAITING, jobs.WORKING)
+        text = render_template("settings/job.html", job=found, going=going, words=WORDS)
+    answer = make_response(text)
+    if going:
+        answer.headers["Refresh"] = RELOAD_SECONDS
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@blueprint.get("/moving/jobs/<int:number>/file")
+@admin_required
+def download(number: int) -> Any:
+    """What was made."""
+    with site().database.read() as db:
+        found = jobs.get(db, number)
+    place = jobs.folder(site().environment) / found.file
+    if found.kind not in jobs.ENDINGS or found.state != jobs.DONE or not place.is_file():
+        raise NotFound("this file is not there (any more)")
+    ending = jobs.ENDINGS[found.kind]
+    name = f"{found.kind}-{found.created_at:%Y-%m-%d}{ending}"
+    answer = send_file(place, as_attachment=True, download_name=name)
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+@blueprint.errorhandler(FieldErrors)
+def refuse(error: FieldErrors) -> Any:
+    """A form that cannot be taken: the same page, what was typed, what is wrong."""
+    with site().database.read() as db:
+        return _page(db, error.fields), error.http_status
+
+
+def _kept(file: FileStorage) -> str:
+    """Keep an upload until it has been looked at; its name here."""
+    ending = _ENDING.search((file.filename or "")[-12:])
+    if ending is None:
+        raise FieldErrors(
+            {"file": "a file that ends in .xml, .json, .csv, .zip, .bar or .md is needed"}
+        )
+    name = jobs.new_name("import", ending[0].lower())
+    file.save(jobs.folder(site().environment) / name)
+    return name
+
+
+def _checked(address: str) -> str:
+    if not address:
+        raise FieldErrors({"file": "choose a file, or name the address of a feed"})
+    try:
+        return check_url(address)
+    except (ValueError, PublisherError) as error:
+        raise FieldErrors({"address": str(error)}) from error
+
+
+def _to(number: int) -> Response:
+    return redirect(url_for("studio.moving.job", number=number))
+
+
+def _page(db: Session, errors: dict[str, str]) -> str:
+    settings = load_settings(db)
+    known = {name: str(getattr(settings, name)) for name in BACKUPS}
+    newest = schedule_of_backups.newest(settings)
+    return render_template(
+        "settings/moving.html",
+        errors=errors,
+        values={"address": "", "heir": "", **known, **request.form.to_dict()},
+        people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
+        newest=newest,
+        late=_late(newest, settings.backup_hours),
+        trouble=recall(db, schedule_of_backups.TROUBLE) or "",
+        latest=_shown(db),
+        words=WORDS,
+        most=MOVING_BYTES // 1024**2,
+    )
+
+
+def _late(newest: datetime | None, hours: int) -> bool:
+    """Whether the newest backup is older than two rounds: something keeps them from being made."""
+    return newest is not None and (now() - newest).total_seconds() > 2 * hours * 3600
+
+
+def _shown(db: Session) -> list[Job]:
+    return list(jobs.latest(db, 10))

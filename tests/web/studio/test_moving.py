@@ -1,0 +1,176 @@
+"""`/studio/moving`: a blog that comes in, and goes out, in the browser; the scheduler does it."""
+
+import io
+import os
+import re
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from publisher.blog import published
+from publisher.exchange import jobs
+from publisher.installation import Site
+from publisher.operations.long_work import LongWork, begin
+from tests.factories import make_post
+from tests.web.studio.browser import Browser
+
+FEED = """<rss version="2.0"><channel><title>Old</title>
+<item><title>Hello</title><link>https://old.example/2019/05/hello.html</link><guid>g1</guid>
+<pubDate>Mon, 06 May 2019 10:00:00 GMT</pubDate><description>First words.</description></item>
+<item><title>Again</title><link>https://old.example/2019/06/again.html</link><guid>g2</guid>
+<pubDate>Thu, 06 Jun 2019 10:00:00 GMT</pubDate><description>More words.</description></item>
+</channel></rss>"""
+
+
+@pytest.fixture
+def worker() -> Iterator[LongWork]:
+    """What the scheduler has running."""
+    work = LongWork()
+    yield work
+    work.stop()
+
+
+def number_of(location: str | None) -> int:
+    found = re.search(r"/studio/moving/jobs/(\d+)$", location or "")
+    assert found, location
+    return int(found[1])
+
+
+def look_at(ada: Browser, text: str | bytes, name: str = "feed.xml", **more: str) -> int:
+    data = text.encode() if isinstance(text, str) else text
+    ada.get("/studio/moving")
+    answer = ada.post("/studio/moving/import", file=(io.BytesIO(data), name), **more)
+    return number_of(answer.location)
+
+
+def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongWork) -> None:
+    """Looked at first, which changes nothing and says where addresses will lead; then done."""
+    number = look_at(ada, FEED)
+    waiting = ada.client.get(f"/studio/moving/jobs/{number}")
+    assert waiting.headers["Refresh"]
+    assert "Waiting for its turn" in waiting.text
+    assert worker.do_jobs(site) == 0
+    page = ada.client.get(f"/studio/moving/jobs/{number}")
+    assert "Refresh" not in page.headers
+    ada.seen(page)
+    assert "2 new posts" in page.text
+    assert "<td>/2019/05/hello.html</td><td>/posts/hello</td>" in page.text
+    with site.database.read() as db:
+        assert not published.newest(db, 5), "a dry run changes nothing"
+    done = number_of(ada.post(f"/studio/moving/jobs/{number}/go").location)
+    worker.do_jobs(site)
+    assert "Imported." in ada.get(f"/studio/moving/jobs/{done}")
+    assert ada.client.get("/2019/05/hello.html").location == "/posts/hello"
+    assert ada.post(f"/studio/moving/jobs/{done}/go").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (FEED[:-40], "the XML breaks at line"),
+        ("<html>", "this is a web page"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><rss>&a;</rss>', "feed.xml"),
+        ("\0\1\2", "not a format we know"),
+    ],
+)
+def test_what_cannot_be_read_is_said(
+    ada: Browser, site: Site, worker: LongWork, text: str, words: str
+) -> None:
+    """In one sentence, on the page of the work; the scheduler goes on."""
+    number = look_at(ada, text)
+    worker.do_jobs(site)
+    page = ada.get(f"/studio/moving/jobs/{number}")
+    assert words in page
+    assert "Nothing was changed." in page
+    assert "Traceback" not in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "choose a file"),
+        ({"address": "file:///etc/passwd"}, "address"),
+        ({"address": "nonsense"}, "address"),
+        ({"file": (io.BytesIO(b"x"), "a.exe")}, "ends in .xml"),
+        ({"file": (io.BytesIO(b"x"), "../../x")}, "ends in .xml"),
+    ],
+)
+def test_a_form_that_cannot_be_taken(
+    ada: Browser, site: Site, fields: dict[str, Any], words: str
+) -> None:
+    """Said beside the field; nothing waits."""
+    ada.get("/studio/moving")
+    answer = ada.post("/studio/moving/import", **fields)
+    assert answer.status_code == 422
+    assert words in answer.text.lower()
+    with site.database.read() as db:
+        assert jobs.next_waiting(db) is None
+
+
+def test_everything_goes_out(ada: Browser, site: Site, worker: LongWork) -> None:
+    """An export is a zip that can be imported, a backup an archive with the database."""
+    make_post(site, "Words.", title="Kept")
+    ada.get("/studio/moving")
+    for kind in ("export", "backup"):
+        number = number_of(ada.post(f"/studio/moving/{kind}").location)
+        assert ada.client.get(f"/studio/moving/jobs/{number}/file").status_code == 404
+        worker.do_jobs(site)
+        assert "Download" in ada.get(f"/studio/moving/jobs/{number}")
+        answer = ada.client.get(f"/studio/moving/jobs/{number}/file", buffered=True)
+        assert answer.status_code == 200
+        assert "no-store" in answer.headers["Cache-Control"]
+        data = io.BytesIO(answer.data)
+        answer.close()
+        if kind == "export":
+            with zipfile.ZipFile(data) as archive:
+                assert "publisher.json" in archive.namelist()
+        else:
+            with tarfile.open(fileobj=data) as copy:
+                assert "publisher.db" in copy.getnames()
+
+
+def test_backups_are_made_by_themselves(
+    ada: Browser, site: Site, worker: LongWork, tmp_path: Path
+) -> None:
+    """One when there is none, the next when its time has come, so many are kept."""
+    folder = tmp_path / "safe"
+    ada.get("/studio/moving")
+    refused = ada.post("/studio/moving/backups", backup_folder=str(folder))
+    assert refused.status_code == 422
+    assert "a folder that is there and can be written" in refused.text.lower()
+    folder.mkdir()
+    ada.post("/studio/moving/backups", backup_folder=str(folder), backup_hours="6", backup_keep="1")
+    assert "There is no backup in the folder yet" in ada.get("/studio/moving")
+    assert worker.do_jobs(site) == 0
+    (made,) = folder.iterdir()
+    assert made.stat().st_mtime > time.time() - 60
+    assert "The newest backup in the folder is of" in ada.get("/studio/moving")
+    again = LongWork()
+    made.rename(folder / "publisher-20200101-000000.tar.gz")
+    (folder / "publisher-20200101-000000.tar.gz").touch()
+
+    long_ago = site.clock().timestamp() - 7 * 3600
+    os.utime(folder / "publisher-20200101-000000.tar.gz", (long_ago, long_ago))
+    assert again.do_jobs(site) == 0
+    (kept,) = folder.iterdir()
+    assert kept.name != "publisher-20200101-000000.tar.gz"
+    kept.unlink()
+    folder.rmdir()
+    LongWork().do_jobs(site)
+    page = ada.get("/studio/moving")
+    assert "The last try failed" in page
+    assert "there is no such folder" in page
+
+
+def test_what_was_cut_off_is_told(ada: Browser, site: Site) -> None:
+    """A work that was being done when the server stopped does not look as if it went on."""
+    number = look_at(ada, FEED)
+    with site.database.write() as db:
+        jobs.get(db, number).state = jobs.WORKING
+    begin(site)
+    assert "start it again" in ada.get(f"/studio/moving/jobs/{number}")
