@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test check format bench demo wheels lock fuzz clean
+.PHONY: help run install simulator test test-postgresql check format bench demo wheels lock fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -44,7 +44,7 @@ $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)sim$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)postgres$(,)sim$(,)dev])
 	@touch $(RUN) $(SIMULATOR)
 
 , := ,
@@ -65,6 +65,9 @@ test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped,
 fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
+test-postgresql: $(EVERYTHING) ## the tests that need a database, on a PostgreSQL server of their own
+	@$(BIN)/python -m tests.postgres -n auto tests/storage tests/blog tests/publishing tests/readers tests/exchange tests/web
+
 check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -76,7 +79,7 @@ check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step wi
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
-	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra sim --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra postgres --extra sim --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
 
 format: $(EVERYTHING) ## let ruff arrange the code

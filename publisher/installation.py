@@ -100,6 +100,24 @@ def claim_clock(site: Site) -> None:
         )
 
 
+def claim_key(site: Site) -> None:
+    """Note which key signs cookies where machines share a database; InvalidInput for another one.
+
+    With two keys a login on one machine would end on the next.
+    """
+    if not site.database.on_server:
+        return
+    mine = hash_token(secret_key(site.environment))
+    with site.database.write() as session:
+        known = recall(session, "secret_key_hash")
+        if known not in (None, mine) and not site.environment.secret_key:
+            raise InvalidInput(
+                "this site signs with another key: set PUBLISHER_SECRET_KEY to the same on all "
+                "machines that share its database"
+            )
+        remember(session, "secret_key_hash", mine)
+
+
 @contextmanager
 def serving_lock(environment: Environment, restoring: bool = False) -> Iterator[None]:
     """Held by the one server of an instance, and by whatever replaces its database.

@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-TESTED = ("river", "passkeys", "sim", "dev")  # the extras that requirements/test.txt has
+TESTED = ("river", "passkeys", "postgres", "sim", "dev")  # the extras in requirements/test.txt
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 

@@ -1,6 +1,7 @@
 """Fixtures that every test may use: a site of its own, under a clock that stands still."""
 
 import os
+import secrets
 import shutil
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.web.application import close_app, create_app
+from tests.postgres import on_server
 
 SITE_URL = "https://blog.example"
 MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -69,28 +71,44 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+SERVER = os.environ.get("TEST_POSTGRES_URL", "")
+"""A PostgreSQL server (its database `postgres`, a user who may make others) to test on instead."""
+
+
 @pytest.fixture(scope="session")
-def ready_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database of the newest schema: the migrations run once, tests copy the file."""
-    path = tmp_path_factory.mktemp("ready") / "publisher.db"
-    database = Database(f"sqlite:///{path}")
+def ready_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An empty database of the newest schema: the migrations run once, tests copy it."""
+    if SERVER:
+        name = f"ready_{secrets.token_hex(6)}"
+        on_server(SERVER, f"CREATE DATABASE {name}")
+        url = SERVER.rpartition("/")[0] + f"/{name}"
+    else:
+        url = f"sqlite:///{tmp_path_factory.mktemp('ready')}/publisher.db"
+    database = Database(url)
     upgrade(database)
     database.close()
-    return path
+    yield url
+    if SERVER:
+        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
-def environment(tmp_path: Path, ready_database: Path) -> Environment:
-    """An instance folder of its own, on SQLite."""
+def environment(tmp_path: Path, ready_database: str) -> Iterator[Environment]:
+    """An instance folder of its own, with a database of its own."""
     instance = tmp_path / "instance"
     instance.mkdir()
-    shutil.copy(ready_database, instance / "publisher.db")
-    return Environment(
-        instance=instance,
-        database_url=f"sqlite:///{instance}/publisher.db",
-        site_url=SITE_URL,
-        secret_key="a key for tests only",
+    if SERVER:
+        name = f"test_{secrets.token_hex(6)}"
+        on_server(SERVER, f"CREATE DATABASE {name} TEMPLATE {ready_database.rpartition('/')[2]}")
+        url = SERVER.rpartition("/")[0] + f"/{name}"
+    else:
+        url = f"sqlite:///{instance}/publisher.db"
+        shutil.copy(ready_database.removeprefix("sqlite:///"), instance / "publisher.db")
+    yield Environment(
+        instance=instance, database_url=url, site_url=SITE_URL, secret_key="a key for tests only"
     )
+    if SERVER:
+        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 Everything that is not allowed here is refused: a new room needs a floor, a new library an owner.
 """
 
+import ast
 import re
 import sys
 import tomllib
@@ -15,6 +16,7 @@ import pytest
 from tests.imports import DYNAMIC, called_names, circle, imports_of, module_name
 
 ROOT = Path(__file__).parent.parent
+MIGRATIONS = ROOT / "publisher" / "storage" / "migrations" / "versions"
 SOURCES = sorted((ROOT / "publisher").rglob("*.py"))
 MODULES = {module_name(path, ROOT) for path in SOURCES}
 
@@ -81,13 +83,15 @@ OWNERS = {
     "numba": ["simulator.compiled"],
     "numpy": ["simulator"],
     "prometheus_client": ["web.measures", "web.metrics"],
+    "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markdown", "blog.safe_html"],
     "sqlalchemy": [
         "storage", "settings", "installation", "readers", "blog", "river", "publishing",
         "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
     ],
     "structlog": [
-        "base.logs", "delivery", "foreign", "operations", "publishing", "readers", "river", "web",
+        "base.logs", "delivery", "foreign", "operations", "publishing", "readers", "river",
+        "storage.postgresql", "web",
     ],
     "tinytag": ["blog.sounds"],
     "uvloop": ["web.worker"],
@@ -285,7 +289,7 @@ def imported_by(folder: str) -> set[str]:
 def test_everything_imported_is_declared() -> None:
     """The program needs what pyproject.toml lists and nothing else; so do tests and bench."""
     groups = declared()
-    program = groups[""] | groups["river"] | groups["sim"]
+    program = groups[""] | groups["postgres"] | groups["river"] | groups["sim"]
     own = imported_by("publisher")
     assert own - program - COMES_WITH.keys() == set()
     assert {COMES_WITH[name] for name in own & COMES_WITH.keys()} <= program
@@ -296,7 +300,7 @@ def test_everything_imported_is_declared() -> None:
 def test_everything_declared_is_imported() -> None:
     """A dependency that nobody imports is listed with what needs it."""
     groups = declared()
-    assert groups[""] | groups["river"] | groups["sim"] == (
+    assert groups[""] | groups["postgres"] | groups["river"] | groups["sim"] == (
         (imported_by("publisher") - COMES_WITH.keys()) | IMPORTED_ELSEWHERE.keys() | {"flask"}
     )
 
@@ -401,3 +405,25 @@ def test_the_architecture_page_lists_the_rooms() -> None:
     drawn = re.findall(r"^\| (\d+) \| `([a-z_]+)(?:/|\.py)` \|", page, re.MULTILINE)
     rooms = {(str(floor + 1), room) for room, floor in FLOOR_OF.items() if room != "__main__"}
     assert sorted(drawn) == sorted(rooms)
+
+
+def test_migrations_are_one_chain_in_the_order_of_their_numbers() -> None:
+    """Two that were written at the same time must not both follow the same one."""
+    names = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
+    told = [
+        (found["revision"], found["down_revision"])
+        for found in (literals(MIGRATIONS / f"{name}.py") for name in names)
+    ]
+    assert [down for _, down in told] == [None, *(own for own, _ in told[:-1])]
+    assert [name[:4] for name in names] == [f"{number:04}" for number in range(1, len(names) + 1)]
+
+
+def literals(path: Path) -> dict[str, str | None]:
+    """The constants that a module sets at its top."""
+    return {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    }

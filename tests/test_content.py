@@ -308,7 +308,7 @@ def test_export_and_import(blog: Site, exported: Path, clock: FakeClock, tmp_pat
         theirs = [revisions.get(there, posts.get(there, 1), n).content for n in (2, 3)]
         assert ours == theirs
         for name in prose():
-            assert [hit.post_id for hit in search.find(there, word(name))] == [1], name
+            assert [hit.number for hit in search.find(there, word(name))] == [1], name
     other.database.close()
 
 
@@ -336,7 +336,7 @@ def test_search(blog: Site) -> None:
     save(blog, whole)
     with blog.database.read() as db:
         for name in prose():
-            assert [hit.post_id for hit in search.find(db, word(name))] == [1], name
+            assert [hit.number for hit in search.find(db, word(name))] == [1], name
     with blog.database.write() as db:
         posts.delete(db, posts.get(db, 1), blog.clock())
     with blog.database.read() as db:

@@ -31,7 +31,6 @@ from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
-CHECK_SECONDS = 1.0  # besides when a writer has rung
 UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot tell us
 _RECHECK = timedelta(seconds=1)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,7 +79,8 @@ class FeedFront:
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
         self._tags = TagFeeds(site)
-        pause_seconds = CHECK_SECONDS if site.database.tells else UNTOLD_CHECK_SECONDS
+        looks = site.database.look_seconds  # besides when a writer has rung
+        pause_seconds = looks if site.database.tells else UNTOLD_CHECK_SECONDS
         self._watch = Watch(self._looking, pause_seconds, site.database.listen)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False

@@ -99,7 +99,10 @@ def database_file(environment: Environment) -> Path:
     """The SQLite file behind the settings; InvalidInput for another kind of database."""
     path = sqlite_file.path_of(environment.database_url)
     if path is None:
-        raise InvalidInput("backup and restore copy SQLite; use your database's own tools instead")
+        raise InvalidInput(
+            "backup and restore copy SQLite's file; this site's database is on a server: "
+            "use pg_dump, and keep the media folder (docs/deploy.md)"
+        )
     return path
 
 

@@ -34,6 +34,7 @@ from publisher.readers.counter import LONGEST_FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.river import service
 from publisher.settings import load_settings
+from publisher.storage.postgresql import Alone
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PollBatch
 
@@ -178,6 +179,9 @@ def run_forever(parent_pid: int) -> None:
         bell.wake()
 
     end_with_parent(parent_pid, told)
+    right = site.database.right_to_schedule()
+    if not _alone(site, right, stop):
+        return
     long_work.begin(site)
     worker = long_work.LongWork()
     short = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings, look_at_origins)]
@@ -191,6 +195,9 @@ def run_forever(parent_pid: int) -> None:
     while not stop.is_set() and os.getppid() == parent_pid:
         if all(errand.works for errand in short) and river.is_alive():
             heartbeat.beat(site.environment.instance)
+        if right is not None and not right.taken():
+            log.warning("the database server broke off; another machine may schedule now")
+            break
         if bell.wait(pause) or not site.database.tells:
             for errand in errands:
                 errand.ask()
@@ -201,9 +208,20 @@ def run_forever(parent_pid: int) -> None:
     scheduler.shutdown(wait=True)
     river.join()
     bell.close()
+    if right is not None:
+        right.give_up()
     heartbeat.end(site.environment.instance)
     site.database.close()
     log.info("the scheduler ended")
+
+
+def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
+    """Wait until no other machine schedules for this site; False when told to stop meanwhile."""
+    while right is not None and not right.taken():
+        heartbeat.beat(site.environment.instance)
+        if stop.wait(_PARENT_SECONDS):
+            return False
+    return True
 
 
 if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is

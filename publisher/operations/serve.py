@@ -13,7 +13,7 @@ from publisher.base import heartbeat, logs, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import PublisherError
-from publisher.installation import Site, claim_clock, open_site, serving_lock, setup_path
+from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor
 from publisher.publishing.rebuild import refresh
@@ -40,6 +40,7 @@ def serve(
             heartbeat.end(environment.instance)
             os.environ[METRICS_FOLDER] = str(_empty_folder(environment.instance / "metrics"))
             claim_clock(site)
+            claim_key(site)
             with site.database.write() as db:
                 subscriptions.seal_logins(db)
             refresh(site, site.clock())

@@ -1,15 +1,18 @@
 """Stored items: new ones told from known ones, inserted, made searchable, pruned."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, select, text, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
 from publisher.river.feed_document import FeedItem, plausible
 from publisher.river.sanitising import clean_html
+from publisher.storage.full_text import FullText
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, RiverVisit
+
+SEARCH = FullText("river_search")
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
@@ -93,31 +96,19 @@ def _update(
     row.html = clean_html(item.markup, item.url or feed.url)
     row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
     session.flush()
-    _unindex(session, [row.id])
+    SEARCH.remove(session, [row.id])
     _index(session, [row])
 
 
-def _searchable(session: Session) -> bool:
-    return session.get_bind().dialect.name == "sqlite"
-
-
 def _index(session: Session, rows: Sequence[RiverItem]) -> None:
-    if rows and _searchable(session):
-        session.execute(
-            text("INSERT INTO river_search (rowid, title, body) VALUES (:id, :title, :body)"),
-            [{"id": r.id, "title": r.title, "body": plain_text(r.html)} for r in rows],
-        )
-
-
-def _unindex(session: Session, ids: Iterable[int]) -> None:
-    numbers = [{"id": number} for number in ids]
-    if numbers and _searchable(session):
-        session.execute(text("DELETE FROM river_search WHERE rowid = :id"), numbers)
+    SEARCH.add(session, ((row.id, row.title, plain_text(row.html)) for row in rows))
 
 
 def drop_feed_items(session: Session, feed_id: int) -> None:
     """Forget everything that came from a feed."""
-    _unindex(session, session.scalars(select(RiverItem.id).where(RiverItem.feed_id == feed_id)))
+    SEARCH.remove(
+        session, session.scalars(select(RiverItem.id).where(RiverItem.feed_id == feed_id))
+    )
     session.execute(delete(RiverItem).where(RiverItem.feed_id == feed_id))
 
 
@@ -142,7 +133,7 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     ids = list(session.scalars(select(ranked.c.id).where(aged | (ranked.c.place > keep_items))))
     for start in range(0, len(ids), 500):
         part = ids[start : start + 500]
-        _unindex(session, part)
+        SEARCH.remove(session, part)
         session.execute(
             update(RiverItem)
             .where(RiverItem.id.in_(part))

@@ -1,6 +1,5 @@
 """The river as somebody reads it: lists of items, what is unread, marks, search."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +15,11 @@ from sqlalchemy import (
     literal,
     or_,
     select,
-    text,
 )
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
+from publisher.river.item_store import SEARCH
 from publisher.river.subscriptions import in_folder
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverRead, RiverReader, RiverStar
 
@@ -216,24 +215,13 @@ def _wanted(
     elif view.unread_only and not view.query:
         conditions.append(read.is_(False))
     if view.query:
-        conditions.append(_matching(session, view.query))
+        conditions.append(RiverItem.id.in_(SEARCH.matching(session, view.query)))
     return conditions
 
 
 def is_starred(author_id: int) -> ColumnElement[bool]:
     """The items that an author keeps."""
     return RiverItem.id.in_(select(RiverStar.item_id).where(RiverStar.author_id == author_id))
-
-
-def _matching(session: Session, query: str) -> ColumnElement[bool]:
-    """Items with all words of a query, the last of which may be unfinished."""
-    words = re.findall(r"\w+", query)[:12]
-    if session.get_bind().dialect.name != "sqlite":
-        like = [f"%{word}%" for word in words]
-        return and_(*(RiverItem.title.ilike(w) | RiverItem.html.ilike(w) for w in like))
-    match = " ".join(f'"{word}"' for word in words) + "*" if words else '""'
-    hits = text("SELECT rowid FROM river_search WHERE river_search MATCH :match")
-    return RiverItem.id.in_(hits.bindparams(match=match).columns(RiverItem.id))
 
 
 def recent_moments(session: Session, feed_id: int, limit: int = 2_000) -> Sequence[datetime]:

@@ -16,7 +16,6 @@ from publisher.river.worker import RiverWorker
 from publisher.settings import load_settings
 from publisher.storage.changes import ChangeCounter
 
-_CHECK_SECONDS = 1.0
 _RESTART_SECONDS = 5.0
 
 log = structlog.get_logger("river")
@@ -66,7 +65,7 @@ async def _work(site: Site, stop: threading.Event) -> None:
     changes = ChangeCounter(site.database)
     while not working.done():
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(working), _CHECK_SECONDS)
+            await asyncio.wait_for(asyncio.shield(working), site.database.look_seconds)
         if stop.is_set() or (changes.changed() and options(site) != begun_with):
             over.set()
     changes.close()

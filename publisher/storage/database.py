@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.sealed import Seal
-from publisher.storage import bell
+from publisher.storage import bell, postgresql
 from publisher.storage.columns import seal_with
 
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -33,7 +34,9 @@ class Database:
     """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
 
     def __init__(self, url: str, seal: Seal | None = None) -> None:
-        self.engine = _engine(url)
+        self._url = url
+        self.on_server = make_url(url).get_backend_name() == "postgresql"
+        self.engine = postgresql.make_engine(url) if self.on_server else _sqlite(url)
         if seal is not None:
             seal_with(self.engine.dialect, seal)
         self._bells = bell.folder_of(url)
@@ -54,16 +57,28 @@ class Database:
         writer = self.engine.execution_options(immediate=True)
         with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
             yield session
+            if self.on_server:
+                session.flush()
+                postgresql.tell(session.connection())
         bell.ring(self._bells)
 
     def listen(self) -> bell.Bell:
         """A bell that rings when any process of the site has written; the caller closes it."""
-        return bell.Bell(self._bells)
+        return postgresql.ServerBell(self._url) if self.on_server else bell.Bell(self._bells)
 
     @property
     def tells(self) -> bool:
         """Whether writers ring the bell; else whoever wants to know has to look."""
-        return self._bells is not None
+        return self.on_server or self._bells is not None
+
+    @property
+    def look_seconds(self) -> float:
+        """How long to rely on the bell before looking anyway: a look at a server costs more."""
+        return 5.0 if self.on_server else 1.0
+
+    def right_to_schedule(self) -> postgresql.Alone | None:
+        """On a server, where several machines may want it: the right to be the one scheduler."""
+        return postgresql.Alone(self.engine, postgresql.SCHEDULER) if self.on_server else None
 
     def close(self) -> None:
         """Give every connection back."""
@@ -75,16 +90,14 @@ def translated() -> Iterator[None]:
     """Turn the database's own errors into StorageUnavailable, in words for people."""
     try:
         yield
-    except DatabaseError as error:
-        for symptom, message in _TROUBLES.items():
-            if symptom in str(error.orig):
-                raise StorageUnavailable(message) from error
+    except DBAPIError as error:
+        fitting = (words for symptom, words in _TROUBLES.items() if symptom in str(error.orig))
+        if message := next(fitting, None) or postgresql.in_words(error.orig):
+            raise StorageUnavailable(message) from error
         raise
 
 
-def _engine(url: str) -> Engine:
-    if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True)
+def _sqlite(url: str) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, column, inspect, select, table
 
 from publisher.base.errors import InvalidData
+from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def upgrade(database: Database) -> None:
     cannot be opened or written.
     """
     with translated(), database.engine.connect() as connection:
+        if database.on_server:
+            postgresql.check_server(connection)
         if _revision(connection) == newest_revision():
             return
     _migrate(database)
@@ -48,6 +51,8 @@ def _migrate(database: Database) -> None:
     scripts = ScriptDirectory.from_config(config)
     writer = database.engine.execution_options(immediate=True)
     with translated(), writer.begin() as connection:
+        if database.on_server:
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         current = _revision(connection)
         _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
         config.attributes["connection"] = connection

@@ -35,7 +35,7 @@ def test_every_script(site: Site, query: str, found: set[str]) -> None:
     numbers = {make_post(site, source).id: name for name, source in TEXTS.items()}
     with site.database.read() as db:
         hits = search.find(db, query)
-    assert {numbers[hit.post_id] for hit in hits} == found
+    assert {numbers[hit.number] for hit in hits} == found
     for hit in hits:
         assert "\u200b" not in hit.excerpt
         assert "\x02" in hit.excerpt
@@ -65,4 +65,4 @@ def test_older_indexes_are_made_anew(site: Site) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "0014_dense_scripts")
     with site.database.read() as db:
-        assert [hit.post_id for hit in search.find(db, "東京")] == [1]
+        assert [hit.number for hit in search.find(db, "東京")] == [1]

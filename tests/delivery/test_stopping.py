@@ -23,7 +23,7 @@ from publisher.readers.counter import PollCounter
 from publisher.installation import open_site
 from publisher.storage.database import Database
 
-module.CHECK_SECONDS = 0.0
+Database.look_seconds = 0.0
 site = open_site(read_environment())
 for life in range(int(sys.argv[1])):
     lived = replace(site, database=Database(site.environment.database_url))

@@ -86,7 +86,7 @@ def test_old_revisions_keep_their_meaning(released: Database) -> None:
             connection.execute(text(statement))
     upgrade(released)
     with released.write() as session:
-        assert [hit.post_id for hit in search.find(session, "aardvarks")] == [1]
+        assert [hit.number for hit in search.find(session, "aardvarks")] == [1]
         post = posts.get(session, 1)
         revision = revisions.get(session, post, 1)
         (changed,) = [c for c in revisions.changes(None, revision) if c.name == "tags"]

@@ -30,8 +30,8 @@ def find() -> str:
 
 def _hits(db: Session, query: str, page: int) -> list[tuple[archive.Line, Markup]]:
     found = search.find(db, query, HITS + 1, (page - 1) * HITS)
-    lines = archive.lines_of(db, [hit.post_id for hit in found])
-    return [(lines[hit.post_id], _marked(hit.excerpt)) for hit in found if hit.post_id in lines]
+    lines = archive.lines_of(db, [hit.number for hit in found])
+    return [(lines[hit.number], _marked(hit.excerpt)) for hit in found if hit.number in lines]
 
 
 def _marked(excerpt: str) -> Markup:

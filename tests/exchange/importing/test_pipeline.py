@@ -76,7 +76,7 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
         assert posts.content(db, found).enclosure == Attachment(
             "https://old.example/1.mp3", "audio/mpeg", 5
         )
-        assert [hit.post_id for hit in search.find(db, "cod")] == [found.id]
+        assert [hit.number for hit in search.find(db, "cod")] == [found.id]
         for old in ("/2024/post-1/?p=1", "/?p=1", "/fish"):
             moved = published.moved(db, old)
             assert moved is not None

@@ -5,8 +5,8 @@ from alembic import op
 
 from publisher.storage.columns import UtcDateTime
 
-revision = "0014_jobs"
-down_revision = "0013_mirrors"
+revision = "0015_jobs"
+down_revision = "0014_dense_scripts"
 branch_labels = None
 depends_on = None
 

@@ -5,8 +5,8 @@ from alembic import op
 
 from publisher.storage.columns import UtcDateTime
 
-revision = "0014_river_reading"
-down_revision = "0013_mirrors"
+revision = "0016_river_reading"
+down_revision = "0015_jobs"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,224 @@
+"""PostgreSQL as the second home of a site: connections, the writers' lock, notices, its errors.
+
+Writers take one advisory lock of the database for their transaction, as SQLite's writers take the
+file: what a use-case read is still true when it commits, on however many machines it runs. What
+was committed is told by NOTIFY; PgBouncer in transaction mode swallows LISTEN, and then everybody
+finds it at the next look.
+"""
+
+import select
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+
+from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.storage.bell import Bell
+
+OLDEST = 130_000  # server_version_num of PostgreSQL 13
+CHANNEL = "publisher"
+# The numbers of our advisory locks, one a purpose; any would do that nobody else uses.
+WRITERS, SCHEDULER = 7_020_201, 7_020_202
+# A statement or an idle transaction that takes longer than these (ms) is a fault, not work.
+_SESSION = {
+    "lock_timeout": 5_000,
+    "statement_timeout": 30_000,
+    "idle_in_transaction_session_timeout": 60_000,
+    # A machine that is gone loses its locks within some ten seconds (these in s).
+    "tcp_keepalives_idle": 5,
+    "tcp_keepalives_interval": 2,
+    "tcp_keepalives_count": 2,
+}
+_TELL = f"SELECT pg_notify('{CHANNEL}', '') WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
+
+# By SQLSTATE, the longest beginning that fits: https://www.postgresql.org/docs/current/errcodes-appendix.html
+_TROUBLES = {
+    "55P03": "the database is busy; nothing was changed, try again",
+    "40": "the database is busy; nothing was changed, try again",
+    "57014": "the database took too long; nothing was changed, try again",
+    "53100": "the database server's disk is full; nothing was changed",
+    "25006": "the database takes no writes (is it a replica?); nothing was changed",
+    "28": "the database server refuses this user or password",
+    "3D000": "the database server has no database of this name: make it with createdb",
+    "42501": "this user may not do that in the database: make it the owner",
+    "53300": "the database server takes no more connections; try again",
+    "57P": "the database server is stopping or starting; nothing was changed, try again",
+    "08": "the database server does not answer; nothing was changed, try again",
+}
+_GONE = _TROUBLES["08"]
+# What a connection is refused with comes without a SQLSTATE.
+_REFUSALS = {
+    "password": _TROUBLES["28"],
+    'FATAL:  role "': _TROUBLES["28"],
+    "no pg_hba.conf entry": _TROUBLES["28"],
+    'FATAL:  database "': _TROUBLES["3D000"],
+    "too many clients": _TROUBLES["53300"],
+    "is starting up": _TROUBLES["57P"],
+    "is shutting down": _TROUBLES["57P"],
+}
+
+log = structlog.get_logger("storage")
+
+
+def make_engine(url: str) -> Engine:
+    """Connections to a server; InvalidInput without its driver. None is opened yet."""
+    options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+    arguments = {"options": options, "application_name": "publisher", "connect_timeout": 5}
+    try:
+        engine = create_engine(url, pool_pre_ping=True, connect_args=arguments)
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            "PUBLISHER_DATABASE_URL names PostgreSQL, and its driver is not installed: "
+            "pip install 'publisher[postgres]'"
+        ) from error
+    event.listen(engine, "begin", _begin)
+    event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
+    return engine
+
+
+def check_server(connection: Connection) -> None:
+    """InvalidInput for a server too old, StorageUnavailable for one that takes no writes."""
+    version = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
+    if version < OLDEST:
+        raise InvalidInput(
+            f"the database server is PostgreSQL {version // 10_000}; 13 or newer is needed"
+        )
+    if connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
+        raise StorageUnavailable("the database server is a replica, which takes no writes")
+
+
+def tell(connection: Connection) -> None:
+    """Tell all listeners, when this transaction commits, that it has written something."""
+    connection.exec_driver_sql(_TELL)
+
+
+def in_words(error: BaseException | None) -> str | None:
+    """What is wrong, for people; None for what is a mistake of ours."""
+    state = getattr(error, "sqlstate", None)
+    if state is None:  # the driver's own: refused, not answered, or broken off
+        refused = (words for symptom, words in _REFUSALS.items() if symptom in str(error))
+        lost = type(error).__name__ in ("OperationalError", "ConnectionTimeout")
+        return next(refused, _GONE) if lost else None
+    fitting = (words for start, words in _TROUBLES.items() if state.startswith(start))
+    return next(fitting, None)
+
+
+class ServerBell(Bell):
+    """A bell that a server rings: LISTEN on a connection of its own, begun again when it breaks."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(None)
+        self._url = make_url(url).set(drivername="postgresql")
+        self._connection: Any = None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the bell, at most so long; whether it rang. A broken connection rings too."""
+        if self._connection is None and not self._open():
+            return super().wait(seconds)
+        number = self._connection.fileno()
+        ready, _, _ = select.select([self._read, number], [], [], max(0.0, seconds))
+        if number in ready:
+            self._hear()
+        return super().wait(0.0) or bool(ready)
+
+    def close(self) -> None:
+        """Give everything back; nobody may be waiting."""
+        self._forget()
+        super().close()
+
+    def _open(self) -> bool:
+        import psycopg
+
+        try:
+            dsn = self._url.render_as_string(hide_password=False)
+            self._connection = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
+            self._connection.execute(f"LISTEN {CHANNEL}")
+        except psycopg.Error:
+            self._forget()
+            return False
+        return True
+
+    def _hear(self) -> None:
+        """Take the notices off the connection."""
+        import psycopg
+
+        try:
+            for _ in self._connection.notifies(timeout=0):
+                pass
+        except psycopg.Error:
+            log.warning("the database server broke off; listening begins again")
+            self._forget()
+
+    def _forget(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+
+class Alone:
+    """The right of one process among all machines to do something; lost with its connection."""
+
+    def __init__(self, engine: Engine, number: int) -> None:
+        self._engine = engine
+        self._number = number
+        self._connection: Connection | None = None
+
+    def taken(self) -> bool:
+        """Whether this process has the right now: tries to get it, and looks whether it is lost."""
+        try:
+            if self._connection is None:
+                held = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+                asking = f"SELECT pg_try_advisory_lock({self._number})"
+                if not held.exec_driver_sql(asking).scalar_one():
+                    held.close()
+                    return False
+                self._connection = held
+            self._connection.exec_driver_sql("SELECT 1")
+        except Exception:
+            self.give_up()
+            return False
+        return True
+
+    def give_up(self) -> None:
+        """Let another process have it."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.invalidate()  # the lock ends with the session
+                connection.close()
+
+
+def _begin(connection: Connection) -> None:
+    """A writer waits for its turn; a reader sees one state, and cannot write by mistake."""
+    options = connection.get_execution_options()
+    if options.get("isolation_level") == "AUTOCOMMIT":
+        return
+    if options.get("immediate", False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
+    else:
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def _without_nul(
+    _connection: Connection,
+    _cursor: Any,
+    statement: str,
+    parameters: Any,
+    _context: Any,
+    _many: bool,
+) -> tuple[str, Any]:
+    """PostgreSQL's text cannot hold NUL, which strangers send: it becomes the replacement sign."""
+    return statement, _cleaned(parameters)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in value else value
+    if isinstance(value, dict):
+        return {name: _cleaned(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_cleaned(one) for one in value])
+    return value

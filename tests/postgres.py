@@ -1,0 +1,93 @@
+"""A PostgreSQL server of the tests' own, on a port of its own, gone with them.
+
+`python -m tests.postgres ARGUMENTS` runs pytest with every site on such a server.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine
+
+from tests.serving import free_port
+
+USER = "postgres"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server; its programs refuse to run as root, and are run as their own user then."""
+
+    programs: Path
+    folder: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its first database, in which others are made."""
+        return f"postgresql+psycopg://{USER}@127.0.0.1:{self.port}/postgres"
+
+    def run(self, program: str, *words: str) -> None:
+        """Run one of PostgreSQL's programs on this server's data."""
+        run_as_owner([str(self.programs / program), "-D", str(self.folder / "data"), *words])
+
+    def restart(self) -> None:
+        """Break every connection off, and be there again."""
+        self.run("pg_ctl", "restart", "-w", "-m", "immediate", "-l", str(self.folder / "log"))
+
+    def make_database(self, name: str) -> str:
+        """A new empty database; its URL."""
+        on_server(self.url, f"CREATE DATABASE {name}")
+        return self.url.rpartition("/")[0] + f"/{name}"
+
+
+def on_server(url: str, statement: str) -> None:
+    """Run a statement that makes or drops a database."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+def run_as_owner(words: Sequence[str]) -> None:
+    user = USER if os.geteuid() == 0 else None
+    done = subprocess.run(words, user=user, check=False, capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0, f"{words[0]}: {done.stdout} {done.stderr}"
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """A server until the block ends; a skip where PostgreSQL is not installed."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    named = shutil.which("initdb")
+    if not found and not named:
+        pytest.skip("PostgreSQL's server is not installed")
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    programs = found[-1].parent if found else Path(str(named)).parent
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # pytest's own are closed to other users
+    server = Server(programs, folder, free_port())
+    if os.geteuid() == 0:
+        shutil.chown(folder, USER)
+    server.run("initdb", "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+    options = f"-p {server.port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    server.run("pg_ctl", "start", "-w", "-o", options, "-l", str(folder / "log"))
+    try:
+        yield server
+    finally:
+        server.run("pg_ctl", "stop", "-w", "-m", "immediate")
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":  # pytest with these arguments, each site on a server of this run
+    with running_server() as running:
+        environment = {**os.environ, "TEST_POSTGRES_URL": running.url}
+        words = [sys.executable, "-m", "pytest", *sys.argv[1:]]
+        ended = subprocess.run(words, env=environment, check=False)
+    sys.exit(ended.returncode)

@@ -1,0 +1,220 @@
+"""The same site on PostgreSQL: writers in turn, notices, broken connections, several machines."""
+
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, text
+
+from publisher.base.environment import Environment
+from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.blog import search
+from publisher.installation import Site, claim_key, open_site
+from publisher.operations import backup
+from publisher.publishing.rebuild import rebuild
+from publisher.storage import postgresql
+from publisher.storage.database import Database, translated
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.publishing import Snapshot
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+from tests.postgres import Server, running_server
+from tests.serving import kill, serving, wait_until
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """One server for the tests of this file."""
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """An empty database."""
+    return server.make_database(f"site_{secrets.token_hex(6)}")
+
+
+def machine(folder: Path, url: str, key: str = "the same on all") -> Environment:
+    return Environment(instance=folder, database_url=url, site_url=SITE_URL, secret_key=key)
+
+
+@pytest.fixture
+def remote(tmp_path: Path, url: str, clock: FakeClock) -> Iterator[Site]:
+    """A site whose database is on the server."""
+    opened = open_site(machine(tmp_path / "one", url), clock)
+    yield opened
+    opened.database.close()
+
+
+def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, url: str) -> None:
+    """Each acknowledged post is in the log and in the feed; serials grow by one a build."""
+    with remote.database.read() as db:
+        before = db.scalar(select(Snapshot.serial)) or 0
+
+    def posts(number: int) -> None:
+        other = open_site(machine(tmp_path / f"machine{number}", url), remote.clock)
+        for one in range(5):
+            make_post(other, title=f"Post {number}.{one}")
+            rebuild(other, other.clock())
+        other.database.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(posts, range(4)))
+    with remote.database.read() as db:
+        snapshot = db.scalars(select(Snapshot).where(Snapshot.name == "rss")).one()
+        assert db.scalar(select(func.count()).select_from(Post)) == 20
+        assert db.scalar(select(func.count()).select_from(Update)) == 20
+        assert snapshot.serial == before + 20
+        assert snapshot.body.count(b"<item>") == 20
+
+
+def test_search_finds_the_same(remote: Site) -> None:
+    """All words, the last unfinished, the title first; quotes and signs are no syntax."""
+    make_post(remote, title="Nothing special", source="A walk with two zebras.")
+    make_post(remote, title="Zebras", source="They are striped.")
+    make_post(remote, title="Other", source="Lions.")
+    with remote.database.read() as db:
+        found = search.find(db, "zebr")
+        assert [hit.number for hit in found] == [2, 1]
+        assert "two \x02zebras\x03" in found[1].excerpt
+        assert [hit.number for hit in search.find(db, "walk zebras")] == [1]
+        assert search.newest(db, "zebras", 5) == [2, 1]
+        for query in ("'", "a & | ! b", ":*", "\\", "zebras' | 'lions", "<->", "\0"):
+            search.find(db, query)
+
+
+def test_a_bell_rings_on_every_machine(remote: Site) -> None:
+    """A commit that wrote is told at once; one that wrote nothing, and a rollback, are not."""
+    bell = remote.database.listen()
+    bell.wait(0.1)
+    bell.wait(0.1)
+    with remote.database.write():
+        pass
+    assert not bell.wait(0.2)
+    make_post(remote)
+    assert bell.wait(5)
+    threading.Timer(0.1, bell.wake).start()
+    assert bell.wait(5)
+    bell.close()
+
+
+def test_a_server_that_restarts_is_said_and_found_again(remote: Site, server: Server) -> None:
+    """Cut connections are one clear error, or none; nothing has to be opened anew."""
+    bell = remote.database.listen()
+    bell.wait(0.1)
+
+    def broken_off() -> None:
+        with remote.database.write() as db:
+            db.execute(text("SELECT 1"))
+            server.restart()
+            db.execute(text("SELECT 1"))
+
+    with pytest.raises(StorageUnavailable, match="server"):
+        broken_off()
+    make_post(remote)
+    assert bell.wait(1)  # the break, or the post
+
+    def rings() -> bool:
+        make_post(remote)
+        return bell.wait(1)
+
+    wait_until(rings, 10)
+    bell.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("postgres@", "nobody_here@"), "refuses this user"),
+        (("/site_", "/no_site_"), "no database of this name"),
+        (("127.0.0.1:", "127.0.0.1:1"), "does not answer"),
+    ],
+)
+def test_what_a_wrong_url_says(url: str, change: tuple[str, str], words: str) -> None:
+    """One sentence each, without the URL, which may hold a password."""
+    wrong = Database(url.replace(*change) if "1:1" not in change[1] else _port_one(url))
+    with (
+        pytest.raises(StorageUnavailable, match=words),
+        translated(),
+        wrong.engine.connect(),
+    ):
+        pass
+    wrong.close()
+
+
+def _port_one(url: str) -> str:
+    return url.rpartition(":")[0] + ":1/postgres"
+
+
+def test_a_locked_and_a_read_only_database_are_said(remote: Site) -> None:
+    """The lock of a writer that hangs, and a transaction that must not write."""
+    with remote.database.engine.connect() as other:
+        other.exec_driver_sql(f"SELECT pg_advisory_lock({postgresql.WRITERS})")
+        with pytest.raises(StorageUnavailable, match="busy"), remote.database.write():
+            pass
+        other.exec_driver_sql(f"SELECT pg_advisory_unlock({postgresql.WRITERS})")
+    with pytest.raises(StorageUnavailable, match="no writes"), remote.database.read() as db:
+        db.execute(text("DELETE FROM posts"))
+
+
+def test_strangers_zero_bytes_are_kept_out(remote: Site) -> None:
+    """PostgreSQL's text has no NUL: it is stored as the sign for what cannot be shown."""
+    post = make_post(remote, title="Hello", source="a")
+    with remote.database.write() as db:
+        db.get_one(Post, post.id).title = "a\0b"
+    with remote.database.read() as db:
+        assert db.scalars(select(Post.title).where(Post.id == post.id)).one() == "a\ufffdb"
+
+
+def test_one_machine_schedules_and_another_takes_over(tmp_path: Path, url: str) -> None:
+    """The right ends with the process, however it ends."""
+    hold = (
+        "import sys, time; from publisher.storage.database import Database;"
+        "right = Database(sys.argv[1]).right_to_schedule(); print(right.taken(), flush=True);"
+        "time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", hold, url], stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"True\n"
+        second = Database(url)
+        right = second.right_to_schedule()
+        assert right is not None
+        assert not right.taken()
+        kill(first.pid)
+    wait_until(right.taken, 10)
+    right.give_up()
+    second.close()
+
+
+def test_two_machines_serve_one_site(tmp_path: Path, url: str) -> None:
+    """What is posted on one is in the other's feed at once; a login is good on both."""
+    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all"}
+    with (
+        serving(tmp_path / "one", env=both) as one,
+        serving(tmp_path / "two", env=both) as two,
+    ):
+        added = one.command("post", "add", "--title", "From one", text="Hello.")
+        assert added.returncode == 0, added.stderr
+        wait_until(lambda: b"From one" in two.get("/rss.xml")[2], 5)
+        assert b"From one" in one.get("/rss.xml")[2]
+        assert two.get("/healthz")[0] == 200
+
+
+def test_what_only_a_file_can_is_refused_in_words(remote: Site, tmp_path: Path) -> None:
+    """Backup copies a file; a machine with another key would end every login."""
+    with pytest.raises(InvalidInput, match="pg_dump"):
+        backup.backup(remote.environment, tmp_path / "x.tar.gz")
+    claim_key(remote)
+    other = Environment(
+        instance=tmp_path / "two", database_url=remote.environment.database_url, site_url=SITE_URL
+    )
+    second = open_site(other)
+    with pytest.raises(InvalidInput, match="PUBLISHER_SECRET_KEY"):
+        claim_key(second)
+    second.database.close()
