@@ -331,6 +331,7 @@ SAME_THING = {
     "doctor": "the checks of an installation, and their command",
     "export": "a blog written out, and its command",
     "serve": "a running site, and its command",
+    "advise": "advice on a feed, its page, and its command",
     "atom": "a document that is written, and one that is imported",
     "authors": "authors, and the page of one",
     "autosave": "unsaved texts, and the address that keeps them",

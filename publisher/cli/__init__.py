@@ -33,6 +33,7 @@ COMMANDS = {
     "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
     "feed": ("publisher.cli.feed:feed", "build the feed once, or print it for a moment"),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
+    "advise": ("publisher.cli.advise:advise", "what any feed says, and what it should say"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),
     "stamp": ("publisher.cli.stamp:stamp", "put the ttl into a static site's feed file"),
     "backup": ("publisher.cli.backup:backup", "write a consistent copy of a running site"),

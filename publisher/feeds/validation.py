@@ -1,6 +1,8 @@
 """The feed doctor: reads the bytes that are about to be served as a reader would, and objects.
 
 It knows the document's channel only to tell what was meant; everything is looked up in the bytes.
+Somebody else's feed is read by the same rules, without a channel: then only what contradicts
+itself is wrong, and what readers can do without may be missing.
 The rules are those of RSS 2.0, its best-practices profile, RFC 822, RFC 4287, JSON Feed 1.1 and
 the sy and WebSub documents; R1 to R13 name them.
 """
@@ -16,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
+from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from publisher.base.dates import parse_instant
@@ -32,6 +35,7 @@ MEDIA_TYPES = {
 }
 CLOUD = ("domain", "port", "path", "registerProcedure", "protocol")
 MOST_SKIP_HOURS = 16
+MOST_PROBLEMS = 20  # that somebody else is told of
 
 _RFC822 = re.compile(
     r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
@@ -71,7 +75,23 @@ def examine(
     return [Problem(name, rule, message) for rule, message in found]
 
 
-def _rss(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+def inspect(body: bytes, now: datetime) -> list[Problem]:
+    """What is wrong with somebody else's feed; at most `MOST_PROBLEMS`, each kind once."""
+    name = "json" if body.lstrip()[:1] == b"{" else "rss"
+    try:
+        if name == "rss" and fromstring(body).tag == f"{{{ATOM}}}feed":
+            name = "atom"
+        found = list(_EXAMINERS[name](body, None, now))
+    except (ParseError, ValueError, DefusedXmlException) as error:
+        found = [("R1", f"it cannot be parsed: {error}")]
+    kinds: dict[tuple[str, str], Problem] = {}
+    for rule, message in found:
+        kind = message.partition(": ")[2] or message  # of many items the first
+        kinds.setdefault((rule, kind[:40]), Problem(name, rule, message))
+    return list(kinds.values())[:MOST_PROBLEMS]
+
+
+def _rss(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     root = fromstring(body)
     top = root.findall("channel")
     if root.tag != "rss" or root.get("version") != "2.0" or len(top) != 1:
@@ -81,21 +101,24 @@ def _rss(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, st
         yield from check(top[0], channel, now)
 
 
-def _frame(top: Element, _channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
-    for name in ("title", "link", "description", "language"):
+def _frame(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
+    needed = ("title", "link", "description")
+    for name in needed if channel is None else (*needed, "language"):
         if len(top.findall(name)) != 1 or not top.findtext(name, "").strip():
             yield "R1", f"the channel needs one {name}"
 
 
-def _ttl(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _ttl(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     values = [element.text or "" for element in top.findall("ttl")]
+    if channel is None and not values:
+        return
     if len(values) != 1 or not re.fullmatch(r"[1-9]\d{0,5}", values[0]):
         yield "R2", f"ttl must be one whole number of minutes, not {values}"
-    elif int(values[0]) != channel.ttl_minutes:
+    elif channel is not None and int(values[0]) != channel.ttl_minutes:
         yield "R2", f"ttl says {values[0]}, {channel.ttl_minutes} was decided"
 
 
-def _skip_hours(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _skip_hours(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     lists = top.findall("skipHours")
     if len(lists) > 1:
         yield "R3", "skipHours stands there more than once"
@@ -105,11 +128,13 @@ def _skip_hours(top: Element, channel: Channel, _now: datetime) -> Iterator[tupl
         numbers = [int(text) for text in texts] if whole else []
         if not numbers or numbers != sorted(set(numbers)) or numbers[-1] > 23:
             yield "R3", f"skipHours must be different hours from 0 to 23 in order, not {texts}"
-        elif len(numbers) > MOST_SKIP_HOURS or tuple(numbers) != tuple(channel.skip_hours):
+        elif channel is not None and (
+            len(numbers) > MOST_SKIP_HOURS or tuple(numbers) != tuple(channel.skip_hours)
+        ):
             yield "R3", f"skipHours says {numbers}, which was not decided"
 
 
-def _dates(top: Element, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+def _dates(top: Element, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     published = [_rfc822(element.text) for element in top.iterfind("item/pubDate")]
     if None in published or len(published) != len(top.findall("item")):
         yield "R5", "each item needs a pubDate of RFC 822 with a year of four digits"
@@ -117,16 +142,18 @@ def _dates(top: Element, channel: Channel, now: datetime) -> Iterator[tuple[str,
     if any(at > now for at in dates):
         yield "R5", f"a pubDate lies in the future: {max(dates)}"
     built = _rfc822(top.findtext("lastBuildDate"))
+    if channel is None and top.find("lastBuildDate") is None:
+        return
     if built is None:
         yield "R4", "lastBuildDate is missing or no date of RFC 822"
         return
-    if built != channel.content_changed_at.replace(microsecond=0):
+    if channel is not None and built != channel.content_changed_at.replace(microsecond=0):
         yield "R4", f"lastBuildDate says {built}, the content changed at another time"
     if dates and built < max(dates):
         yield "R4", "lastBuildDate is older than the newest item"
 
 
-def _items(top: Element, _channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _items(top: Element, _channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     guids = [item.findtext("guid", "") for item in top.iterfind("item")]
     if "" in guids or len(set(guids)) != len(guids):
         yield "R7", "each item needs a guid of its own"
@@ -156,9 +183,13 @@ def _item(item: Element) -> Iterator[tuple[str, str]]:
             yield "R9", f"its text has a relative address: {address_text[:80]!r}"
 
 
-def _links(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _links(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     links = top.findall(f"{{{ATOM}}}link")
     own = [link.get("href") for link in links if link.get("rel") == "self"]
+    if channel is None:
+        if len(own) > 1 or not all(_absolute(address) for address in own):
+            yield "R9", f"one self link with a whole address is enough, not {own}"
+        return
     if own != [channel.feed_url]:
         yield "R9", f"one self link to {channel.feed_url} is needed, not {own}"
     hubs = tuple(link.get("href") or "" for link in links if link.get("rel") == "hub")
@@ -166,9 +197,9 @@ def _links(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str
         yield "R9", f"the hubs are {channel.hubs}, not {hubs}"
 
 
-def _cloud(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _cloud(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     clouds = top.findall("cloud")
-    if len(clouds) != (channel.cloud is not None):
+    if channel is not None and len(clouds) != (channel.cloud is not None):
         yield "R11", "the cloud is missing, or there are several"
     for cloud in clouds:
         missing = [name for name in CLOUD if cloud.get(name) is None]
@@ -176,22 +207,27 @@ def _cloud(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str
             yield "R11", f"cloud lacks {', '.join(missing)}"
 
 
-def _syndication(top: Element, channel: Channel, _now: datetime) -> Iterator[tuple[str, str]]:
+def _syndication(
+    top: Element, channel: Channel | None, _now: datetime
+) -> Iterator[tuple[str, str]]:
     period = top.findtext(f"{{{SYNDICATION}}}updatePeriod")
     frequency = top.findtext(f"{{{SYNDICATION}}}updateFrequency")
-    wanted = update_rate(channel.ttl_minutes)
+    ttl = channel.ttl_minutes if channel else _whole(top.findtext("ttl"))
+    if channel is None and (not ttl or period is None):
+        return
+    wanted = update_rate(ttl)
     said = None if period is None and frequency is None else (period, frequency)
     if said != (None if wanted is None else (wanted[0], str(wanted[1]))):
-        yield "R12", f"sy says {said}, the ttl is {channel.ttl_minutes} minutes"
+        yield "R12", f"sy says {said}, the ttl is {ttl} minutes"
 
 
-def _atom(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+def _atom(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     root = fromstring(body)
     if root.tag != f"{{{ATOM}}}feed":
         yield "R1", "it is not an Atom feed"
         return
     own = [e.get("href") for e in root.findall(f"{{{ATOM}}}link") if e.get("rel") == "self"]
-    if own != [channel.feed_url]:
+    if channel is not None and own != [channel.feed_url]:
         yield "R9", f"one self link to {channel.feed_url} is needed, not {own}"
     entries = root.findall(f"{{{ATOM}}}entry")
     for part in (root, *entries):
@@ -206,11 +242,11 @@ def _atom(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, s
     )
 
 
-def _json(body: bytes, channel: Channel, now: datetime) -> Iterator[tuple[str, str]]:
+def _json(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     document: dict[str, Any] = json.loads(body)
     if document.get("version") != "https://jsonfeed.org/version/1.1" or not document.get("title"):
         yield "R1", "it is not JSON Feed 1.1 with a title"
-    if document.get("feed_url") != channel.feed_url:
+    if channel is not None and document.get("feed_url") != channel.feed_url:
         yield "R9", f"feed_url must be {channel.feed_url}"
     items = document.get("items", [])
     ids = [item.get("id") for item in items]
@@ -245,6 +281,17 @@ class _Addresses(HTMLParser):
 
     def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found += [(value or "").strip() for name, value in attrs if name in ("href", "src")]
+
+
+def _absolute(address: str | None) -> bool:
+    parts = urlsplit(address or "")
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
+
+
+def _whole(text: str | None) -> int:
+    """A positive number of minutes; 0 where it is none."""
+    text = (text or "").strip()
+    return int(text) if re.fullmatch(r"[1-9]\d{0,5}", text) else 0
 
 
 def _rfc822(text: str | None) -> datetime | None:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData
+from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
@@ -65,6 +66,11 @@ def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetim
     """What a feed of which `history` is known says at `now`, by the site's settings."""
     known = activity_of(history, zone, now)
     return decide(known, build_moment(known.last_update, now, zone), settings.rule)
+
+
+def hour_of(decision: Decision) -> int:
+    """Where the hour of a decision begins, in seconds since 1970."""
+    return hour_start(zone_table(decision.zone), seconds(decision.decided_at))
 
 
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:

@@ -42,7 +42,7 @@ from publisher.web import (
 )
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
-from publisher.web.readers import report, simulated
+from publisher.web.readers import advise, report, simulated
 from publisher.web.studio import login
 from publisher.web.xml_rpc import calls as xmlrpc
 
@@ -58,6 +58,7 @@ _HEADERS = {
 }
 
 _ADDRESSES = (
+    advise,
     assets,
     auth,
     blog,

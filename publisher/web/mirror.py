@@ -61,11 +61,14 @@ def ttl(name: str) -> Response:
         shown = session.get(Snapshot, mirrors.path_of(name))
         problem = mirror.problem
     rate = update_rate(decision.ttl_minutes) or (None, None)
-    age = decision.max_age_seconds(now())
+    expiries = decision.expiries
+    hour = mirror_document.hour_of(decision)
     told = jsonify(
         ttl_minutes=decision.ttl_minutes,
-        max_age_seconds=age,
-        expires_at=int(now().timestamp()) + age,
+        max_age_seconds=decision.max_age_seconds(now()),
+        # Until when a copy fetched in each five minutes of the hour is good, for who asks hourly.
+        hour_begins_at=hour,
+        good_until=list(expiries.instants) if expiries else [],
         update_period=rate[0],
         update_frequency=rate[1],
         valid_until=int(decision.valid_until.timestamp()),

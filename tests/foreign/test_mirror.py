@@ -335,6 +335,7 @@ def test_the_page_needs_a_login(client: FlaskClient, mirrored: str) -> None:
     told = client.get("/mirror/tides/ttl.json").get_json()
     assert told["ttl_minutes"] in (15, 60, 480)
     assert told["update_period"] in ("hourly", "daily")
+    assert len(told["good_until"]) == 12
     assert client.get("/mirror/other/ttl.json").status_code == 404
 
 

@@ -1,0 +1,141 @@
+<?php
+/**
+ * Plugin Name: Dynamic ttl
+ * Description: The feed tells readers when to come back: element, syndication module and headers, by the hours at which you post.
+ * Version: 0.1.0
+ * Requires at least: 5.5
+ * Requires PHP: 7.4
+ * License: MIT
+ *
+ * One file: put it into wp-content/plugins/ (or mu-plugins/) and name the mirror in wp-config.php:
+ *
+ *     define('DYNAMIC_TTL_SOURCE', 'https://here.example/mirror/blog/ttl.json');
+ *
+ * It asks there once an hour at most, and never while a reader waits for longer than two seconds. Without an
+ * answer the feed stays as WordPress makes it.
+ */
+
+if (!defined('ABSPATH')) {
+    exit;
+}
+
+const DYNAMIC_TTL_KEPT = 'dynamic_ttl_answer';
+const DYNAMIC_TTL_FAILED = 'dynamic_ttl_failed';
+
+/** What the feed is to say now: ttl, max_age, period, frequency; null where nothing is known. */
+function dynamic_ttl_now()
+{
+    $told = get_transient(DYNAMIC_TTL_KEPT);
+    if (!is_array($told) || $told['valid_until'] <= time()) {
+        $fresh = dynamic_ttl_ask();
+        if ($fresh !== null) {
+            $told = $fresh;
+            set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
+        }
+    }
+    if (!is_array($told)) {
+        return null;
+    }
+    $told['max_age'] = dynamic_ttl_max_age($told, time());
+    return $told;
+}
+
+/** Seconds for which a copy fetched now is good: by the five minutes of the hour, else the ttl. */
+function dynamic_ttl_max_age($told, $now)
+{
+    $slot = min(11, max(0, intdiv($now - $told['hour_begins_at'], 300)));
+    $left = isset($told['good_until'][$slot]) ? $told['good_until'][$slot] - $now - 60 : 0;
+    return $left >= 60 ? min($left, 7 * DAY_IN_SECONDS) : $told['ttl'] * 60;
+}
+
+/** Ask the mirror; null where it does not answer well. After a failure it is left alone for ten minutes. */
+function dynamic_ttl_ask()
+{
+    if (!defined('DYNAMIC_TTL_SOURCE') || get_transient(DYNAMIC_TTL_FAILED)) {
+        return null;
+    }
+    $reply = wp_remote_get(DYNAMIC_TTL_SOURCE, array('timeout' => 2, 'redirection' => 2));
+    if (!is_wp_error($reply) && wp_remote_retrieve_response_code($reply) === 200) {
+        $told = dynamic_ttl_read(wp_remote_retrieve_body($reply));
+        if ($told !== null) {
+            return $told;
+        }
+    }
+    set_transient(DYNAMIC_TTL_FAILED, 1, 10 * MINUTE_IN_SECONDS);
+    return null;
+}
+
+/** The answer as numbers; null for anything else. */
+function dynamic_ttl_read($body)
+{
+    $json = json_decode($body, true);
+    if (!is_array($json)) {
+        return null;
+    }
+    foreach (array('ttl_minutes', 'hour_begins_at', 'valid_until') as $name) {
+        if (!isset($json[$name]) || !is_int($json[$name]) || $json[$name] < 1) {
+            return null;
+        }
+    }
+    $periods = array('hourly', 'daily');
+    $said = isset($json['update_period'], $json['update_frequency'])
+        && in_array($json['update_period'], $periods, true) && is_int($json['update_frequency']);
+    $until = isset($json['good_until']) && is_array($json['good_until']) ? $json['good_until'] : array();
+    return array(
+        'ttl' => min($json['ttl_minutes'], 10080),
+        'hour_begins_at' => $json['hour_begins_at'],
+        'good_until' => array_filter(array_slice(array_values($until), 0, 12), 'is_int'),
+        'valid_until' => min(max($json['valid_until'], time() + MINUTE_IN_SECONDS), time() + HOUR_IN_SECONDS),
+        'period' => $said ? $json['update_period'] : null,
+        'frequency' => $said ? $json['update_frequency'] : null,
+    );
+}
+
+/** The element, in the channel of RSS 2.0. */
+function dynamic_ttl_element()
+{
+    $told = dynamic_ttl_now();
+    if ($told !== null) {
+        printf("\t<ttl>%d</ttl>\n", $told['ttl']);
+    }
+}
+
+/** sy:updatePeriod and sy:updateFrequency, which WordPress writes by itself. */
+function dynamic_ttl_period($usual)
+{
+    $told = dynamic_ttl_now();
+    return $told !== null && $told['period'] !== null ? $told['period'] : $usual;
+}
+
+function dynamic_ttl_frequency($usual)
+{
+    $told = dynamic_ttl_now();
+    return $told !== null && $told['period'] !== null ? (string) $told['frequency'] : $usual;
+}
+
+/** Cache-Control and Expires of a feed, on 200 and 304: WordPress sends these headers with both. */
+function dynamic_ttl_headers($headers)
+{
+    if (empty($headers['Content-Type']) || !preg_match('#(rss|atom|rdf)\+xml|text/xml#', $headers['Content-Type'])) {
+        return $headers;
+    }
+    $told = dynamic_ttl_now();
+    if ($told !== null) {
+        $headers['Cache-Control'] = 'public, max-age=' . $told['max_age'];
+        $headers['CDN-Cache-Control'] = 'max-age=60';
+        $headers['Expires'] = gmdate('D, d M Y H:i:s', time() + $told['max_age']) . ' GMT';
+    }
+    return $headers;
+}
+
+/** A post is news: the mirror is told by WordPress' own pings, and what was kept here is asked anew. */
+function dynamic_ttl_forget()
+{
+    delete_transient(DYNAMIC_TTL_KEPT);
+}
+
+add_action('rss2_head', 'dynamic_ttl_element');
+add_filter('rss_update_period', 'dynamic_ttl_period');
+add_filter('rss_update_frequency', 'dynamic_ttl_frequency');
+add_filter('wp_headers', 'dynamic_ttl_headers');
+add_action('publish_post', 'dynamic_ttl_forget');

@@ -1,0 +1,130 @@
+"""The command `advise`."""
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from publisher.base.clock import utc_now
+from publisher.base.errors import InvalidInput
+from publisher.cli.parameters import InputFile, echo_json, json_option
+
+if TYPE_CHECKING:
+    from publisher.foreign.advise import Report, Subject
+
+USUAL_CONTACT = "http://127.0.0.1:8000"
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE")
+@click.option("--timezone", default="UTC", help="of the author: an IANA name or a city")
+@click.option("--plot", type=click.Path(path_type=Path), help="draw it: FILE.svg or .png")
+@json_option
+def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None:
+    """Say what a feed should say: SOURCE is its address, its file, or a CSV of updates."""
+    from publisher.base.zones import find_zone
+    from publisher.foreign import advise as advice
+
+    if plot is not None and (plot.suffix not in {".svg", ".png"} or not plot.parent.is_dir()):
+        raise InvalidInput(f"{plot}: a plot is a FILE.svg or FILE.png in a folder that exists")
+    zone, now = find_zone(timezone), utc_now()
+    found = advice.report(_subject(source, zone), now, zone)
+    drawable = None
+    if find_spec("numpy") and find_spec("joblib"):
+        gains, drawable = advice.gain(found, now)
+        found.gain.extend(gains)
+    elif plot is not None:
+        raise InvalidInput("--plot needs the simulator: type `make simulator`")
+    if plot is not None:
+        if drawable is None:
+            raise InvalidInput("too few updates are known for a plot: at least 5 over two days")
+        from publisher.simulator import plots
+
+        plots.draw(plot, *drawable)
+    if as_json:
+        echo_json(found.to_dict())
+        return
+    for line in lines(found):
+        click.echo(line)
+
+
+def _subject(source: str, zone: str) -> "Subject":
+    from publisher.base.environment import read_environment
+    from publisher.foreign import advise as advice
+    from publisher.river.subscriptions import tidy_url
+
+    now = utc_now()
+    if re.match(r"(https?|feed):", source, re.IGNORECASE):
+        environment = read_environment()
+        contact = f"{environment.site_url or USUAL_CONTACT}/about"
+        url = tidy_url(source)[0]
+        return advice.from_address(url, now, zone, contact, environment.allow_private)
+    path = InputFile()(source)
+    if path.suffix != ".csv":
+        return advice.from_file(path, now, zone)
+    from publisher.core.civil import instant
+    from publisher.simulator.timelines import read_timeline
+
+    times = read_timeline(path, zone).times
+    return advice.Subject(path.name, tuple(instant(int(at)) for at in times))
+
+
+def lines(found: "Report") -> Iterator[str]:
+    """The advice in words."""
+    yield _said(found.said)
+    if found.undated:
+        yield "Its dates name no hour, so your day is not known; `stamp` and `mirror` learn it."
+    elif not found.updates:
+        yield "No post with a date is known, so there is nothing to go by."
+    else:
+        yield f"Your day ({found.timezone}, from {len(found.updates)} posts) says: {_day(found)}."
+    if found.gain:
+        yield from _gains(found.gain)
+    elif find_spec("numpy") is None:
+        yield "What readers would gain needs the simulator: type `make simulator`."
+    if found.problems:
+        yield "What to mend:"
+        yield from (f"  - {problem}" for problem in found.problems)
+
+
+def _said(said: dict[str, Any]) -> str:
+    told = []
+    if said["ttl_minutes"]:
+        told.append(f"come back after {said['ttl_minutes']} minutes (ttl)")
+    if said["syndication_minutes"]:
+        told.append(f"every {said['syndication_minutes']} minutes (syndication module)")
+    if said["max_age_seconds"] is not None:
+        told.append(f"{said['max_age_seconds'] // 60} minutes (max-age)")
+    if said["kind"] == "history":
+        return "A history of updates; what its feed says is not known."
+    return f"Your feed says: {', '.join(told)}." if told else "Your feed does not say when to come."
+
+
+def _day(found: "Report") -> str:
+    """The hours in runs of the same ttl: `15 minutes from 8 to 12`."""
+    runs, hour = [], 0
+    for minutes, group in groupby(found.should["by_hour"]):
+        length = len(list(group))
+        runs.append([minutes, hour, hour + length])
+        hour += length
+    if len(runs) > 1 and runs[0][0] == runs[-1][0]:  # over midnight
+        runs[-1][2] = runs.pop(0)[2]
+    if len(runs) == 1:
+        return f"{runs[0][0]} minutes all day"
+    return ", ".join(f"{minutes} minutes from {begin} to {end}" for minutes, begin, end in runs)
+
+
+def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
+    from publisher.foreign.advise import CLIENTS
+
+    for one in gains:
+        before, after = one["before"], one["after"]
+        yield (
+            f"  {CLIENTS[one['client']]:<38} polls a day {before['polls_per_day']:6.1f} ->"
+            f" {after['polls_per_day']:6.1f}, posts after {before['delay_mean_minutes']:6.1f} ->"
+            f" {after['delay_mean_minutes']:6.1f} minutes"
+        )

@@ -1,0 +1,256 @@
+"""Advice for the owner of any feed: what it says, what it should say hour by hour, what to mend.
+
+What readers would gain is worked out by the simulator, in `gain`, which needs numpy and is imported
+only then.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from publisher.base.confined import Limits, read
+from publisher.base.errors import InvalidData, TooLarge
+from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.decision import build_moment, day_table, decide
+from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.rule import TtlRule
+from publisher.feeds import validation
+from publisher.foreign.learning import FeedHistory, learn
+from publisher.river.answers import Fetched, Validators
+from publisher.river.feed_document import FeedDocument, NotAFeed
+from publisher.river.fetch import FetchLimits, open_fetcher
+from publisher.river.http_hints import header_hints
+from publisher.river.reading import read_document
+
+MOST_BYTES = 10_000_000
+PAUSE_SECONDS = 1.0  # between the two requests
+USUAL_MINUTES = 60  # what readers keep to where a feed says nothing
+LARGE_BYTES = 100_000
+FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json",
+              "application/rdf+xml", "application/xml", "text/xml", "application/json")  # fmt: skip
+CLIENTS = {
+    "ttl": "a reader that does what the feed says",
+    "max-age": "a reader that does what the header says",
+    "miniflux": "Miniflux",
+    "freshrss": "FreshRSS",
+    "netnewswire": "NetNewsWire",
+    "fixed:60": "a reader that comes every hour anyway",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was found at a source. body: b"" for a history. first, again: the answers of the two
+    requests; None for a file."""
+
+    name: str
+    updates: tuple[datetime, ...]
+    document: FeedDocument | None = None
+    body: bytes = b""
+    undated: bool = False
+    first: Fetched | None = None
+    again: Fetched | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The advice. said, should: as `advise --json` prints them. problems: sentences."""
+
+    name: str
+    timezone: str
+    updates: tuple[datetime, ...]
+    undated: bool
+    said: dict[str, Any]
+    should: dict[str, Any]
+    problems: list[str]
+    gain: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def before_minutes(self) -> int:
+        """What the feed says now, in minutes; a usual reader's hour where it says nothing."""
+        said = self.said
+        told = said["ttl_minutes"] or (said["max_age_seconds"] or 0) // 60
+        return min(int(told or said["syndication_minutes"] or USUAL_MINUTES), 10_080)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "source": self.name, "timezone": self.timezone, "updates": len(self.updates),
+            "undated": self.undated, "said": self.said, "should": self.should,
+            "gain": self.gain, "problems": self.problems,
+        }  # fmt: skip
+
+
+def from_address(url: str, now: datetime, zone: str, contact_url: str, private: bool) -> Subject:
+    """Ask twice, the second time whether anything is new. NotAFeed, which names the feeds that a
+    page announces; InvalidData for everything else that went wrong."""
+    first, again = asyncio.run(_ask_twice(url, contact_url, private))
+    if not first.ok:
+        what = first.detail or f"the server answered {first.status}"
+        raise InvalidData(f"{url}: {what}")
+    try:
+        document = read_document(first.body, first.headers.get("content-type", ""), first.url)
+    except NotAFeed as refusal:
+        raise NotAFeed(f"{url}: {offered(refusal)}", refusal.alternates) from None
+    lesson = learn(FeedHistory(), document, now, zone)
+    return Subject(url, lesson.history.updates, document, first.body, lesson.undated, first, again)
+
+
+def from_file(path: Path, now: datetime, zone: str) -> Subject:
+    """Read a feed's file, or the history that `stamp` keeps."""
+    if path.stat().st_size > MOST_BYTES:
+        raise TooLarge(f"{path}: a feed of more than {MOST_BYTES // 1_000_000} MB is not read")
+    body = path.read_bytes()
+    if path.suffix == ".json":
+        try:
+            return Subject(
+                path.name, FeedHistory.from_json(body.decode("utf-8", "replace")).updates
+            )
+        except InvalidData:
+            pass  # a JSON Feed
+    try:
+        document = read_document(body, "", path.resolve().as_uri())
+    except NotAFeed as refusal:
+        raise NotAFeed(f"{path}: {offered(refusal)}", refusal.alternates) from None
+    lesson = learn(FeedHistory(), document, now, zone)
+    return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
+
+
+def offered(refusal: NotAFeed) -> str:
+    """What is there instead of a feed, and which feeds it announces."""
+    found = ", ".join(url for url, _ in refusal.alternates)
+    return f"{refusal}; it announces {found}" if found else str(refusal)
+
+
+def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> Report:
+    """What `subject` says of itself, should say, and what is wrong with it."""
+    settings = rule or TtlRule()
+    known = histogram(subject.updates, now, zone)
+    at = build_moment(known.last_update, now, zone)
+    decision = decide(known, at, settings)
+    by_hour = {hour.hour: hour.ttl_minutes for hour in day_table(known, now, settings)}
+    should = {
+        "ttl_minutes": decision.ttl_minutes,
+        "max_age_seconds": decision.max_age_seconds(now),
+        "phase": decision.phase,
+        "by_hour": [by_hour.get(hour, by_hour[(hour + 1) % 24]) for hour in range(24)],
+        "reasons": explain(decision),
+    }
+    said = _said(subject, now)
+    problems = [*_document_problems(subject, now), *_http_problems(subject, said)]
+    return Report(subject.name, zone, subject.updates, subject.undated, said, should, problems)
+
+
+def _said(subject: Subject, now: datetime) -> dict[str, Any]:
+    """What the feed says of its freshness, in the document and in the headers of both answers."""
+    told = subject.document.hints if subject.document else None
+    first = header_hints(subject.first.headers if subject.first else {}, now)
+    again = header_hints(subject.again.headers if subject.again else {}, now)
+    headers: Mapping[str, str] = subject.first.headers if subject.first else {}
+    lead = None if first.expires_at is None else first.expires_at - int(now.timestamp())
+    return {
+        "kind": subject.document.kind if subject.document else "history",
+        "ttl_minutes": told.ttl_minutes if told else None,
+        "syndication_minutes": told.syndication_minutes if told else None,
+        "skip_hours": sorted(told.skip_hours) if told else [],
+        "max_age_seconds": first.max_age_seconds if first.max_age_seconds is not None else lead,
+        "status": subject.first.status if subject.first else None,
+        "etag": headers.get("etag"),
+        "last_modified": headers.get("last-modified"),
+        "conditional_status": subject.again.status if subject.again else None,
+        "conditional_max_age_seconds": again.max_age_seconds,
+        "redirects": [[hop.status, hop.url] for hop in subject.first.hops] if subject.first else [],
+        "content_type": headers.get("content-type"),
+        "compressed": "content-encoding" in headers if subject.first else None,
+        "bytes": len(subject.body),
+        "items": len(subject.document.items) if subject.document else None,
+    }
+
+
+def _document_problems(subject: Subject, now: datetime) -> list[str]:
+    if not subject.body:
+        return []
+    found = read(validation.inspect, Limits(seconds=5.0), subject.body, now)
+    return [f"{problem.rule}: {problem.message}" for problem in found]
+
+
+def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
+    """What the answers break of what readers rely on; nothing for a file."""
+    if subject.first is None or subject.again is None:
+        return []
+    media = (said["content_type"] or "").partition(";")[0].strip().lower()
+    validators = said["etag"] or said["last_modified"]
+    fresh = said["max_age_seconds"] is not None
+    checks = {
+        "it has neither ETag nor Last-Modified, so every visit brings the whole feed":
+            not validators,
+        "it has validators, but when asked whether anything is new it sends everything again":
+            bool(validators) and subject.again.ok and subject.again.body == subject.first.body,
+        "its 304 does not repeat max-age, so a reader forgets it after the first visit":
+            fresh and said["conditional_status"] == 304
+            and said["conditional_max_age_seconds"] is None,
+        "the ttl in the feed and the max-age of the header are far apart": _apart(said),
+        f"it is sent as {media or 'nothing'}, which is no feed's media type":
+            media not in FEED_TYPES,
+        f"its {len(subject.body) // 1000} kB are not compressed":
+            not said["compressed"] and len(subject.body) > LARGE_BYTES,
+        "its address redirects for the time being; each visit costs two requests":
+            any(status in (302, 303, 307) for status, _ in said["redirects"]),
+        "it says nothing of its freshness: no ttl, no syndication module, no max-age":
+            not (said["ttl_minutes"] or said["syndication_minutes"] or fresh),
+    }  # fmt: skip
+    return [text for text, wrong in checks.items() if wrong]
+
+
+def _apart(said: dict[str, Any]) -> bool:
+    """Whether element and header differ by more than a factor of four."""
+    ttl, age = said["ttl_minutes"], said["max_age_seconds"]
+    if not ttl or age is None:
+        return False
+    return not ttl * 60 / 4 <= max(age, 1) <= ttl * 60 * 4
+
+
+def gain(found: Report, now: datetime) -> tuple[list[dict[str, Any]], Any]:
+    """What readers of each kind would have had of these updates, with what the feed says and with
+    what it should say; and what a plot needs. Empty where too little is known."""
+    from publisher.simulator import grid, results  # numpy
+    from publisher.simulator.timelines import from_instants
+
+    if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
+        return [], None
+    instants = [int(at.timestamp()) for at in found.updates]
+    line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))
+    before, after = f"fixed:{found.before_minutes}", "forward"
+    options = grid.ReplayOptions(tuple(CLIENTS))
+    work = grid.tasks([line], [before, after])
+    done = grid.merged([part for parts in grid.run(work, options) for part in parts])
+    rows = results.rows(done, options.window)
+    figures = {(row["publisher"], row["client"]): _figures(row) for row in rows}
+    gains = [
+        {"client": client, **figures[after, client], "before": figures[before, client],
+         "after": figures[after, client]}
+        for client in CLIENTS
+    ]  # fmt: skip
+    return gains, ([line], done, rows, options)
+
+
+def _figures(row: dict[str, Any]) -> dict[str, float]:
+    return {name: round(row[name], 2) for name in ("polls_per_day", "delay_mean_minutes")}
+
+
+async def _ask_twice(url: str, contact_url: str, private: bool) -> tuple[Fetched, Fetched | None]:
+    limits = FetchLimits(max_bytes=MOST_BYTES, total_seconds=20.0)
+    async with open_fetcher(
+        contact_url=contact_url, allow_private=private, limits=limits
+    ) as fetcher:
+        first = await fetcher.fetch(url)
+        if not first.ok:
+            return first, None
+        etag, modified = first.headers.get("etag"), first.headers.get("last-modified")
+        if not etag and not modified:
+            return first, first
+        await asyncio.sleep(PAUSE_SECONDS)
+        return first, await fetcher.fetch(url, Validators(etag, modified, first.url))

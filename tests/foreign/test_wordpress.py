@@ -1,0 +1,122 @@
+"""The WordPress plugin, run by PHP's command line against a stub that fails on unknown calls."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "integrations" / "wordpress" / "dynamic-ttl.php"
+STUB = Path(__file__).parent / "wordpress_stub.php"
+SOURCE = "https://here.example/mirror/blog/ttl.json"
+
+pytestmark = pytest.mark.skipif(shutil.which("php") is None, reason="php is not installed")
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    """What `/mirror/N/ttl.json` answers, this minute."""
+    now = int(time.time())
+    top = now - now % 3600
+    answer: dict[str, Any] = {
+        "ttl_minutes": 480, "max_age_seconds": 30_000, "hour_begins_at": top,
+        "good_until": [top + 40_000] * 12, "update_period": "daily", "update_frequency": 3,
+        "valid_until": top + 3600, "reasons": ["because"], "problem": "",
+    }  # fmt: skip
+    return answer | changes
+
+
+def run(
+    reply: dict[str, Any] | None, source: str | None = SOURCE, **transients: Any
+) -> dict[str, Any]:
+    """The hooks called once, with this answer of the mirror (None: it does not answer)."""
+    scenario = {"source": source, "reply": reply, "transients": transients}
+    done = subprocess.run(
+        ["php", str(STUB), str(PLUGIN)],
+        input=json.dumps(scenario), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + done.stdout
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def ok(answer: object) -> dict[str, Any]:
+    return {"code": 200, "body": json.dumps(answer)}
+
+
+@pytest.mark.parametrize("file", [PLUGIN, STUB], ids=["plugin", "stub"])
+def test_php_reads_it(file: Path) -> None:
+    """`php -l`."""
+    lint = subprocess.run(["php", "-l", str(file)], capture_output=True, text=True, check=False)
+    assert lint.returncode == 0, lint.stdout
+
+
+def test_element_module_and_headers() -> None:
+    """All that the mirror says, asked once for the whole page; other pages are left alone."""
+    said = run(ok(told()))
+    assert said["head"] == "\t<ttl>480</ttl>\n"
+    assert (said["period"], said["frequency"]) == ("daily", "3")
+    until = told()["good_until"][0]
+    age = int(re.sub(r"\D", "", said["feed"]["Cache-Control"]))
+    assert abs(age - (until - 60 - said["now"])) <= 2
+    assert said["feed"]["CDN-Cache-Control"] == "max-age=60"
+    assert said["feed"]["Expires"].endswith(" GMT")
+    assert said["feed"]["ETag"] == '"x"'
+    assert said["page"] == {"Content-Type": "text/html; charset=UTF-8"}
+    assert said["asked"] == [SOURCE]
+
+
+def test_it_asks_once_an_hour_and_after_a_post() -> None:
+    """What was kept is used until its hour is over; a post forgets it."""
+    first = run(ok(told()))
+    again = run(None, **first["kept"])
+    assert (again["asked"], again["head"]) == ([], first["head"])
+    assert "dynamic_ttl_answer" not in again["after_post"]
+    old = {**first["kept"]["dynamic_ttl_answer"], "valid_until": int(time.time()) - 1}
+    assert run(ok(told(ttl_minutes=15)), dynamic_ttl_answer=old)["head"] == "\t<ttl>15</ttl>\n"
+
+
+def test_without_an_answer_the_last_word_holds() -> None:
+    """And the mirror is left alone for a while: a reader never waits twice."""
+    old = {**run(ok(told()))["kept"]["dynamic_ttl_answer"], "valid_until": int(time.time()) - 1}
+    old["good_until"] = [int(time.time()) - 5] * 12
+    said = run(None, dynamic_ttl_answer=old)
+    assert said["head"] == "\t<ttl>480</ttl>\n"
+    assert said["feed"]["Cache-Control"] == "public, max-age=28800"
+    assert said["asked"] == [SOURCE]
+    assert run(ok(told()), **said["kept"])["asked"] == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        {"code": 503, "body": "{}"},
+        {"code": 200, "body": "<html>"},
+        ok([]),
+        ok(told(ttl_minutes="60<script>")),
+        ok(told(ttl_minutes=0)),
+        ok(told(valid_until=None)),
+        ok({}),
+    ],
+)
+def test_garbage_leaves_the_feed_as_it_is(reply: dict[str, Any] | None) -> None:
+    """No element, WordPress' own module and headers."""
+    said = run(reply)
+    assert (said["head"], said["period"], said["frequency"]) == ("", "hourly", "1")
+    assert "Cache-Control" not in said["feed"]
+
+
+def test_unsaid_things_are_left_out() -> None:
+    """A ttl that the module has no words for, and a plugin without an address."""
+    said = run(ok(told(ttl_minutes=45, update_period=None, update_frequency=None)))
+    assert (said["head"], said["period"]) == ("\t<ttl>45</ttl>\n", "hourly")
+    strange = run(ok(told(update_period="<b>", good_until="x")))
+    assert (strange["period"], strange["feed"]["Cache-Control"]) == (
+        "hourly", "public, max-age=28800",
+    )  # fmt: skip
+    assert run(ok(told()), source=None)["asked"] == []

@@ -1,0 +1,116 @@
+<?php
+// WordPress, played: the functions that the plugin may call, and no others. An unknown one is a fatal
+// error of PHP itself. The scenario comes as JSON on standard input, what was said goes out as JSON.
+error_reporting(E_ALL);
+set_error_handler(function ($level, $message) {
+    fwrite(STDERR, $message . "\n");
+    exit(9);
+});
+define('ABSPATH', '/');
+define('MINUTE_IN_SECONDS', 60);
+define('HOUR_IN_SECONDS', 3600);
+define('DAY_IN_SECONDS', 86400);
+
+class WP_Error
+{
+}
+
+$scenario = json_decode(stream_get_contents(STDIN), true);
+$hooks = array();
+$transients = $scenario['transients'];
+$asked = array();
+if ($scenario['source'] !== null) {
+    define('DYNAMIC_TTL_SOURCE', $scenario['source']);
+}
+
+function add_action($hook, $function)
+{
+    add_filter($hook, $function);
+}
+
+function add_filter($hook, $function)
+{
+    global $hooks;
+    if (!function_exists($function)) {
+        exit(8);
+    }
+    $hooks[$hook][] = $function;
+}
+
+function get_transient($name)
+{
+    global $transients;
+    return isset($transients[$name]) ? $transients[$name] : false;
+}
+
+function set_transient($name, $value, $seconds)
+{
+    global $transients;
+    if ($seconds < 1) {
+        exit(7);
+    }
+    $transients[$name] = $value;
+    return true;
+}
+
+function delete_transient($name)
+{
+    global $transients;
+    unset($transients[$name]);
+    return true;
+}
+
+function wp_remote_get($url, $options)
+{
+    global $asked, $scenario;
+    if (!isset($options['timeout']) || $options['timeout'] > 3) {
+        exit(6);
+    }
+    $asked[] = $url;
+    return $scenario['reply'] === null ? new WP_Error() : $scenario['reply'];
+}
+
+function is_wp_error($thing)
+{
+    return $thing instanceof WP_Error;
+}
+
+function wp_remote_retrieve_response_code($reply)
+{
+    return $reply['code'];
+}
+
+function wp_remote_retrieve_body($reply)
+{
+    return $reply['body'];
+}
+
+require $argv[1];
+
+function filtered($hook, $value)
+{
+    global $hooks;
+    foreach ($hooks[$hook] as $function) {
+        $value = $function($value);
+    }
+    return $value;
+}
+
+ob_start();
+foreach ($hooks['rss2_head'] as $function) {
+    $function();
+}
+$head = ob_get_clean();
+$period = filtered('rss_update_period', 'hourly');
+$frequency = filtered('rss_update_frequency', '1');
+$feed = filtered('wp_headers', array('Content-Type' => 'application/rss+xml; charset=UTF-8', 'ETag' => '"x"'));
+$page = filtered('wp_headers', array('Content-Type' => 'text/html; charset=UTF-8'));
+$kept = $transients;
+foreach ($hooks['publish_post'] as $function) {
+    $function();
+}
+echo json_encode(array(
+    'head' => $head, 'period' => $period, 'frequency' => $frequency, 'feed' => $feed, 'page' => $page,
+    'asked' => $asked, 'kept' => $kept, 'after_post' => $transients, 'hooks' => array_keys($hooks),
+    'now' => time(),
+));
