@@ -24,6 +24,7 @@ from publisher.river.subscriptions import in_folder
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverRead, RiverReader, RiverStar
 
 PAGE = 40
+_UNDO_SECONDS = 600
 
 Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
@@ -136,7 +137,7 @@ def star_many(
         session.add(RiverStar(author_id=author_id, item_id=item_id, starred_at=now))
 
 
-def mark_all(session: Session, author_id: int, until: int, view: View) -> int:
+def mark_all(session: Session, author_id: int, until: int, view: View, now: datetime) -> int:
     """Mark as read what the view shows, up to the item `until`; returns how many were unread.
 
     What it changes is remembered, until the next time, for `undo_mark_all`.
@@ -148,15 +149,23 @@ def mark_all(session: Session, author_id: int, until: int, view: View) -> int:
     )
     unread = session.scalars(wanted).all()
     if view != View(unread_only=view.unread_only, by_feed=view.by_feed):
-        reader.undo = {"items": list(unread)}
+        reader.undo = {"at": now.timestamp(), "items": list(unread)}
         mark_many(session, author_id, unread, True)
         return len(unread)
     marks = (RiverRead.author_id == author_id, RiverRead.item_id <= until)
     rows = session.execute(select(RiverRead.item_id, RiverRead.read).where(*marks)).all()
-    reader.undo = {"until": reader.read_until, "marks": [list(row) for row in rows]}
+    before = {"until": reader.read_until, "marks": [list(row) for row in rows]}
+    reader.undo = {"at": now.timestamp(), **before}
     reader.read_until = max(reader.read_until, min(until, newest_id(session)))
     session.execute(delete(RiverRead).where(*marks))
     return len(unread)
+
+
+def can_undo(session: Session, author_id: int, now: datetime) -> bool:
+    """Whether "mark all as read" was done a moment ago."""
+    reader = session.get(RiverReader, author_id)
+    done = reader.undo if reader is not None else None
+    return done is not None and 0 <= now.timestamp() - done["at"] < _UNDO_SECONDS
 
 
 def undo_mark_all(session: Session, author_id: int) -> bool:

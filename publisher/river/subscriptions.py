@@ -31,6 +31,8 @@ class Outline:
     site_url: str = ""
     folder: str = ""
     credentials: Credentials | None = None
+    policy: str = ""
+    paused: bool = False
 
 
 def tidy_url(text: str) -> tuple[str, Credentials | None]:
@@ -138,13 +140,16 @@ def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) 
             renamed=bool(outline.title),
             site_url=outline.site_url,
             folder=outline.folder,
+            policy=outline.policy,
+            state="paused" if outline.paused else "active",
             added_at=now,
-            next_poll_at=first_poll_at,
+            next_poll_at=None if outline.paused else first_poll_at,
             reasons=["new: never polled"],
             **_login(outline.credentials),
         )
         session.add(feed)
-        turns.setdefault(feed.host, first_poll_at)
+        if not outline.paused:
+            turns.setdefault(feed.host, first_poll_at)
     session.flush()
     frontier.enqueue_all(session, turns)
     return len(new)

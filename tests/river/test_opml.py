@@ -9,6 +9,7 @@ from publisher.base.errors import InvalidData
 from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.opml import read_opml, write_opml
+from publisher.river.subscriptions import Outline, everyone, subscribe_all
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 
@@ -27,7 +28,7 @@ def test_reading() -> None:
     outlines, refused = read_opml(LIST)
     assert [(o.url, o.title, o.folder) for o in outlines] == [
         ("http://a.example/feed", "Café", "News"),
-        ("http://b.example/f", "B", "Inner"),
+        ("http://b.example/f", "b", "News/Inner"),
         ("https://c.example/f", "With login", ""),
     ]
     assert outlines[2].credentials is not None
@@ -75,3 +76,34 @@ def test_a_list_on_hosts_that_are_known_and_new(site: Site, clock: FakeClock) ->
     with site.database.read() as db:
         hosts = {host.name: host.free_at for host in db.scalars(select(RiverHost))}
     assert hosts == {"a.example": now, "b.example": now + timedelta(seconds=1)}
+
+
+def test_nothing_is_lost_between_two_rivers(site: Site) -> None:
+    """Nested folders, own titles, policies and pauses come through; the public list tells none."""
+    now = site.clock()
+    listed = [
+        Outline("http://a.example/f", "Mine", "http://a.example/", "Tech/Linux", None, "doubling"),
+        Outline("http://b.example/f", "B", "", "Tech", None, "", True),
+        Outline("http://c.example/f"),
+        Outline("http://d.example/f", "D", "", "News/Tech", None, "observed"),
+    ]
+    with site.database.write() as db:
+        subscribe_all(db, listed, now)
+        document = write_opml("x", everyone(db))
+        public = write_opml("x", everyone(db), complete=False)
+    again, refused = read_opml(document)
+    assert sorted(again, key=lambda row: row.url) == listed
+    assert refused == []
+    assert b"doubling" not in public
+    assert b"paused" not in public
+    assert document.count(b'text="Tech"') == 2
+
+
+def test_a_policy_that_is_none_is_left_out() -> None:
+    document = (
+        b'<opml xmlns:r="urn:publisher:river"><body><outline text="a/b"><outline'
+        b' xmlUrl="http://a.example/" r:policy="guess"/></outline></body></opml>'
+    )
+    (found,), refused = read_opml(document)
+    assert (found.policy, found.folder) == ("", "a-b")
+    assert "guess" in refused[0]

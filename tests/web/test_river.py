@@ -1,5 +1,6 @@
 """The river's pages over HTTP."""
 
+import html
 import io
 import re
 import time
@@ -13,9 +14,9 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site
-from publisher.river import subscriptions
+from publisher.river import service, subscriptions
 from publisher.river.feed_document import FeedItem
-from publisher.river.item_store import insert_new, keep
+from publisher.river.item_store import insert_new, keep, prune
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
@@ -349,3 +350,97 @@ def test_a_get_writes_nothing(reader: FlaskClient, site: Site) -> None:
     for path in ("/river", "/river/feeds", f"/river/feeds/{number}", "/river?images=1"):
         assert reader.get(path).status_code == 200
     assert titles(reader.get("/river").data) == before
+
+
+def test_a_star_keeps_an_item(reader: FlaskClient, site: Site, clock: FakeClock) -> None:
+    """It is listed by itself, read or not, and outlives the pruning."""
+    stock(site, *(f"n{number}" for number in range(30)))
+    assert reader.post("/river/items/1/star", data={"starred": "1"}).status_code == 302
+    with site.database.write() as db:
+        prune(db, clock() + timedelta(days=200), keep_days=90, keep_items=20)
+    page = reader.get("/river?show=starred").text
+    assert "Title n29" in page
+    assert page.count("<article") == 1
+    reader.post("/river/items/1/star", data={"starred": "0"})
+    assert "Nothing has a star yet" in reader.get("/river?show=starred").text
+    assert reader.post("/river/items/99/star").status_code == 404
+
+
+@pytest.mark.parametrize("where", ["", "?folder=F", "?feed=1"])
+def test_mark_all_can_be_taken_back(reader: FlaskClient, site: Site, where: str) -> None:
+    """Exactly what was unread is unread again; offered for ten minutes."""
+    stock(site, "c", "b", "a", folder="F")
+    stock(site, "z", url="http://b.example/feed")
+    reader.post("/river/items/2/read", data={"read": "1"})
+    before = reader.get("/river").text.count("<article")
+    answer = reader.post("/river/read" + where, data={"until": "99"}, follow_redirects=True).text
+    assert answer.count("<article") == (0 if not where else 1)
+    assert "Undo" in answer
+    after = reader.post("/river/read/undo", follow_redirects=True).text
+    assert after.count("<article") == before == 3
+    assert "Undo" not in after
+
+
+def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
+    """A new post with its title, its words as a quotation, and a link; Markdown in it is quoted."""
+    with site.database.write() as db:
+        feed = subscriptions.subscribe(
+            db, "http://a.example/f", site.clock(), site.clock(), title="A *feed*"
+        )
+        item = FeedItem("g", "http://a.example/x y", "On [this]", "<p>Words *of* <b>theirs</b></p>")
+        rows: list[RiverItem] = []
+        keep(db, feed, [item], site.clock(), rows)
+        insert_new(db, rows)
+    page = html.unescape(reader.get("/studio/posts/new?about=1").text)
+    assert 'value="On [this]"' in page
+    assert r"> Words \*of\* theirs" in page
+    assert r"[On \[this\]](<http://a.example/x%20y>) (A \*feed\*)" in page
+    assert reader.get("/studio/posts/new?about=99").status_code == 404
+    assert reader.get("/studio/posts/new?about=x").status_code == 200
+
+
+def test_three_hundred_feeds_are_pages(reader: FlaskClient, site: Site) -> None:
+    """Problems first, fifty a page; words, filters and orders narrow them."""
+    now = site.clock()
+    with site.database.write() as db:
+        for number in range(300):
+            url = f"http://h{number}.example/feed"
+            feed = subscriptions.subscribe(db, url, now, now, title=f"Feed {number:03d}")
+            feed.folder = "Tech/Linux" if number % 3 else ""
+            feed.problem = "timeout" if number % 60 == 59 else ""
+    first = reader.get("/river/feeds").text
+    rows = re.findall(r"Feed (\d{3})</a>", first[first.index('id="list"') :])
+    assert len(rows) == 50
+    assert rows[:6] == ["059", "119", "179", "239", "299", "000"]
+    assert "page 1 of 6" in first
+    last = reader.get("/river/feeds?page=5&sort=title").text
+    assert "Feed 299" in last
+    assert "Feed 001" not in last[last.index('id="list"') :]
+    assert "5 feeds" in reader.get("/river/feeds?only=problems").text
+    assert "1 feed" in reader.get("/river/feeds?q=h17.ex").text
+    assert "200 feeds" in reader.get("/river/feeds?folder=Tech").text
+    for nonsense in ("page=x", "page=99999", "only=x", "sort=x", "q=%25_", "page=-1"):
+        assert reader.get(f"/river/feeds?{nonsense}").status_code == 200
+    side = reader.get("/river").text
+    assert "Tech/Linux" in side
+    assert side.count("http") < 400
+
+
+def test_a_title_of_one_s_own_stays(
+    reader: FlaskClient, site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """What the feed calls itself changes nothing, and comes back when it is wanted."""
+    url = origin.serve("/feed", conditional(rss("x"), '"1"'))
+    reader.post("/river/feeds", data={"url": url})
+    reader.post("/river/feeds/1", data={"title": "Mine", "folder": " Tech / Linux/ "})
+    origin.serve("/feed", conditional(rss("x", "y", title="A new name"), '"2"'))
+    with site.database.write() as db:
+        subscriptions.by_id(db, 1).next_poll_at = site.clock()
+    clock.forward(minutes=1)  # the pause of its host
+    service.on_demand(site).retrieve(1)
+    with site.database.read() as db:
+        feed = subscriptions.by_id(db, 1)
+    assert (feed.title, feed.feed_title, feed.folder) == ("Mine", "A new name", "Tech/Linux")
+    reader.post("/river/feeds/1", data={"title": "", "folder": ""})
+    with site.database.read() as db:
+        assert subscriptions.by_id(db, 1).title == "A new name"

@@ -40,7 +40,7 @@ def mark_all(person: Author) -> Response:
         stream = streams.parse_stream(db, request.values.get("s", STATE + READING_LIST))
         until = streams.last_until(db, moment)
         if stream.kind != "nothing":
-            reading_list.mark_all(db, person.id, until, stream.view)
+            reading_list.mark_all(db, person.id, until, stream.view, now())
     return plain("OK")
 
 

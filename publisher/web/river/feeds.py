@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -17,6 +16,7 @@ from publisher.core.ttl.decision import day_table
 from publisher.core.ttl.rule import TtlRule
 from publisher.river import (
     blogroll,
+    feed_list,
     own_manners,
     reading_list,
     redirects,
@@ -24,6 +24,7 @@ from publisher.river import (
     subscriptions,
     turnover,
 )
+from publisher.river.feed_list import FeedQuery
 from publisher.river.observed import OBSERVED, SUMMARY
 from publisher.river.on_demand import SeveralFeeds
 from publisher.river.poll_results import dead_for
@@ -34,6 +35,8 @@ from publisher.web.day_strip import Day, draw
 from publisher.web.rendering import sentence, settings
 
 blueprint = Blueprint("feeds", __name__)
+
+_PROBLEMS_NAMED = 10
 
 
 @blueprint.get("/river/feeds")
@@ -123,7 +126,8 @@ def change(feed_id: int) -> Any:
         with site().database.write() as db:
             row = subscriptions.by_id(db, feed_id)
             blogroll.show(row, request.form.get("public") == "1")
-            row.folder = " ".join(request.form.get("folder", "").split())[:200]
+            row.folder = subscriptions.tidy_folder(request.form.get("folder", ""))
+            subscriptions.rename(row, request.form.get("title", row.title))
             if spec != row.policy:
                 subscriptions.change_policy(row, spec)
     except SpecError as error:
@@ -172,17 +176,26 @@ def subscriptions_page(
     errors: dict[str, str],
     choices: tuple[tuple[str, str], ...] = (),
 ) -> str:
+    wanted = _query()
     with site().database.read() as db:
-        everyone = subscriptions.everyone(db)
+        found, total = feed_list.page_of(db, wanted)
+        failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
+        folders = feed_list.folders(db)
         verdict = own_manners.politeness(db, now())
         made_private = blogroll.made_private(db)
     return render_template(
         "river/feeds.html",
         room="river",
-        feeds=everyone,
-        folders=[(name, list(rows)) for name, rows in groupby(everyone, lambda row: row.folder)],
+        feeds=found,
+        total=total,
+        query=wanted,
+        pages=-(-total // feed_list.PAGE),
+        filters=feed_list.FILTERS,
+        sorts=feed_list.SORTS,
+        folders=folders,
         made_private=made_private,
-        failing=[row for row in everyone if row.problem and row.state == "active"],
+        failing=failing,
+        failures=failures,
         dead_for=dead_for,
         dead_after=DEAD_AFTER,
         verdict=verdict,
@@ -191,6 +204,19 @@ def subscriptions_page(
         choices=choices,
         policies=_policies(),
         now=now(),
+    )
+
+
+def _query() -> FeedQuery:
+    """What the address asks for; nonsense in it is ignored."""
+    values = request.args
+    page = values.get("page", "")
+    return FeedQuery(
+        words=values.get("q", "").strip()[:100],
+        only=values.get("only", "") if values.get("only") in feed_list.FILTERS else "",
+        sort=values.get("sort", "") if values.get("sort") in feed_list.SORTS else "problems",
+        folder=values.get("folder"),
+        page=int(page) if page.isdecimal() and len(page) < 6 else 0,
     )
 
 

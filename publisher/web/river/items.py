@@ -5,21 +5,22 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import Forbidden, InvalidInput
 from publisher.base.text import plain_text
-from publisher.river import reading_list, subscriptions
+from publisher.river import feed_list, reading_list
+from publisher.river.feed_list import FeedName
 from publisher.river.reading_list import ReadingEntry, View
 from publisher.river.sanitising import has_remote_media, without_remote_media
 from publisher.storage.tables.blog import Author
-from publisher.storage.tables.river import RiverFeed
-from publisher.web.context import author, login_required, site
+from publisher.web.context import author, login_required, now, site
 
 blueprint = Blueprint("items", __name__)
 
 EXCERPT_CHARACTERS = 320
+_NAMED_AT_ONCE = 60
 
 
 @blueprint.get("/river")
@@ -29,9 +30,10 @@ def page() -> str:
     view = _view()
     with site().database.read() as db:
         found = reading_list.entries(db, _me().id, view)
-        everyone = subscriptions.everyone(db)
+        everyone = feed_list.names(db)
         unread = reading_list.unread_counts(db, _me().id)
         newest = reading_list.newest_id(db)
+        can_undo = reading_list.can_undo(db, _me().id, now())
     more = len(found) > reading_list.PAGE
     found = found[: reading_list.PAGE]
     return render_template(
@@ -41,7 +43,8 @@ def page() -> str:
         view=view,
         feeds=everyone,
         feed=next((feed for feed in everyone if feed.id == view.feed_id), None),
-        folders=_folders(everyone, unread),
+        folders=_folders(everyone, unread, view),
+        can_undo=can_undo,
         unread=unread,
         newest=newest,
         older=_older(found) if more else None,
@@ -64,13 +67,37 @@ def mark(item_id: int) -> Any:
     return redirect(_back())
 
 
+@blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/star")
+@login_required
+def star(item_id: int) -> Any:
+    """Keep one item, or let it go."""
+    with site().database.write() as db:
+        reading_list.one(db, _me().id, item_id)
+        starred = request.form.get("starred") != "0"
+        reading_list.star_many(db, _me().id, [item_id], starred, now())
+    if request.headers.get("Accept") == "application/json":
+        return "", 204
+    return redirect(_back())
+
+
+@blueprint.post("/river/read/undo")
+@login_required
+def undo() -> Any:
+    """Take the last "mark all as read" back."""
+    with site().database.write() as db:
+        done = reading_list.undo_mark_all(db, _me().id)
+    flash("Unread again." if done else "There is nothing to take back.", "done")
+    return redirect(_back())
+
+
 @blueprint.post("/river/read")
 @login_required
 def mark_all() -> Any:
     """Mark as read what the page showed, and no item that came after it."""
     with site().database.write() as db:
         until = request.form.get("until", 0, type=_number)
-        reading_list.mark_all(db, _me().id, until, _view())
+        count = reading_list.mark_all(db, _me().id, until, _view(), now())
+    flash(f"{count} marked as read.", "done")
     return redirect(_back())
 
 
@@ -102,7 +129,8 @@ def _view() -> View:
         feed_id=values.get("feed", type=_number),
         folder=folder[:200] if folder is not None else None,
         query=values.get("q", "").strip()[:200],
-        unread_only=values.get("show") != "all",
+        unread_only=values.get("show") not in ("all", "starred"),
+        starred=values.get("show") == "starred",
         by_feed=values.get("by") == "feed",
         before=_place(values.get("before", "")),
     )
@@ -142,10 +170,21 @@ def _back() -> str:
 
 
 def _folders(
-    everyone: Sequence[RiverFeed], unread: dict[int, int]
-) -> list[tuple[str, list[RiverFeed], int]]:
-    """Folders with their feeds and how much is unread in them; feeds without one come first."""
-    grouped: dict[str, list[RiverFeed]] = {}
+    everyone: Sequence[FeedName], unread: dict[int, int], view: View
+) -> list[tuple[str, list[FeedName], int]]:
+    """Folders with how much is unread in them and those inside; feeds without one come first.
+
+    Where there are many feeds, only those of the open folder are named.
+    """
+    chosen = next((row.folder for row in everyone if row.id == view.feed_id), view.folder)
+    grouped: dict[str, list[FeedName]] = {}
+    sums: dict[str, int] = {}
     for row in everyone:
-        grouped.setdefault(row.folder, []).append(row)
-    return [(n, rows, sum(unread.get(r.id, 0) for r in rows)) for n, rows in grouped.items()]
+        parts = row.folder.split("/")
+        for depth in range(len(parts)):
+            above = "/".join(parts[: depth + 1])
+            grouped.setdefault(above, [])
+            sums[above] = sums.get(above, 0) + unread.get(row.id, 0)
+        if len(everyone) <= _NAMED_AT_ONCE or row.folder in ("", chosen):
+            grouped[row.folder].append(row)
+    return [(name, grouped[name], sums[name]) for name in sorted(grouped)]

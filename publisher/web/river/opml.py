@@ -37,7 +37,7 @@ def import_opml() -> Any:
 def public_opml() -> Response:
     """The blogroll: what its owner shows, the same to everybody, logged in or not."""
     with site().database.read() as db:
-        return _opml(blogroll.shown(db))
+        return _opml(blogroll.shown(db), complete=False)
 
 
 @blueprint.get("/river/opml.xml")
@@ -45,11 +45,11 @@ def public_opml() -> Response:
 def export_opml() -> Response:
     """The whole list, to take along."""
     with site().database.read() as db:
-        answer = _opml(subscriptions.everyone(db))
+        answer = _opml(subscriptions.everyone(db), complete=True)
     answer.headers["Cache-Control"] = "private, no-store"
     return answer
 
 
-def _opml(feeds: Sequence[RiverFeed]) -> Response:
-    body = opml.write_opml(settings().title, feeds)
+def _opml(feeds: Sequence[RiverFeed], *, complete: bool) -> Response:
+    body = opml.write_opml(settings().title, feeds, complete=complete)
     return Response(body, content_type="text/x-opml; charset=utf-8")

@@ -1,7 +1,11 @@
-// Keys for the river: j and k walk, o opens here, v visits, m marks. Without it all is still there.
+// Keys for the river: j and k walk, o opens here, v visits, m marks, s stars. Without it all is
+// still there.
 "use strict";
 
 (() => {
+  // On a small screen the list of feeds is a word above the items until it is wanted.
+  const fold = document.querySelector("[data-fold]");
+  if (fold && matchMedia("(max-width: 62rem)").matches) fold.open = false;
   const list = document.querySelector("[data-river]");
   if (!list) return;
   const entries = [...list.querySelectorAll(".entry")];
@@ -17,11 +21,8 @@
     entry.scrollIntoView({ block: "nearest" });
   };
 
-  // Send the form of an entry without leaving the page; if that fails, send it the plain way.
-  const mark = async (entry, read) => {
-    const form = entry.querySelector("form.mark");
-    const wanted = read ? "1" : "0";
-    if (form.elements.read.value !== wanted) return;
+  // Send a form of an entry without leaving the page; if that fails, send it the plain way.
+  const send = async (form) => {
     try {
       const answer = await fetch(form.action, {
         method: "POST",
@@ -29,13 +30,27 @@
         headers: { Accept: "application/json" },
       });
       if (!answer.ok) throw new Error(String(answer.status));
+      return true;
     } catch {
       form.submit();
-      return;
+      return false;
     }
+  };
+
+  const mark = async (entry, read) => {
+    const form = entry.querySelector("form.mark");
+    if (form.elements.read.value !== (read ? "1" : "0") || !(await send(form))) return;
     entry.classList.toggle("read", read);
     form.elements.read.value = read ? "0" : "1";
     form.querySelector("button").textContent = read ? "Mark as unread" : "Mark as read";
+  };
+
+  const star = async (entry) => {
+    const form = entry.querySelector("form.star");
+    const starred = form.elements.starred.value === "1";
+    if (!(await send(form))) return;
+    form.elements.starred.value = starred ? "0" : "1";
+    form.querySelector("button").textContent = starred ? "★ Starred" : "☆ Star";
   };
 
   for (const entry of entries) {
@@ -44,6 +59,10 @@
     entry.querySelector("form.mark").addEventListener("submit", (event) => {
       event.preventDefault();
       mark(entry, !entry.classList.contains("read"));
+    });
+    entry.querySelector("form.star").addEventListener("submit", (event) => {
+      event.preventDefault();
+      star(entry);
     });
     entry.addEventListener("focusin", () => {
       const index = entries.indexOf(entry);
@@ -62,6 +81,7 @@
       window.open(link.href, "_blank", "noopener,noreferrer");
     },
     m: (entry) => { if (entry) mark(entry, !entry.classList.contains("read")); },
+    s: (entry) => { if (entry) star(entry); },
     "/": () => document.querySelector("#f-q").focus(),
   };
 

@@ -8,6 +8,8 @@ from flask import Blueprint, flash, render_template, request, url_for
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
 from publisher.blog import autosave, editing, permissions, previews, revisions
 from publisher.blog.difference import Piece, difference
+from publisher.river import reading_list
+from publisher.river.quotation import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, moment, sentence, settings
@@ -20,10 +22,14 @@ blueprint = Blueprint("post_editor", __name__)
 @blueprint.get("/posts/new")
 @login_required
 def new() -> str:
-    """The editor with an empty form."""
+    """The editor with an empty form, or about an item of the river (`?about=`)."""
     kind = "page" if request.args.get("kind") == "page" else "post"
-    slug = request.args.get("slug", "")[:100]
-    return show(Typed(place="draft").with_texts({"kind": kind, "slug": slug}), 0)
+    texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
+    if (item := request.args.get("about", "")).isdecimal() and len(item) < 19:
+        with site().database.read() as db:
+            entry = reading_list.one(db, me().id, int(item))
+        texts["title"], texts["source"] = quotation(entry)
+    return show(Typed(place="draft").with_texts(texts), 0)
 
 
 @blueprint.get("/posts/<int:post_id>")
