@@ -4,6 +4,14 @@ import click
 
 from publisher.cli.parameters import site
 
+NEXT = (
+    ("/studio/", "write something; the day of this blog, and when its readers come"),
+    ("/readers", "who reads, how politely, and what can be done about the others"),
+    ("/readers/simulated", "how much it is worth to know the day"),
+    ("/studio/feed", "the feed's week, its documents and its pings"),
+    ("/river", "what three other blogs said"),
+)
+
 
 @click.command()
 @click.option("--seed", default=1, show_default=True, help="another seed, another history")
@@ -12,7 +20,7 @@ def demo(seed: int) -> None:
     import random
     import secrets
 
-    from publisher.demo import build
+    from publisher.demo import build, neighbours, readers_week
     from publisher.publishing.rebuild import rebuild
 
     here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
@@ -24,7 +32,15 @@ def demo(seed: int) -> None:
     build.media_folder(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)
+        feeds = neighbours.follow(db, now)
+    polls = readers_week.live(here, rng, now)
     rebuild(here, now)
-    click.echo(f"{number} posts and three months of history are in {here.environment.instance}")
+    click.echo(
+        f"{number} posts, three months of history, a week of readers ({polls:,} polls) and"
+        f" {feeds} feeds for the river are in {here.environment.instance}"
+    )
     for name, password in passwords.items():
         click.echo(f"log in as {name} with the password {password} (shown this once)")
+    click.echo("Next: start it (make run, or publisher serve), log in, and look at")
+    for path, what in NEXT:
+        click.echo(f"  {here.site_url}{path:20} {what}")

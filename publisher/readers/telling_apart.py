@@ -114,7 +114,7 @@ class Readers:
             return claimed
         forgetful = [c for c in known if self.feeds[c, document].tag_before in sent]
         if forgetful:
-            return self._forgetful(poll, name, document, known, forgetful, at)
+            return self._forgetful(poll, name, document, known, forgetful, sent, at)
         joined = self._elsewhere(poll, name, document, sent, at)
         return joined or self._best(known, document, at)
 
@@ -170,6 +170,7 @@ class Readers:
         document: str,
         known: list[int],
         forgetful: list[int],
+        sent: set[str],
         at: float,
     ) -> Made:
         """One that sends an older tag than it was given: it forgets, or there are two."""
@@ -178,7 +179,8 @@ class Readers:
             if last not in (poll.origin, poll.before, 0) and self.room > 0:
                 self.here[poll.origin].remove(client)
                 self.left.add((poll.origin, client))
-                return Made(self._new(poll.origin, name))
+                joined = self._elsewhere(poll, name, document, sent, at)
+                return joined or Made(self._new(poll.origin, name))
         feeds = [self.feeds[client, document] for client in known]
         uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
         if uncounted and self.room > 0:
@@ -200,13 +202,16 @@ class Readers:
         found -= set(self.here[poll.origin])
         due = [c for c in found if self._on_time(c, document, at)]
         roaming = [c for c in found if c in self._roaming]
-        likely = due or ([] if due_only else list(found) if len(found) == 1 else roaming)
+        awaited = [c for c in roaming if not self._early(c, document, at)]
+        likely = awaited or due  # a new address is likelier that of one that moves about
+        if not likely and not due_only:
+            likely = list(found) if len(found) == 1 else roaming
         if not likely or "*" in sent:
             return None
         made = self._best(sorted(likely), document, at)
         self.here[poll.origin].append(made.client)
         self._roaming.add(made.client)
-        return made._replace(unsure=len(found) > 1 and len(due) != 1)
+        return made._replace(unsure=len(found) > 1 and len(likely) != 1)
 
     def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
         """The reader whose interval fits best; of equals, the one that waited longest."""
@@ -230,6 +235,10 @@ class Readers:
     def _on_time(self, client: int, document: str, at: float) -> bool:
         feed = self.feeds[client, document]
         return came_on_time(feed, at - feed.last_at)
+
+    def _early(self, client: int, document: str, at: float) -> bool:
+        feed = self.feeds[client, document]
+        return came_early(feed, at - feed.last_at)
 
     def _new(self, origin: int, name: str) -> int:
         if self.room <= 0:

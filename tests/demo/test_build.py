@@ -15,10 +15,14 @@ from publisher.base.environment import Environment
 from publisher.base.errors import Conflict
 from publisher.blog import authors, posts, update_log
 from publisher.blog.media import Accepted
-from publisher.demo import build, drawings, history
+from publisher.demo import build, drawings, history, neighbours, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import decision_at, rebuild
+from publisher.readers.programs import by_program
+from publisher.readers.push_arrivals import results
+from publisher.readers.report import make
 from publisher.storage.tables.blog import Media, Post, Revision, Update
+from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import PASSWORD, make_author
 
@@ -130,3 +134,26 @@ def test_early_in_the_day_nothing_lies_ahead(clock: FakeClock) -> None:
 def test_pictures_repeat() -> None:
     """The drawings depend on nothing but the seed."""
     assert drawings.all_pictures(random.Random(3)) == drawings.all_pictures(random.Random(3))
+
+
+def test_a_week_of_readers_and_a_river(site: Site, clock: FakeClock) -> None:
+    """Programs polite and not, pings and who came after them, and feeds that ask nobody."""
+    fill(site)
+    with site.database.write() as db:
+        feeds = neighbours.follow(db, clock())
+    polls = readers_week.live(site, random.Random(1), clock())
+    with site.database.read() as db:
+        report = make(db, clock(), 7, 15)
+        values = report.to_dict()
+        pushed = results(db, report.begin)
+        rows = {program.name: program for program in by_program(report.readers)}
+        assert db.scalar(select(func.count()).select_from(RiverItem)) == 3 * feeds
+        assert set(db.scalars(select(RiverFeed.state))) == {"paused"}
+    assert values["totals"]["requests"] == polls
+    assert len(rows["NetNewsWire"].readers) == 6
+    assert rows["NetNewsWire"].all_polite
+    assert len(rows["newsboat"].readers) == 3
+    verdicts = {row["verdict"] for row in values["readers"] if row["kind"] == "reader"}
+    assert verdicts == {"obedient", "fixed", "unconditional", "abusive"}
+    assert values["delays"]["deliveries"] > 20
+    assert any(target.arrivals and target.median_seconds for target in pushed)

@@ -1,0 +1,36 @@
+"""The demonstration's river: a few subscriptions with what they said lately, canned and paused."""
+
+import tomllib
+from datetime import datetime, timedelta
+from importlib.resources import files
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from publisher.river import item_store, subscriptions
+from publisher.river.feed_document import FeedItem
+from publisher.storage.tables.river import RiverItem
+
+
+def follow(session: Session, now: datetime) -> int:
+    """Subscribe to all of them; returns how many there are. Nobody is asked for anything."""
+    rows: list[RiverItem] = []
+    feeds = tomllib.loads(files(__package__).joinpath("neighbours.toml").read_text("utf-8"))["feed"]
+    for told in feeds:
+        feed = subscriptions.subscribe(
+            session, told["url"], now, now, title=told["title"], folder=told["folder"]
+        )
+        items = [_item(told["url"], item, now) for item in told["items"]]
+        item_store.keep(session, feed, items, now, rows)
+        feed.last_polled_at = feed.last_success_at = now
+        feed.last_new_at = max(item.published_at for item in items if item.published_at)
+        feed.status = 200
+        subscriptions.pause(feed)
+    item_store.insert_new(session, rows)
+    return len(feeds)
+
+
+def _item(url: str, told: dict[str, Any], now: datetime) -> FeedItem:
+    address = f"{url.rpartition('/')[0]}/{told['hours']}"
+    at = now - timedelta(hours=told["hours"])
+    return FeedItem(address, address, told["title"], f"<p>{told['text']}</p>", published_at=at)

@@ -1,0 +1,229 @@
+"""A week of readers for the demonstration: several programs, polite and not, counted as real ones.
+
+The feed's documents of the last day are decided anew, hour by hour, and stand for those of the six
+days before, which were like it. Each program polls them by its own habit, and what came of it goes
+through the counter, the batches and the fold like any poll.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from heapq import heapify, heapreplace
+
+from sqlalchemy import select, update
+
+from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.decision import Decision, decide
+from publisher.core.ttl.freshness import Expiries
+from publisher.feeds.conditional import Freshness
+from publisher.installation import Site
+from publisher.publishing.rebuild import RSS
+from publisher.readers.counter import Polls
+from publisher.readers.fold import fold
+from publisher.readers.poll_batches import store
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import Update
+from publisher.storage.tables.publishing import Delivery, DocumentVersion
+
+DAYS = timedelta(days=7)
+HOUR = timedelta(hours=1)
+PLAIN_BYTES, GZIP_BYTES = 48_000, 11_000
+HUB, CLOUD = "https://hub.example/", "https://cloud.example/ping"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document of the week, as the counter wants to know it; from `built` on."""
+
+    built: datetime
+    etag: str
+    last_modified: datetime
+    max_age_seconds: int
+    freshness: Freshness
+    plain_bytes: int = PLAIN_BYTES
+    gzip_bytes: int = GZIP_BYTES
+
+
+@dataclass
+class Program:
+    """A reader: it comes after what it hears (`element` or `header`), or every `minutes`.
+
+    `addresses`: how many it comes from, 0 for a new one each time; `pushed`: it comes at once.
+    """
+
+    agent: str
+    hears: str = ""
+    minutes: float = 60.0
+    validators: bool = True
+    addresses: int = 1
+    method: str = "GET"
+    pushed: bool = False
+    tag: str = ""
+    turn: int = 0
+
+
+def programs() -> list[Program]:
+    """Who reads the demonstration."""
+    nnw = "NetNewsWire (RSS Reader; https://netnewswire.com/)"
+    browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+    return [
+        *(Program(nnw, "header") for _ in range(5)),
+        Program(nnw, "header", addresses=0),
+        *(Program("newsboat/2.38.0 (Linux x86_64)", "element") for _ in range(3)),
+        Program("Miniflux/2.2.9 (+https://miniflux.app)", "header", pushed=True),
+        Program("Feedly/1.0 (+https://feedly.com; 42 subscribers)", minutes=30, addresses=5),
+        Program("FreshRSS/1.26.1 (Linux; https://freshrss.org)", minutes=60),
+        Program("hourly-script/0.3 (mail@script.example)", minutes=60, validators=False),
+        Program("python-requests/2.32", minutes=4, validators=False),
+        Program("UptimeRobot/2.0", minutes=30, validators=False, method="HEAD"),
+        Program(browser, minutes=1900, validators=False),
+        Program(google, minutes=700, validators=False, addresses=7),
+    ]
+
+
+def live(site: Site, rng: random.Random, now: datetime) -> int:
+    """Let the week pass; returns the number of polls."""
+    posts = _announce(site, now)
+    documents = list(_documents(site, now, posts))
+    _keep_versions(site, documents)
+    polls = Polls()
+    for at, program in _visits(rng, documents, posts, now):
+        _poll(polls, program, _served(documents, at), at, rng)
+    store(site.database, polls, now)
+    with site.database.read() as session:
+        smallest = load_settings(session).rule.menu.smallest
+    return fold(site.database, smallest)
+
+
+def _announce(site: Site, now: datetime) -> list[datetime]:
+    """The week's updates count as made here, and its posts were told to a hub and a cloud."""
+    with site.database.write() as session:
+        week = (Update.at >= now - DAYS, Update.at <= now)
+        of_posts = (*week, Update.post_id.is_not(None))
+        session.execute(update(Update).where(*week).values(kind="edit"))
+        session.execute(update(Update).where(*of_posts).values(kind="publish"))
+        posts = list(session.scalars(select(Update.at).where(*of_posts).order_by(Update.at)))
+        for number, at in enumerate(posts):
+            for protocol, target in (("websub", HUB), ("rsscloud", CLOUD)):
+                failed = number == 0 and protocol == "websub"
+                session.add(
+                    Delivery(
+                        protocol=protocol, target=target, topic="/rss.xml", created_at=at,
+                        attempts=7 if failed else 1,
+                        delivered_at=None if failed else at + timedelta(seconds=1),
+                        given_up_at=at + timedelta(hours=17) if failed else None,
+                        answer="503 come back later" if failed else "202 Accepted",
+                    )
+                )  # fmt: skip
+    return posts
+
+
+def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator[Document]:
+    """The feed's documents: one each hour of the week, one for each post."""
+    with site.database.read() as session:
+        settings = load_settings(session)
+        known = list(session.scalars(select(Update.at).order_by(Update.at)))
+    top = now.replace(minute=0, second=0, microsecond=0)
+    hours = [top - HOUR * back for back in range(int(DAYS / HOUR), -1, -1)]
+    decisions: dict[int, Decision] = {}
+    for at in hours[-24:]:
+        activity = histogram(known, at, settings.zone.key)
+        decisions[at.hour] = decide(activity, at, settings.rule)
+    before: Document | None = None
+    for at in sorted({*hours, *posts}):
+        decision = decisions[at.hour]
+        content = sum(post <= at for post in posts)
+        etag = f'W/"{content:08x}.{decision.ttl_minutes:04x}"'
+        modified = before.last_modified if before and before.etag == etag else at
+        before = Document(
+            at, etag, modified.replace(microsecond=0), decision.ttl_minutes * 60,
+            Freshness(_moved(decision, at)),
+        )  # fmt: skip
+        yield before
+
+
+def _moved(decision: Decision, at: datetime) -> Expiries | None:
+    """What the headers said at the same hour of an earlier day."""
+    if decision.expiries is None:
+        return None
+    top = at.replace(minute=0, second=0, microsecond=0)
+    shift = int(top.timestamp()) - decision.expiries.top
+    moved = (expiry + shift for expiry in decision.expiries.instants)
+    return Expiries(decision.expiries.top + shift, tuple(moved))
+
+
+def _keep_versions(site: Site, documents: Sequence[Document]) -> None:
+    """Note what was served, for the week's picture and the validators."""
+    last = ""
+    with site.database.write() as session:
+        for document in documents:
+            if document.etag != last:
+                session.add(
+                    DocumentVersion(
+                        name=RSS, built_at=document.built, etag=document.etag,
+                        last_modified=document.last_modified, content_hash=document.etag[3:11],
+                        ttl_minutes=document.max_age_seconds // 60, bytes=PLAIN_BYTES,
+                        gzip_bytes=GZIP_BYTES,
+                    )
+                )  # fmt: skip
+            last = document.etag
+
+
+def _visits(
+    rng: random.Random, documents: Sequence[Document], posts: Sequence[datetime], now: datetime
+) -> Iterator[tuple[datetime, Program]]:
+    """Who comes when, in the order of time."""
+    begin = documents[0].built
+    everybody = programs()
+    heap = [
+        (begin + timedelta(minutes=rng.uniform(0, min(program.minutes, 60))), number)
+        for number, program in enumerate(everybody)
+    ]
+    heapify(heap)
+    while heap[0][0] < now:
+        at, number = heap[0]
+        program = everybody[number]
+        yield at, program
+        wait = _wait(program, _served(documents, at), at, rng)
+        pushed = [post + timedelta(seconds=rng.uniform(4, 14)) for post in posts if post > at]
+        coming = at + wait
+        if program.pushed and pushed:
+            coming = min(coming, pushed[0])
+        heapreplace(heap, (coming, number))
+
+
+def _wait(program: Program, document: Document, at: datetime, rng: random.Random) -> timedelta:
+    if program.hears == "element":
+        return timedelta(seconds=document.max_age_seconds + rng.uniform(1, 40))
+    if program.hears == "header":
+        expiries = document.freshness.expiries
+        told = expiries.max_age_seconds(int(at.timestamp())) if expiries else 0
+        return timedelta(seconds=max(told, document.max_age_seconds // 4) + rng.uniform(1, 40))
+    return timedelta(minutes=program.minutes * rng.uniform(0.995, 1.005))
+
+
+def _served(documents: Sequence[Document], at: datetime) -> Document:
+    low, high = 0, len(documents)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if documents[middle].built <= at else (low, middle)
+    return documents[low]
+
+
+def _poll(
+    polls: Polls, program: Program, document: Document, at: datetime, rng: random.Random
+) -> None:
+    """One request and its answer, as the counter notes it."""
+    program.turn += 1
+    place = rng.randrange(10**6) if program.addresses == 0 else program.turn % program.addresses
+    unchanged = program.validators and program.tag == document.etag
+    sent = 0 if unchanged or program.method == "HEAD" else document.gzip_bytes
+    group = (
+        id(document), "/rss.xml", program.method, 304 if unchanged else 200, sent,
+        f"{id(program)}-{place}", program.agent, program.tag, "", "gzip", "",
+    )  # fmt: skip
+    polls.add(group, document, int(at.timestamp() * 1000))
+    if program.validators:
+        program.tag = document.etag
