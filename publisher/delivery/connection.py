@@ -37,17 +37,19 @@ class Message:
 class Connection(asyncio.Protocol):
     """One connection; `since` is the second in which it last got on.
 
-    `used`: something was answered.
+    `used`: something was answered. `first` are bytes that were read before, `unsent` the rest of
+    an answer after which it ends.
     """
 
     __slots__ = (
-        "_begun", "_head_bytes", "_headers", "_last", "_message", "_page", "_parser", "_paused",
-        "_peer", "_queue", "_raw", "_shared", "_target", "_transport", "_unsent",
-        "_working", "since", "used",
+        "_begun", "_first", "_head_bytes", "_headers", "_last", "_message", "_page", "_parser",
+        "_paused", "_peer", "_queue", "_raw", "_rest", "_shared", "_target", "_transport",
+        "_unsent", "_working", "since", "used",
     )  # fmt: skip
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, first: bytes = b"", unsent: bytes = b"") -> None:
         self._shared = shared
+        self._first, self._rest = first, unsent
         self._begun = False  # a message has begun and is not complete
         self.used = False
         self._last = False  # no further request is taken
@@ -75,11 +77,17 @@ class Connection(asyncio.Protocol):
         self._peer = name[0] if name else ""
         if not self._shared.take(self, self._peer):
             self._refuse(Refused("503 Service Unavailable", "Too many connections."))
+        elif self._rest:
+            self._send_rest()
+        elif self._first:  # not here: the transport is not reading yet
+            self._shared.soon(self._begin)
 
     def data_received(self, data: bytes) -> None:
         """Answer a poll whose bytes came before, or parse."""
         if self._last:
             return
+        if self._first:
+            data, self._first = self._first + data, b""
         if self.at_rest:
             poll = self._shared.known.get(data)
             if poll is not None:
@@ -216,6 +224,16 @@ class Connection(asyncio.Protocol):
             self._put(message)
 
     # What this connection does.
+
+    def _send_rest(self) -> None:
+        self._transport.write(self._rest)
+        self._rest = b""
+        self._finish()
+
+    def _begin(self) -> None:
+        """Look at what was read before, unless more has come with it meanwhile."""
+        if self._first and not self._transport.is_closing():
+            self.data_received(b"")
 
     def _parse(self, data: bytes) -> None:
         if self._parser is None:

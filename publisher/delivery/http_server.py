@@ -1,7 +1,6 @@
 """The server of one worker: takes connections, looks after their time, and ends in order."""
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Sequence
 
@@ -9,10 +8,9 @@ from publisher.base.environment import Network
 from publisher.delivery.connection import Connection
 from publisher.delivery.front import FeedFront
 from publisher.delivery.http_body import Limit
+from publisher.delivery.http_door import Door
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.page_threads import WsgiApp
-
-BACKLOG = 1_024
 
 
 class HttpServer:
@@ -33,19 +31,18 @@ class HttpServer:
         """Whether pages have been waiting for so long that this process is of no use."""
         return self._shared.pages.stuck
 
-    async def start(self, listener: socket.socket) -> None:
+    def start(self, listener: socket.socket) -> None:
         """Begin to serve what connects to `listener`."""
-        self._listener = listener.dup()
         host, port, *_ = listener.getsockname()
         self._shared.address = {"SERVER_NAME": host, "SERVER_PORT": str(port)}
-        self._server = await self._loop.create_server(self._connect, sock=listener, backlog=BACKLOG)
+        self._door = Door(listener, self._shared, self._connect)
+        self._door.open()
 
     async def stop(self, seconds: float) -> None:
         """Answer what has been asked and end; after `seconds` whatever is left is broken off."""
-        self._server.close()
         self._shared.stopping = True
         self._shared.known.clear()
-        await self._take_waiting()
+        await self._door.close()
         begun = self._loop.time()
         while self._shared.connections and self._loop.time() < begun + seconds:
             await asyncio.sleep(0.05)  # what lies in the sockets is read
@@ -56,11 +53,11 @@ class HttpServer:
             connection.abort()
         self._shared.pages.close()
 
-    def _connect(self) -> Connection:
+    def _connect(self, first: bytes, unsent: bytes) -> Connection:
         if not self._sweeping:
             self._sweeping = True
             self._loop.call_later(1.0, self._sweep)
-        return Connection(self._shared)
+        return Connection(self._shared, first, unsent)
 
     def _sweep(self) -> None:
         """Once a second while there are connections."""
@@ -70,12 +67,3 @@ class HttpServer:
         self._sweeping = bool(self._shared.connections)
         if self._sweeping:
             self._loop.call_later(1.0, self._sweep)
-
-    async def _take_waiting(self) -> None:
-        """Take the connections that the kernel has accepted and nobody has taken."""
-        self._listener.setblocking(False)
-        with contextlib.suppress(BlockingIOError, OSError):
-            while True:
-                taken, _ = self._listener.accept()
-                await self._loop.connect_accepted_socket(self._connect, taken)
-        self._listener.close()

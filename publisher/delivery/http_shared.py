@@ -17,7 +17,8 @@ class Shared:
     """`front`, and behind it the WSGI application `app`; `limit` says how long a body may be.
 
     `trusted`: proxies, who may have any number of connections. `second` counts the seconds in
-    which there was a connection; `known` are heads of polls that came before.
+    which there was a connection; `known` are heads of polls that came before. `soon` calls
+    something in the loop's next turn.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Shared:
         self.front = front
         self.limit = limit
         self.pages = PageThreads(tell)
+        self.soon = tell
         self.spool = Spool()
         self.connections: set[Any] = set()
         self.known: dict[bytes, Poll] = {}

@@ -45,7 +45,7 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     trusted = current_site(app).environment.trusted_proxies
     server = HttpServer(app.wsgi_app, app.extensions["front"], body_limit, trusted)
-    await server.start(listener)
+    server.start(listener)
     while not stop.is_set():
         try:
             if not server.stuck:  # else somebody should put another process here

@@ -1,0 +1,99 @@
+"""New connections: most polls are one request and gone, and cost no more than that.
+
+Each wake-up takes what waits in the socket, some at a time. A poll whose bytes came before is
+answered at once from memory; whoever asks anything else, says nothing yet or reads slowly gets a
+`Connection` on the event loop, with what was read so far.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from publisher.delivery.connection import Connection
+from publisher.delivery.http_shared import Shared
+from publisher.delivery.wire import wire
+
+AT_ONCE = 32
+DEFER_SECONDS = 1  # a connection is ours when it has said something, or after so long
+FULL_SECONDS = 0.2  # until the next try where there is no room for another connection
+MOST_READ = 65_536
+
+
+class Door:
+    """The listening socket of one worker, on its event loop."""
+
+    def __init__(
+        self, listener: socket.socket, shared: Shared, connect: Callable[[bytes, bytes], Connection]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._listener, self._shared, self._connect = listener, shared, connect
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._open = False
+
+    def open(self) -> None:
+        """Take connections from now on."""
+        self._listener.setblocking(False)
+        if hasattr(socket, "TCP_DEFER_ACCEPT"):
+            self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, DEFER_SECONDS)
+        self._open = True
+        self._loop.add_reader(self._listener, self._take)
+
+    async def close(self) -> None:
+        """Take those whom the kernel has accepted and nobody has taken, and no more."""
+        self._loop.remove_reader(self._listener)
+        self._open = False
+        while self._take():
+            pass
+        if self._waiting:
+            await asyncio.wait(self._waiting)
+        self._listener.close()
+
+    def _take(self) -> bool:
+        """Take some connections; whether there may be more."""
+        for _ in range(AT_ONCE):
+            try:
+                taken, address = self._listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return False
+            except OSError:  # no file is free: others must go first
+                if self._open:
+                    self._loop.remove_reader(self._listener)
+                    self._loop.call_later(FULL_SECONDS, self._again)
+                return False
+            self._greet(taken, address[0] if address else "")
+        return True
+
+    def _again(self) -> None:
+        if self._open:
+            self._loop.add_reader(self._listener, self._take)
+
+    def _greet(self, taken: socket.socket, peer: str) -> None:
+        """Answer a poll that is known and the only one of its connection; else hand it over."""
+        data = unsent = b""
+        try:
+            data = taken.recv(MOST_READ, socket.MSG_DONTWAIT)
+            poll = self._shared.known.get(data)
+            if poll is not None and poll.connection == "close":
+                answer = self._shared.front.poll(poll, peer)
+                if answer is not None:
+                    data, unsent = b"", wire(answer, "close", self._shared.front.clock)
+                    unsent = unsent[taken.send(unsent, socket.MSG_DONTWAIT) :]
+            if not data and not unsent:  # all was said, or nothing was asked
+                taken.close()
+                return
+        except BlockingIOError:
+            pass
+        except OSError:
+            taken.close()
+            return
+        taken.setblocking(False)
+        task = self._loop.create_task(self._begin(taken, data, unsent))
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+
+    async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
+        """A connection as the event loop knows it, with what was read or could not be sent."""
+        try:
+            await self._loop.connect_accepted_socket(lambda: self._connect(data, unsent), taken)
+        except OSError:  # gone already
+            taken.close()

@@ -1,0 +1,71 @@
+"""New connections: a known poll is answered at once, and nothing of what comes else is lost."""
+
+import asyncio
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from publisher.base.clock import utc_now
+from publisher.delivery.connection import Connection
+from publisher.delivery.front import Poll
+from publisher.delivery.http_door import Door
+from publisher.delivery.http_shared import Shared
+from publisher.feeds.conditional import FeedAnswer
+
+HEAD = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+BODY = b"x" * 20_000_000  # more than any kernel takes at once
+ANSWER = FeedAnswer(200, "200 OK", [("Content-Length", str(len(BODY)))], [BODY], len(BODY))
+
+
+class Front:
+    """Has one answer, and counts how often it gave it."""
+
+    clock = staticmethod(utc_now)
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def poll(self, _poll: Poll, _peer: str) -> FeedAnswer:
+        self.given += 1
+        return ANSWER
+
+
+def ask(port: int, *pieces: bytes) -> bytes:
+    """Send pieces, one after the other, and read slowly to the end."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(0.05)
+        got = []
+        while data := client.recv(1_000_000):
+            got.append(data)
+        return b"".join(got)
+
+
+@pytest.mark.parametrize("pieces", [(HEAD,), (HEAD[:20], HEAD[20:]), (HEAD[:-1], HEAD[-1:])])
+def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...]) -> None:
+    """One that the kernel does not take at once, and one whose head came in pieces, beside
+    connections that say nothing and go."""
+
+    async def serve() -> tuple[bytes, int]:
+        loop, front = asyncio.get_running_loop(), Front()
+        anything: Any = front
+        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        shared.known[HEAD] = Poll({}, "/rss.xml", "close")
+        listener = socket.create_server(("127.0.0.1", 0))
+        door = Door(listener, shared, lambda first, rest: Connection(shared, first, rest))
+        door.open()
+        port = listener.getsockname()[1]
+        for _ in range(5):
+            socket.create_connection(("127.0.0.1", port)).close()
+        got = await loop.run_in_executor(None, ask, port, *pieces)
+        await door.close()
+        shared.pages.close()
+        return got, front.given
+
+    got, given = asyncio.run(serve())
+    assert got.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert got.partition(b"\r\n\r\n")[2] == BODY
+    assert given == 1
