@@ -2,12 +2,13 @@
 
 The steps are apart so that no database waits for a picture: `accept` works, `store` writes files,
 `record` notes the file in the database. A file that no row knows does no harm; a row without its
-file cannot happen. Nothing here deletes: other posts may show the same file.
+file cannot happen. Whether a file may go is decided in `media_library`: other posts may show it.
 """
 
 import errno
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +21,8 @@ from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.text import clean
 from publisher.base.whole_files import whole_file
-from publisher.blog import pictures, sounds
+from publisher.blog import documents, pictures, sounds
+from publisher.blog.documents import Document
 from publisher.blog.pictures import Encoded
 from publisher.blog.sounds import Sound
 from publisher.storage.tables.blog import Media
@@ -33,6 +35,7 @@ MAX_ALT = 1000
 CONTENT_TYPES = {
     "jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg",
+    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf",
 }  # fmt: skip
 
 _NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\.([a-z0-9]{3,4})")
@@ -82,12 +85,11 @@ def accept(data: bytes) -> Accepted:
     """
     _check_length(data)
     found = confined.read(_looked_at, LIMITS, data)
-    if isinstance(found, Sound):
-        sound = found
-        digest = digest_of(data)
-        files = {f"{digest[:20]}.{sound.extension}": data}
-        return Accepted(digest, sound.content_type, sound.extension, 0, 0, sound.seconds, files)
-    return _picture(found)
+    if isinstance(found, Encoded):
+        return _picture(found)
+    digest, seconds = digest_of(data), found.seconds if isinstance(found, Sound) else 0
+    files = {f"{digest[:20]}.{found.extension}": data}
+    return Accepted(digest, found.content_type, found.extension, 0, 0, seconds, files)
 
 
 def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
@@ -147,6 +149,23 @@ def path(row: Media) -> str:
     return PREFIX + _name(row.digest, row.width, row.height, bool(row.widths), row.extension)
 
 
+def mark(row: Media) -> str:
+    """What stands in every address of a file and of its smaller versions, and in no other."""
+    return f"{PREFIX}{row.digest[:20]}"
+
+
+def names(row: Media) -> list[str]:
+    """The names of a stored file and its smaller versions, the file itself first."""
+    size, several = (row.width, row.height), bool(row.widths)
+    return [_name(row.digest, *size, several, row.extension, small) for small in (0, *row.widths)]
+
+
+def erase(folder: Path, names: Iterable[str]) -> None:
+    """Take files away that no row knows any more; one that is gone already does no harm."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
 def is_name(name: str) -> bool:
     """Whether `name` is one that `store` gives: nothing else is ever served."""
     match = _NAME.fullmatch(name)
@@ -178,10 +197,11 @@ def _check_length(data: bytes) -> None:
         raise InvalidData("this file is empty")
 
 
-def _looked_at(data: bytes) -> Sound | Encoded:
-    """The sound or the picture, encoded anew, that `data` is."""
-    if (sound := sounds.recognise(data)) is not None:
-        return sound
+def _looked_at(data: bytes) -> Sound | Document | Encoded:
+    """The sound, the video, the PDF, or the picture, encoded anew, that `data` is."""
+    found = documents.recognise(data) or sounds.recognise(data)
+    if found is not None:
+        return found
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
     return pictures.encode(data)

@@ -22,5 +22,7 @@ def file(name: str) -> Response:
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
     response = send_from_directory(folder, name, mimetype=kind, etag=name)
     response.headers["Cache-Control"] = FOR_EVER
+    if kind == "application/pdf":  # browsers' own viewers do not run in a sandbox
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

@@ -19,6 +19,8 @@ PAGES = [
     "/studio/posts",
     "/studio/posts?q=nothing+like+it",
     "/studio/posts?gone=1",
+    "/studio/tags",
+    "/studio/media",
     "/studio/posts/new",
     "/studio/posts/1",
     "/studio/posts/2",

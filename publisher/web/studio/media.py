@@ -1,17 +1,85 @@
-"""`/studio/media`: uploads of pictures and sounds, by script or with the form itself."""
+"""`/studio/media`: the library of uploaded files, and the uploads, by script or with a form."""
 
+import re
 from typing import Any
 
-from flask import Blueprint, jsonify, request
+from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
 
 from publisher.base.attachment import Attachment
-from publisher.base.errors import InvalidData
+from publisher.base.errors import Conflict, Forbidden, InvalidData
 from publisher.base.text import clean
-from publisher.blog import enclosures, media
+from publisher.blog import enclosures, media, media_library, permissions
+from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.forms import Typed
 
 blueprint = Blueprint("media", __name__)
+
+
+@blueprint.get("/media")
+@login_required
+def page() -> str:
+    """The library: newest first, searched by name and description."""
+    words = " ".join(clean(request.args.get("q", "")).split())[:200]
+    before = request.args.get("before", "")
+    start = int(before) if before.isdecimal() and len(before) < 10 else None
+    with site().database.read() as db:
+        rows = media_library.find(db, words, start)
+        shown = rows[: media_library.PAGE]
+        return render_template(
+            "studio/media.html",
+            rows=shown,
+            uses=media_library.uses(db, shown),
+            markdown_of=lambda row: _markdown(media.path(row), row.content_type, row.alt, row.name),
+            path_of_file=media.path,
+            small=_small,
+            may_remove=lambda row: permissions.is_admin(me()) or row.author_id == me().id,
+            words=words,
+            older=shown[-1].id if len(rows) > len(shown) else None,
+        )
+
+
+@blueprint.post("/media/<int:media_id>")
+@login_required
+def describe(media_id: int) -> Any:
+    """Another description, for the next time that the picture is used."""
+    with site().database.write() as db:
+        row = _changeable(db, media_id)
+        row.alt = _alt()
+    flash("Saved. Posts that show it keep the description they have.", "done")
+    return redirect(url_for(".page"))
+
+
+@blueprint.post("/media/<int:media_id>/delete")
+@login_required
+def delete(media_id: int) -> Any:
+    """Take a file away that nothing shows."""
+    try:
+        with site().database.write() as db:
+            row = _changeable(db, media_id)
+            name = row.name
+            names = media_library.remove(db, row)
+    except Conflict as error:
+        flash(f"Not deleted: {error}.", "wrong")
+    else:
+        media.erase(site().environment.media, names)
+        flash(f"{name} is deleted.", "done")
+    return redirect(url_for(".page"))
+
+
+def _changeable(db: Session, media_id: int) -> Media:
+    """A file that this author uploaded, any for an admin; NotFound, Forbidden."""
+    row = media_library.get(db, media_id)
+    if not permissions.is_admin(me()) and row.author_id != me().id:
+        raise Forbidden("this file belongs to another author")
+    return row
+
+
+def _small(row: Media) -> str:
+    """The address of a picture's smallest version."""
+    known = media.responsive(media.path(row))
+    return known.srcset.split(" ")[0] if known and known.srcset else media.path(row)
 
 
 @blueprint.post("/media")
@@ -21,7 +89,7 @@ def upload() -> Any:
     accepted = _taken()
     return jsonify(
         url=accepted.path,
-        markdown=_markdown(accepted),
+        markdown=_markdown(accepted.path, accepted.content_type, _alt(), _file_name()),
         sound=_enclosure(accepted) if accepted.content_type.startswith("audio/") else None,
     )
 
@@ -31,7 +99,8 @@ def added(typed: Typed) -> Typed:
     accepted = _taken()
     if accepted.content_type.startswith("audio/"):
         return typed.with_texts(_enclosure(accepted))
-    source = f"{typed.source.rstrip()}\n\n{_markdown(accepted)}\n".lstrip()
+    text = _markdown(accepted.path, accepted.content_type, _alt(), _file_name())
+    source = f"{typed.source.rstrip()}\n\n{text}\n".lstrip()
     return typed.with_texts({"source": source})
 
 
@@ -50,9 +119,19 @@ def _alt() -> str:
     return " ".join(clean(request.form.get("alt", "")).split())[: media.MAX_ALT]
 
 
-def _markdown(accepted: media.Accepted) -> str:
-    alt = _alt().replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-    return f"![{alt}]({accepted.path})"
+def _file_name() -> str:
+    file = request.files.get("file")
+    return " ".join(clean(file.filename or "").split())[-200:] if file else ""
+
+
+def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
+    """What stands in a text for a file: a picture, a player, or a link that says what it is."""
+    if content_type.startswith("video/"):
+        return f'<video controls preload="metadata" src="{place}"></video>'
+    picture = content_type.startswith("image/")
+    words = alt if picture else alt or name or place
+    escaped = re.sub(r"([\\\[\]])", r"\\\1", words)
+    return f"![{escaped}]({place})" if picture else f"[{escaped}]({place})"
 
 
 def _enclosure(accepted: media.Accepted) -> dict[str, str]:

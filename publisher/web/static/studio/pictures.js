@@ -19,7 +19,7 @@ export class Pictures {
     const plain = form.querySelector("[data-plain-upload]");
     if (plain) plain.hidden = true;
     const picker = Object.assign(document.createElement("input"), { type: "file", multiple: true });
-    picker.accept = "image/*,.heic,.heif,audio/*,video/mp4,video/webm,application/pdf";
+    picker.accept = "image/jpeg,image/png,image/webp,image/gif,image/avif,audio/*,video/mp4,video/webm,application/pdf";
     button.onclick = () => picker.click();
     picker.onchange = () => {
       this.take([...picker.files]);

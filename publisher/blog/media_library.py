@@ -1,0 +1,83 @@
+"""The uploaded files as a library: search, where each is used, and taking one away."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import String, cast, or_, select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import Conflict, NotFound
+from publisher.blog import media
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import Author, Autosave, Media, Post
+
+PAGE = 24
+
+
+@dataclass(frozen=True)
+class Use:
+    """A post that shows a file."""
+
+    post_id: int
+    title: str
+
+
+def find(session: Session, words: str, before: int | None = None) -> Sequence[Media]:
+    """The files with all `words` in name or description, newest first; one more than a page."""
+    query = select(Media).order_by(Media.id.desc()).limit(PAGE + 1)
+    for word in words.split()[:8]:
+        query = query.where(
+            or_(
+                Media.name.icontains(word, autoescape=True),
+                Media.alt.icontains(word, autoescape=True),
+            )
+        )
+    if before is not None:
+        query = query.where(Media.id < before)
+    return session.scalars(query).all()
+
+
+def get(session: Session, media_id: int) -> Media:
+    """The file with this number; NotFound when there is none."""
+    row = session.get(Media, media_id)
+    if row is None:
+        raise NotFound("there is no such file")
+    return row
+
+
+def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
+    """Which posts show each file, drafts and deleted ones included, by the file's number."""
+    marks = {row.id: media.mark(row) for row in rows}
+    found: dict[int, list[Use]] = {row.id: [] for row in rows}
+    if not rows:
+        return found
+    columns = (Post.html, Post.source, Post.enclosure_url)
+    has_one = or_(*(column.contains(mark) for mark in marks.values() for column in columns))
+    posts = session.execute(select(Post.id, Post.title, *columns).where(has_one))
+    for post_id, title, *texts in posts:
+        for media_id, mark in marks.items():
+            if any(mark in text for text in texts):
+                found[media_id].append(Use(post_id, title or f"note {post_id}"))
+    return found
+
+
+def remove(session: Session, row: Media) -> list[str]:
+    """Forget a file that nothing shows; the names that its files have in the media folder.
+
+    Raises Conflict, which says where it is used. What only earlier versions show does not count.
+    """
+    shown = uses(session, [row])[row.id]
+    if shown:
+        raise Conflict(f"it is used in “{shown[0].title}”")
+    mark, known = media.mark(row), load_settings(session)
+    if mark in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
+        raise Conflict("the look of the site uses it")
+    if session.scalar(select(Author.id).where(Author.bio.contains(mark)).limit(1)):
+        raise Conflict("somebody’s profile shows it")
+    unsaved = cast(Autosave.fields, String).contains(mark)
+    if session.scalar(select(Autosave.post_id).where(unsaved).limit(1)) is not None:
+        raise Conflict("a text that is being written shows it")
+    names = media.names(row)
+    session.delete(row)
+    session.flush()
+    return names

@@ -1,0 +1,90 @@
+"""The library of files: found, described, used again; deleted only where nothing shows them."""
+
+import io
+import re
+
+from PIL import Image
+
+from publisher.installation import Site
+from tests.factories import make_author
+from tests.web.studio.browser import Browser, the_post
+
+
+def upload(ada: Browser, colour: str, name: str) -> str:
+    out = io.BytesIO()
+    Image.new("RGB", (700, 500), colour).save(out, "PNG")
+    return send(ada, out.getvalue(), name)
+
+
+def send(ada: Browser, data: bytes, name: str) -> str:
+    """Upload a file by script; the text that shows it, or what was wrong."""
+    answer = ada.post("/studio/media", "application/json", file=(io.BytesIO(data), name))
+    told = answer.get_json()
+    return str(told.get("markdown") or told["error"])
+
+
+def test_find_use_and_delete(ada: Browser, site: Site) -> None:
+    """A picture in a draft stays; one that nothing shows goes with all its versions."""
+    ada.get("/studio/")
+    red = upload(ada, "red", "harbour.png")
+    blue = upload(ada, "blue", "sky.png")
+    ada.post("/studio/posts/new", source=f"Look: {red}", title="By the sea", place="draft")
+    page = ada.get("/studio/media")
+    assert page.index("sky.png") < page.index("harbour.png")
+    assert 'Used in <a href="/studio/posts/1">By the sea</a>' in page
+    assert f'value="{blue}"' in page
+    assert page.count("Not used.") == 1
+    found = ada.get("/studio/media?q=HARB")
+    assert "harbour.png" in found
+    assert "sky.png" not in found
+    assert "No files match" in ada.get("/studio/media?q=100%25")
+
+    ada.post("/studio/media/2", alt="A [blue] sky")
+    assert "![A \\[blue\\] sky](" in ada.get("/studio/media")
+    ada.post("/studio/media/1/delete")
+    assert "Not deleted: it is used in “By the sea”." in ada.get("/studio/media")
+    kept = {file.name for file in site.environment.media.iterdir()}
+    ada.post("/studio/media/2/delete")
+    left = {file.name for file in site.environment.media.iterdir()}
+    digest = re.search(r"/media/([0-9a-f]{20})", blue)
+    assert digest
+    assert {name for name in kept if name.startswith(digest[1])} == kept - left
+    assert len(kept - left) == 2  # the picture, and 480 pixels wide
+    assert digest[1] not in ada.get("/studio/media")
+    assert the_post(site).source == f"Look: {red}"
+
+
+def test_what_else_shows_a_file(ada: Browser, site: Site) -> None:
+    """A profile, the look and a text that is being written count too; others' files are theirs."""
+    ada.get("/studio/")
+    text = upload(ada, "red", "one.png")
+    ada.post("/studio/account/profile", display_name="Ada", bio=text)
+    ada.post("/studio/media/1/delete")
+    assert "profile shows it" in ada.get("/studio/media")
+    ada.post("/studio/account/profile", display_name="Ada", bio="")
+    ada.post("/studio/autosave/0", source=text)
+    ada.post("/studio/media/1/delete")
+    assert "being written shows it" in ada.get("/studio/media")
+    make_author(site, "bob")
+    ada.post("/studio/logout")
+    ada.log_in("bob")
+    assert "one.png" in ada.get("/studio/media")
+    for address in ("/studio/media/1", "/studio/media/1/delete"):
+        assert ada.post(address, alt="x").status_code == 403
+    assert ada.post("/studio/media/9/delete").status_code == 404
+
+
+def test_videos_and_pdf(ada: Browser) -> None:
+    """A video gets a player, a PDF a link that browsers save; HEIC is refused in words."""
+    ada.get("/studio/")
+    webm = send(ada, b"\x1aE\xdf\xa3" + bytes(20) + b"webm" + bytes(100), "walk.webm")
+    assert re.fullmatch(r'<video controls preload="metadata" src="/media/\w+\.webm"></video>', webm)
+    pdf = send(ada, b"%PDF-1.7 ...", "price [list].pdf")
+    place = re.fullmatch(r"\[price \\\[list\\\]\.pdf\]\((/media/\w+\.pdf)\)", pdf)
+    assert place
+    with ada.client.get(place[1]) as answer:
+        assert answer.headers["Content-Type"] == "application/pdf"
+        assert answer.headers["Content-Disposition"].startswith("attachment")
+        assert "sandbox" in answer.headers["Content-Security-Policy"]
+    heic = send(ada, bytes(4) + b"ftypheic" + bytes(40), "IMG_1.HEIC")
+    assert "HEIC cannot be read here" in heic
