@@ -29,10 +29,10 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 @author.command("password")
 @click.argument("name")
 @password_option
-@click.option("--keep-tokens", is_flag=True, help="let programs go on with their tokens")
+@click.option("--keep-tokens", is_flag=True, help="let tokens and passkeys go on working")
 def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
-    """Set a new password; ends the author's sessions and tokens."""
-    from publisher.blog import authors, tokens
+    """Set a new password; ends the author's sessions, tokens and passkeys."""
+    from publisher.blog import authors, passkeys, tokens
 
     here = site()
     with here.database.read() as db:
@@ -42,6 +42,8 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
         who = authors.named(db, name)
         authors.set_password(db, who, secret)
         ended = 0 if keep_tokens else tokens.revoke_all(db, who)
+        if not keep_tokens:
+            passkeys.remove_all(db, who)
     if ended:
         click.echo(f"{ended} API tokens do not work any more (--keep-tokens keeps them)", err=True)
 

@@ -43,7 +43,7 @@ from publisher.web import (
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
 from publisher.web.readers import advise, report, simulated
-from publisher.web.studio import login
+from publisher.web.studio import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {
@@ -72,6 +72,7 @@ _ADDRESSES = (
     metrics,
     micropub,
     mirror,
+    passkeys,
     preview,
     reader_api,
     report,

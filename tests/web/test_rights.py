@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from publisher.blog import authors, posts, tokens
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
-from publisher.storage.tables.blog import Author, LoginSession, Post
+from publisher.storage.tables.blog import Author, LoginSession, Passkey, Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
@@ -64,6 +65,15 @@ TABLE: dict[tuple[str, str], str] = {
         )
     },
     ("GET", "/metrics"): "machine",
+    ("GET", "/mirror/<name>.xml"): "public",
+    ("GET", "/mirror/<name>/ttl.json"): "public",
+    ("GET", "/mirror/<name>/websub/<key>"): "public",
+    ("POST", "/mirror/<name>/ping"): "public",
+    ("POST", "/mirror/<name>/websub/<key>"): "public",
+    ("POST", "/mirror/ping"): "public",
+    ("GET", "/mirror"): "login",
+    ("GET", "/style.css"): "public",
+    ("GET", "/cards/<int:post_id>-<digest>.png"): "shown",
     ("GET", "/posts/<slug>"): "shown",
     ("GET", "/<slug>"): "shown",
     ("GET", "/preview/<token>"): "link",
@@ -112,10 +122,25 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/account/profile"): "login",
     ("POST", "/studio/account/sessions/<int:number>/end"): "own",
     ("POST", "/studio/account/sessions/end-others"): "login",
+    ("POST", "/studio/account/passkeys"): "login",
+    ("POST", "/studio/account/passkeys/options"): "login",
+    ("POST", "/studio/account/passkeys/<int:number>/remove"): "own",
+    ("POST", "/studio/account/passkeys/<int:number>/rename"): "own",
+    ("POST", "/studio/login/passkey"): "public",
+    ("POST", "/studio/login/passkey/options"): "public",
     ("POST", "/studio/account/tokens"): "login",
     ("POST", "/studio/account/tokens/<int:number>/revoke"): "own",
     ("POST", "/studio/autosave/<int:post_id>"): "post",
     ("POST", "/studio/autosave/new"): "login",
+    ("GET", "/studio/feed"): "login",
+    ("GET", "/studio/look"): "admin",
+    ("POST", "/studio/look"): "admin",
+    ("GET", "/studio/navigation"): "admin",
+    ("POST", "/studio/navigation"): "admin",
+    ("GET", "/studio/tags"): "login",
+    ("POST", "/studio/tags/<int:tag_id>"): "admin",
+    ("POST", "/studio/tags/<int:tag_id>/merge"): "admin",
+    ("POST", "/studio/tags/<int:tag_id>/remove"): "admin",
     ("POST", "/studio/media"): "login",
     ("GET", "/studio/moving"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>"): "admin",
@@ -268,7 +293,10 @@ def test_what_readers_see_depends_on_the_post_alone(house: House, state: str) ->
         expected = LINK if TABLE[method, rule] == "link" else SHOWN
         for role in ROLES:
             post = house.post_in(state, "page" if rule == "/<slug>" else "post")
-            path = path_of(rule, {"slug": post.slug, "token": post.preview_token})
+            path = path_of(
+                rule,
+                {"slug": post.slug, "token": post.preview_token, "post_id": post.id, "digest": "x"},
+            )
             assert met(send(house.browser(role), method, path)) == expected[state], (rule, role)
 
 
@@ -289,7 +317,7 @@ def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
 def _values(house: House, rule: str) -> dict[str, Any]:
     values: dict[str, Any] = {
         "name": "guest", "old": "x/y", "year": 2024, "month": 3, "secret": "x", "part": 1,
-        "tag": "x", "feed_id": 1, "item_id": 1,
+        "tag": "x", "feed_id": 1, "item_id": 1, "tag_id": 1, "key": "x",
     }  # fmt: skip
     with house.site.database.write() as db:
         owner = db.get_one(Author, house.people["owner"].id)
@@ -297,7 +325,15 @@ def _values(house: House, rule: str) -> dict[str, Any]:
         authors.open_session(db, owner, "", house.clock())
         rows = db.query(LoginSession).filter_by(author_id=owner.id)
         logins = sorted(row.id for row in rows)
-        values["number"] = logins[-1] if "sessions" in rule else tokens.listed(db, owner)[-1].id
+        key = Passkey(author_id=owner.id, credential_id=token_bytes(8), public_key=b"", label="x",
+                      created_at=house.clock())  # fmt: skip
+        db.add(key)
+        db.flush()
+        made = {"sessions": logins[-1], "passkeys": key.id}
+        values["number"] = next(
+            (number for part, number in made.items() if part in rule),
+            tokens.listed(db, owner)[-1].id,
+        )
     return values
 
 

@@ -5,8 +5,10 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     ForeignKey,
     Index,
+    LargeBinary,
     String,
     Text,
     UniqueConstraint,
@@ -83,6 +85,21 @@ class LoginAddress(Base):
     subject: Mapped[str] = mapped_column(primary_key=True)
     author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
     used_at: Mapped[datetime]
+
+
+class Passkey(Base):
+    """A device's key that logs its author in: the public half of it."""
+
+    __tablename__ = "passkeys"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger, default=0)
+    label: Mapped[str]
+    created_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    author: Mapped[Author] = relationship(lazy="joined")
 
 
 class ApiToken(Base):

@@ -10,10 +10,11 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.hashing import hash_token
-from publisher.blog import accounts, authors, throttle, tokens
+from publisher.blog import accounts, authors, passkeys, throttle, tokens
 from publisher.storage.tables.blog import Author
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio import login
+from publisher.web.studio import passkeys as passkey_pages
 from publisher.web.studio.one_time_secret import shown_once
 
 blueprint = Blueprint("account", __name__)
@@ -140,6 +141,9 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         here=hash_token(session.get("token", "")),
         tokens=tokens.listed(db, person),
         ended=[row.id for row in tokens.listed(db, person) if tokens.has_ended(row, now())],
+        passkeys=passkeys.listed(db, person),
+        passkeys_work=passkey_pages.place(db) is not None,
+        passkeys_installed=passkeys.installed(),
         scopes=tokens.SCOPES,
         lives=LIVES.items(),
     )

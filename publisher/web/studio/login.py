@@ -17,7 +17,7 @@ from flask import (
 from flask_wtf.csrf import CSRFError, generate_csrf
 
 from publisher.base.errors import Forbidden, TooMany
-from publisher.blog import authors, throttle
+from publisher.blog import authors, passkeys, throttle
 from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
@@ -114,8 +114,11 @@ def _anybody() -> bool:
 
 
 def _login_page(error: str, status: int) -> tuple[str, int]:
+    with site().database.read() as db:
+        passkeys_work = passkeys.installed() and passkeys.in_use(db)
     page = render_template(
         "studio/login.html",
+        passkeys_work=passkeys_work,
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")),

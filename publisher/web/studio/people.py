@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog import accounts, authors, tokens
+from publisher.blog import accounts, authors, passkeys, tokens
 from publisher.storage.tables.blog import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.one_time_secret import shown_once
@@ -59,6 +59,7 @@ def password(name: str) -> Any:
         fresh = accounts.reset_password(db, person)
         if request.form.get("end_tokens"):
             tokens.revoke_all(db, person)
+            passkeys.remove_all(db, person)
     return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
                       url_for("studio.people.page"))  # fmt: skip
 

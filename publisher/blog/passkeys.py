@@ -1,0 +1,225 @@
+"""Passkeys: logging in with what a device keeps (WebAuthn) instead of a password.
+
+The device signs a challenge for this site's address alone, after its owner proved to it who they
+are. Here stands the public half only: who reads the database can log in nowhere with it. The
+library is the extra `passkeys`; without it nothing of this is offered.
+
+A reader would get wrong that passkeys belong to the site's host name: at another address, or where
+the site has an IP address for a name, browsers refuse them.
+"""
+
+import ipaddress
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound
+from publisher.base.text import clean
+from publisher.blog import permissions
+from publisher.storage.tables.blog import Author, Passkey
+
+MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author
+MISSING = "passkeys need a library that is not installed: pip install 'publisher[passkeys]'"
+REFUSED = "this passkey is not known here"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a passkey is good: the site's host, its origin, and the name that devices show."""
+
+    host: str
+    origin: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a browser is asked to sign: its options as JSON, and the challenge in them."""
+
+    options: str
+    challenge: bytes
+
+
+def place_of(site_url: str, title: str) -> Place | None:
+    """The place of a site; None where browsers have no passkeys: no name, or no TLS."""
+    parts = urlsplit(site_url)
+    host = parts.hostname or ""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        secure = parts.scheme == "https" or host == "localhost"
+        return Place(host, f"{parts.scheme}://{parts.netloc}", title or host) if secure else None
+    return None
+
+
+def installed() -> bool:
+    """Whether the library is there."""
+    return find_spec("webauthn") is not None
+
+
+def in_use(session: Session) -> bool:
+    """Whether anybody has a passkey."""
+    return session.scalar(select(Passkey.id).limit(1)) is not None
+
+
+def ask_to_make(session: Session, place: Place, author: Author) -> Asked:
+    """What a device needs to make a passkey for `author`."""
+    from webauthn import generate_registration_options, options_to_json
+    from webauthn.helpers import structs
+
+    options = generate_registration_options(
+        rp_id=place.host,
+        rp_name=place.name,
+        user_id=f"author-{author.id}".encode(),
+        user_name=author.name,
+        user_display_name=author.display_name,
+        authenticator_selection=structs.AuthenticatorSelectionCriteria(
+            resident_key=structs.ResidentKeyRequirement.REQUIRED,
+            user_verification=structs.UserVerificationRequirement.REQUIRED,
+        ),
+        exclude_credentials=[
+            structs.PublicKeyCredentialDescriptor(id=row.credential_id)
+            for row in listed(session, author)
+        ],
+    )
+    return Asked(options_to_json(options), options.challenge)
+
+
+def add(
+    session: Session,
+    place: Place,
+    author: Author,
+    challenge: bytes,
+    credential: Any,
+    label: str,
+    now: datetime,
+) -> Passkey:
+    """Keep the passkey that a device made; FieldErrors when that is not what was asked for."""
+    from webauthn import verify_registration_response
+    from webauthn.helpers.exceptions import WebAuthnException
+
+    name = _label(label)
+    if len(listed(session, author)) >= MOST:
+        raise FieldErrors({"passkey": f"there are {MOST} already: remove one first"})
+    try:
+        made = verify_registration_response(
+            credential=credential,
+            expected_challenge=challenge,
+            expected_rp_id=place.host,
+            expected_origin=place.origin,
+            require_user_verification=True,
+        )
+    except (WebAuthnException, ValueError, TypeError, KeyError) as error:
+        raise FieldErrors({"passkey": "the device's answer cannot be taken; try again"}) from error
+    if _known(session, made.credential_id) is not None:
+        raise FieldErrors({"passkey": "this passkey is here already"})
+    row = Passkey(
+        author_id=author.id,
+        credential_id=made.credential_id,
+        public_key=made.credential_public_key,
+        sign_count=made.sign_count,
+        label=name,
+        created_at=now,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def ask_to_log_in(place: Place) -> Asked:
+    """What a device needs to log somebody in: it knows by itself whom."""
+    from webauthn import generate_authentication_options, options_to_json
+    from webauthn.helpers import structs
+
+    options = generate_authentication_options(
+        rp_id=place.host, user_verification=structs.UserVerificationRequirement.REQUIRED
+    )
+    return Asked(options_to_json(options), options.challenge)
+
+
+def log_in(
+    session: Session, place: Place, challenge: bytes, credential: Any, now: datetime
+) -> Author:
+    """Whose passkey signed the challenge; notes the use.
+
+    Raises Forbidden for an unknown or wrong one, a copied one (its counter went back), and one of
+    somebody who is shut out.
+    """
+    from webauthn import verify_authentication_response
+    from webauthn.helpers import base64url_to_bytes
+    from webauthn.helpers.exceptions import WebAuthnException
+
+    try:
+        row = _known(session, base64url_to_bytes(str(credential["rawId"])))
+        if row is None or row.author.disabled_at is not None:
+            raise Forbidden(REFUSED)
+        proved = verify_authentication_response(
+            credential=credential,
+            expected_challenge=challenge,
+            expected_rp_id=place.host,
+            expected_origin=place.origin,
+            credential_public_key=row.public_key,
+            credential_current_sign_count=row.sign_count,
+            require_user_verification=True,
+        )
+    except (WebAuthnException, ValueError, TypeError, KeyError) as error:
+        raise Forbidden(REFUSED) from error
+    row.sign_count, row.used_at = proved.new_sign_count, now
+    return row.author
+
+
+def credential_in(text: str) -> Any:
+    """A device's answer as sent; InvalidInput unless it is a JSON object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidInput("a passkey's answer is a JSON object")
+    return found
+
+
+def listed(session: Session, author: Author) -> Sequence[Passkey]:
+    """The passkeys of an author, oldest first."""
+    mine = select(Passkey).where(Passkey.author_id == author.id)
+    return session.scalars(mine.order_by(Passkey.id)).all()
+
+
+def rename(session: Session, author: Author, number: int, label: str) -> None:
+    """Call one of one's own passkeys something else; NotFound for any other."""
+    _own(session, author, number).label = _label(label)
+
+
+def remove(session: Session, author: Author, number: int) -> None:
+    """Let one of one's own passkeys open nothing any more; NotFound for any other."""
+    session.delete(_own(session, author, number))
+
+
+def remove_all(session: Session, author: Author) -> None:
+    """Let no passkey of an author open anything any more."""
+    session.execute(delete(Passkey).where(Passkey.author_id == author.id))
+
+
+def _own(session: Session, author: Author, number: int) -> Passkey:
+    row = session.get(Passkey, number)
+    if row is None or not permissions.owns(author, row.author_id):
+        raise NotFound("there is no such passkey")
+    return row
+
+
+def _known(session: Session, credential_id: bytes) -> Passkey | None:
+    return session.scalar(select(Passkey).where(Passkey.credential_id == credential_id))
+
+
+def _label(text: str) -> str:
+    line = " ".join(clean(text).split()) or "Passkey"
+    if len(line) > MAX_LABEL:
+        raise FieldErrors({"passkey_label": f"at most {MAX_LABEL} characters"})
+    return line

@@ -1,0 +1,138 @@
+"""Passkeys over HTTP: `/studio/login/passkey` logs in, `/studio/account/passkeys` looks after them.
+
+The challenge waits in the signed cookie of the browser that asked, for five minutes and one try.
+"""
+
+import base64
+from datetime import timedelta
+from typing import Any
+
+from flask import Blueprint, Response, flash, jsonify, redirect, request, session, url_for
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
+from publisher.blog import authors, passkeys, throttle
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import Author
+from publisher.web import failures
+from publisher.web.context import login_required, me, now, site
+from publisher.web.studio import login
+
+blueprint = Blueprint("passkeys", __name__)
+_KEPT = "passkey_challenge"
+_LIFE = timedelta(minutes=5)
+
+
+def place(db: Session) -> passkeys.Place | None:
+    """Where passkeys of this site are good; None where there are none."""
+    here = passkeys.place_of(site().site_url, load_settings(db).title)
+    return here if passkeys.installed() else None
+
+
+@blueprint.post("/studio/login/passkey/options")
+def ask_to_log_in() -> Response:
+    """What the browser has to have signed."""
+    with site().database.read() as db:
+        return _asked(passkeys.ask_to_log_in(_place(db)))
+
+
+@blueprint.post("/studio/login/passkey")
+def log_in() -> Response:
+    """Log in whoever's passkey signed; the answer says where to go on."""
+    credential, challenge = _sent()
+    with site().database.write() as db:
+        known = passkeys.log_in(db, _place(db), challenge, credential, now())
+        throttle.know(db, login.visitor(known.name), known, now())
+        token = authors.open_session(db, known, request.user_agent.string, now())
+    login.remember(token)
+    wanted = login.local_address(request.form.get("next", ""))
+    return jsonify(location=wanted or url_for("studio.home.page"))
+
+
+@blueprint.post("/studio/account/passkeys/options")
+@login_required
+def ask_to_make() -> Response:
+    """What a device needs to make a passkey.
+
+    The password is asked for: whoever borrowed a login cannot stay. Wrong tries are throttled as
+    those to change it.
+    """
+    visitor = login.visitor(me().name)
+    with site().database.write() as db:
+        reserved = throttle.reserve(db, [visitor.purse("change")], now())
+    with site().database.write() as db:
+        try:
+            authors.authenticate(db, me().name, request.form.get("old_password", "")[:1000])
+        except Forbidden as error:
+            problem = {"passkey": "this is not your present password"}
+            raise FieldErrors(problem) from error
+        throttle.release(db, reserved)
+        return _asked(passkeys.ask_to_make(db, _place(db), _me(db)))
+
+
+@blueprint.post("/studio/account/passkeys")
+@login_required
+def add() -> Response:
+    """Keep the passkey that the device made."""
+    credential, challenge = _sent()
+    with site().database.write() as db:
+        label = request.form.get("label", "")
+        row = passkeys.add(db, _place(db), _me(db), challenge, credential, label, now())
+    flash(f"The passkey “{row.label}” logs you in from now on.", "done")
+    return jsonify(location=url_for("studio.account.page"))
+
+
+@blueprint.post("/studio/account/passkeys/<int:number>/rename")
+@login_required
+def rename(number: int) -> Any:
+    """Call a passkey something else."""
+    with site().database.write() as db:
+        passkeys.rename(db, _me(db), number, request.form.get("label", ""))
+    return _done("The passkey has its new name.")
+
+
+@blueprint.post("/studio/account/passkeys/<int:number>/remove")
+@login_required
+def remove(number: int) -> Any:
+    """Let a passkey open nothing any more."""
+    with site().database.write() as db:
+        passkeys.remove(db, _me(db), number)
+    return _done("That passkey does not log you in any more.")
+
+
+@blueprint.errorhandler(FieldErrors)
+def refuse(error: FieldErrors) -> Response:
+    """What is wrong, without the names of fields."""
+    return failures.page(error.http_status, "; ".join(error.fields.values()))
+
+
+def _place(db: Session) -> passkeys.Place:
+    if not passkeys.installed():
+        raise InvalidInput(passkeys.MISSING)
+    if (found := place(db)) is None:
+        raise InvalidInput("passkeys need an address with a name and https")
+    return found
+
+
+def _asked(asked: passkeys.Asked) -> Response:
+    until = (now() + _LIFE).timestamp()
+    session[_KEPT] = [base64.b64encode(asked.challenge).decode(), until]
+    return Response(asked.options, content_type="application/json")
+
+
+def _sent() -> tuple[Any, bytes]:
+    """The device's answer, and the challenge that this browser was given, which ends here."""
+    kept = session.pop(_KEPT, None)
+    credential = passkeys.credential_in(request.form.get("credential", ""))
+    if kept is None or kept[1] < now().timestamp():
+        raise InvalidInput("that took too long; try again")
+    return credential, base64.b64decode(kept[0])
+
+
+def _me(db: Session) -> Author:
+    return db.get_one(Author, me().id)
+
+
+def _done(message: str) -> Any:
+    flash(message, "done")
+    return redirect(url_for("studio.account.page"))
