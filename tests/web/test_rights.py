@@ -97,6 +97,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/indieauth/consent"): "login",
     ("POST", "/indieauth/introspect"): "token",
     ("GET", "/readers"): "login",
+    ("GET", "/readers/advise"): "login",
     ("GET", "/readers/simulated"): "login",
     ("POST", "/readers/erase"): "admin",
     ("GET", "/river"): "login",
