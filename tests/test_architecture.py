@@ -342,6 +342,7 @@ SAME_THING = {
     "media": "uploads, the address that serves them, the one that takes them",
     "mirror": "the table of mirrored feeds, their addresses, and their command",
     "opml": "lists of feeds, and the addresses that take and give them",
+    "passkeys": "what a device keeps to log in with, and the addresses that take it",
     "posts": "posts, the page of one, and the author's list of them",
     "preview": "a text before it is published: by its private link, and in the editor",
     "readers": "the readers' tables, and the command that reports them",
