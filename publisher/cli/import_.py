@@ -14,7 +14,15 @@ from publisher.cli.parameters import (
     site,
 )
 
-FORMATS = ("rss", "atom", "json", "wxr", "markdown")  # as in exchange/importing/formats.py
+FORMATS = (
+    "rss",
+    "atom",
+    "json",
+    "wxr",
+    "markdown",
+    "ghost",
+    "bear",
+)  # as in exchange/importing/formats.py
 
 
 @click.command("import")

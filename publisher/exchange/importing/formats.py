@@ -1,10 +1,13 @@
 """Which format a source has, and the adapter that reads it."""
 
+import io
 from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.exchange.importing import (
     atom,
+    bear,
+    ghost,
     jsonfeed,
     markdown_files,
     own_export,
@@ -13,9 +16,11 @@ from publisher.exchange.importing import (
     wxr,
 )
 from publisher.exchange.importing.imported import Batch
-from publisher.exchange.importing.sources import Document, Folder
+from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-FORMATS = ("rss", "atom", "json", "wxr", "markdown")
+FORMATS = ("rss", "atom", "json", "wxr", "markdown", "ghost", "bear")
+# What a zip of micro.blog (.bar, the blog archive format) keeps its posts in.
+_ARCHIVES = ("feed.json", "index.json")
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
 
@@ -28,7 +33,7 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
     if isinstance(source, Folder):
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
-        return own_export.read(source) or markdown_files.read_folder(source, zone)
+        return own_export.read(source) or _archive(source) or _files(source, zone)
     try:
         return _read_document(source, format_ or sniff(source), zone)
     except InvalidData as error:
@@ -39,7 +44,9 @@ def sniff(source: Document) -> str:
     """What a document looks like; InvalidData when it looks like nothing we read."""
     start = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] == b"{" and not source.name.lower().endswith(markdown_files.SUFFIXES):
-        return "json"
+        return "ghost" if b'"db"' in start[:200] else "json"
+    if bear.is_one(start.decode("utf-8", "replace")):
+        return "bear"
     name, namespaces = safe_xml.root(source.stream)
     if name == "rss" and any(wxr.NAMESPACE in namespace for namespace in namespaces):
         return "wxr"
@@ -51,7 +58,9 @@ def sniff(source: Document) -> str:
         raise InvalidData("it is empty")
     if name.lower() == "html" or start[:9].lower() in (b"<!doctype", b"<html"):
         raise InvalidData("this is a web page, not a feed or an export")
-    raise InvalidData("not a format we know (RSS, Atom, JSON Feed, WXR, Markdown, or a zip of it)")
+    raise InvalidData(
+        "not a format we know (RSS, Atom, JSON Feed, WXR, Ghost, Bear, Markdown, or a zip of it)"
+    )
 
 
 def _read_document(source: Document, format_: str, zone: tzinfo) -> Batch:
@@ -65,6 +74,30 @@ def _read_document(source: Document, format_: str, zone: tzinfo) -> Batch:
             return jsonfeed.read(stream)
         case "wxr":
             return wxr.read(stream, zone)
+        case "ghost":
+            return ghost.read(stream)
+        case "bear":
+            return bear.read(stream, zone)
         case "markdown":
             return markdown_files.read_file(source, zone)
     raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(FORMATS)})")
+
+
+def _archive(folder: Folder) -> Batch | None:
+    """The posts of a blog archive: a JSON Feed among its files; None where there is none."""
+    found = next((name for name in _ARCHIVES if name in folder.names), None)
+    if found is None:
+        return None
+    try:
+        return jsonfeed.read(io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
+    except InvalidData as error:
+        raise InvalidData(f"{folder.name}: {found}: {error}") from error
+
+
+def _files(folder: Folder, zone: tzinfo) -> Batch:
+    """Markdown files, or the one export that somebody packed as it came."""
+    if len(folder.names) == 1 and not folder.names[0].lower().endswith(markdown_files.SUFFIXES):
+        (name,) = folder.names
+        inner = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))
+        return read(inner, None, zone)
+    return markdown_files.read_folder(folder, zone)

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from publisher.base.attachment import Attachment
 from publisher.exchange.importing import fields, rss, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.wordpress_pictures import Pictures
 from publisher.storage.tables.blog import PostStatus
 
 NAMESPACE = "wordpress.org/export/"
@@ -31,19 +32,24 @@ _CAPTION = re.compile(
 
 
 def read(stream: BinaryIO, zone: tzinfo) -> Batch:
-    """Posts and pages with their states; attachments, menus and comments are counted as notes.
+    """Posts and pages with their states, their featured images and galleries put into the text;
+    attachments, menus and comments are counted as notes.
 
     `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
     impossible dates.
     """
-    batch, names = Batch(), dict[str, str]()
+    batch, names, pictures = Batch(), dict[str, str](), Pictures()
     number = 0
     for part in safe_xml.parts(stream, "channel"):
         if safe_xml.local(part) == "author":
             names[_wp(part, "author_login")] = _wp(part, "author_display_name")
         elif safe_xml.local(part) == "item":
             number += 1
+            pictures.look_at(part)
             _take(part, number, zone, names, batch)
+    batch.posts = [pictures.put_into(post) for post in batch.posts]
+    left = sum("[gallery" in post.source for post in batch.posts)
+    batch.notes += Counter({"post has a gallery whose pictures are not in the export": left})
     return batch
 
 
@@ -74,7 +80,7 @@ def _post(
     date = _date(part, "post_date", where, zone)
     login = safe_xml.text_of(part, f"{rss.DUBLIN_CORE}creator")
     content = part.findtext(rss.CONTENT) or ""
-    if re.search(r"(?m)\[(?!/?caption)[a-z_]+[ \]]", content):
+    if re.search(r"(?m)\[(?!/?caption|gallery\b[^\]]*ids=)[a-z_]+[ \]]", content):
         batch.notes["post contains shortcodes, which stay as they are"] += 1
     return ImportedPost(
         where=where,

@@ -89,9 +89,11 @@ def test_what_is_left_out_is_counted(changes: dict[str, str]) -> None:
 def test_comments_and_shortcodes_are_noted() -> None:
     """What cannot come along is said, not lost in silence."""
     comment = "<wp:comment><wp:comment_id>1</wp:comment_id></wp:comment>"
-    batch = read(export(more=comment * 2, content='Look: [gallery ids="1,2"]'))
+    batch = read(export(more=comment * 2, content='Look: [gallery ids="1,2"] [form x]'))
     assert batch.notes["comment is left out"] == 2
     assert batch.notes["post contains shortcodes, which stay as they are"] == 1
+    assert batch.notes["post has a gallery whose pictures are not in the export"] == 1
+    assert '[gallery ids="1,2"]' in batch.posts[0].source
 
 
 def test_podcast_enclosure() -> None:

@@ -1,0 +1,126 @@
+"""Ghost's export: one JSON file with posts, pages, tags and authors in tables of their own."""
+
+import html
+import json
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from publisher.base.errors import InvalidData
+from publisher.exchange.importing import fields
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.storage.tables.blog import PostStatus
+
+Row = dict[str, Any]
+# What stands in texts for the address that the export does not know.
+_SITE = "__GHOST_URL__"
+_STATES: dict[str, PostStatus] = {
+    "published": "published", "scheduled": "scheduled", "draft": "draft", "sent": "published",
+}  # fmt: skip
+
+
+def is_one(document: object) -> bool:
+    """Whether this JSON is Ghost's."""
+    return isinstance(document, dict) and isinstance(document.get("db"), list)
+
+
+def read(stream: BinaryIO) -> Batch:
+    """Posts and pages with their states, tags and feature images.
+
+    Raises InvalidData for broken JSON, for other JSON and for impossible dates.
+    """
+    try:
+        document = json.load(stream)
+    except (ValueError, RecursionError) as error:
+        raise InvalidData(f"the JSON cannot be read: {error}") from error
+    if not is_one(document) or not document["db"]:
+        raise InvalidData("this is JSON, but no export of Ghost")
+    data = _dict(_dict(document["db"][0]).get("data"))
+    tags = _names(data, "posts_tags", "tag_id", "tags", "name")
+    people = _names(data, "posts_authors", "author_id", "users", "name")
+    batch = Batch()
+    for number, row in enumerate(_rows(data, "posts"), 1):
+        batch.posts.append(_post(row, number, tags, people, batch))
+    return batch
+
+
+def _post(
+    row: Row, number: int, tags: dict[str, list[str]], people: dict[str, list[str]], batch: Batch
+) -> ImportedPost:
+    title = " ".join(_text(row.get("title")).split())
+    where = f"post {number} ({title[:40]})" if title else f"post {number}"
+    known = _text(row.get("id"))
+    is_page = row.get("type") == "page" or row.get("page") in (1, True)
+    status = _STATES.get(_text(row.get("status")), "draft")
+    if row.get("visibility") not in (None, "public") and status != "draft":
+        status = "draft"
+        batch.notes["post for members becomes a draft"] += 1
+    slug = _text(row.get("slug"))
+    names = [name for name in tags.get(known, []) if not name.startswith("#")]
+    shown = _moment(row, "published_at", where)
+    return ImportedPost(
+        where=where,
+        guid=_text(row.get("uuid")) or fields.identity(known, slug, title),
+        source=_source(row, batch),
+        kind="page" if is_page else "post",
+        status=status,
+        title="" if title == "(Untitled)" else title,
+        slug=slug,
+        summary=fields.plain(_text(row.get("custom_excerpt"))),
+        tags=tuple(dict.fromkeys(names)),
+        by=tuple(people.get(known, ())),
+        published_at=shown if status != "draft" else None,
+        changed_at=_moment(row, "updated_at", where),
+        created_at=_moment(row, "created_at", where),
+        address=f"/{slug}/" if slug and status == "published" else "",
+    )
+
+
+def _source(row: Row, batch: Batch) -> str:
+    """The rendered text, the feature image before it; Ghost keeps both."""
+    text = _text(row.get("html"))
+    if not text and (plain := _text(row.get("plaintext"))):
+        text = fields.paragraphs(plain)
+    if picture := _text(row.get("feature_image")):
+        alt = html.escape(_text(row.get("feature_image_alt")))
+        caption = _text(row.get("feature_image_caption"))
+        below = f"<figcaption>{caption}</figcaption>" if caption else ""
+        text = f'<figure><img src="{html.escape(picture)}" alt="{alt}">{below}</figure>\n{text}'
+    if _SITE in text:
+        batch.notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
+    return text.replace(_SITE, "")
+
+
+def _moment(row: Row, name: str, where: str) -> datetime | None:
+    """A date as text, or in milliseconds as Ghost wrote it once."""
+    value = row.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        seconds = value / 1000
+        if not 0 <= seconds < 7e9:
+            raise InvalidData(f"{where}: {value} is no date")
+        value = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return fields.moment(_text(value), where)
+
+
+def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
+    """For each post the names that a table of pairs gives it, in their order."""
+    known = {_text(row.get("id")): _text(row.get(column)) for row in _rows(data, table)}
+    found: dict[str, list[str]] = {}
+    for row in sorted(_rows(data, pairs), key=lambda row: _text(row.get("sort_order")).zfill(6)):
+        if name := known.get(_text(row.get(key)), ""):
+            found.setdefault(_text(row.get("post_id")), []).append(name)
+    return found
+
+
+def _rows(data: Row, table: str) -> list[Row]:
+    rows = data.get(table)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _dict(value: object) -> Row:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    return str(value).strip()

@@ -1,0 +1,167 @@
+"""Ghost, Bear, micro.blog, and WordPress's pictures: what people bring from their peers."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from publisher.base.errors import InvalidData
+from publisher.exchange.importing import formats
+from tests.exchange.importing.conftest import folder, one, read
+from tests.exchange.importing.test_wxr import EXPORT, POST
+
+POSTED: dict[str, Any] = {
+    "id": "5f1", "uuid": "9c8a", "title": "Tea", "slug": "tea", "type": "post",
+    "html": '<p>Hot. <a href="__GHOST_URL__/about/">About</a></p>', "status": "published",
+    "visibility": "public", "custom_excerpt": "On tea.",
+    "feature_image": "https://ghost.example/content/images/tea.jpg",
+    "feature_image_alt": 'A "cup"', "published_at": "2021-02-03T04:05:06.000Z",
+    "created_at": "2021-02-01T00:00:00.000Z", "updated_at": "2021-02-04T00:00:00.000Z",
+}  # fmt: skip
+
+
+def ghost(*posts: dict[str, Any]) -> str:
+    """An export of Ghost with these posts, each with two tags and an author."""
+    ids = [post.get("id") for post in posts]
+    data = {
+        "posts": list(posts),
+        "tags": [{"id": "t1", "name": "Drinks"}, {"id": "t2", "name": "#internal"}],
+        "posts_tags": [
+            {"post_id": id_, "tag_id": tag, "sort_order": n}
+            for id_ in ids
+            for n, tag in enumerate(("t2", "t1"))
+        ],
+        "users": [{"id": "u1", "name": "Ada"}],
+        "posts_authors": [{"post_id": id_, "author_id": "u1"} for id_ in ids],
+    }
+    return json.dumps({"db": [{"meta": {"version": "5.0"}, "data": data}]})
+
+
+def test_ghost() -> None:
+    """Text with its feature image, tags without internal ones, dates, permalink, author."""
+    post = one(ghost(POSTED))
+    assert (post.title, post.slug, post.summary, post.guid) == ("Tea", "tea", "On tea.", "9c8a")
+    assert post.source.startswith(
+        '<figure><img src="https://ghost.example/content/images/tea.jpg" alt="A &quot;cup&quot;">'
+    )
+    assert '<a href="/about/">' in post.source
+    assert (post.tags, post.by, post.address) == (("Drinks",), ("Ada",), "/tea/")
+    assert post.published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def test_ghosts_states_and_old_dates() -> None:
+    """Drafts and posts for members are drafts, pages pages, milliseconds are dates."""
+    posts = [
+        POSTED | {"id": "1", "status": "draft", "title": "(Untitled)"},
+        POSTED | {"id": "2", "visibility": "paid"},
+        POSTED | {"id": "3", "type": "page"},
+        POSTED | {"id": "4", "published_at": 1612325106000, "status": "scheduled"},
+    ]
+    batch = read(ghost(*posts))
+    assert [post.status for post in batch.posts] == ["draft", "draft", "published", "scheduled"]
+    assert [post.kind for post in batch.posts] == ["post", "post", "page", "post"]
+    assert batch.posts[0].title == ""
+    assert batch.posts[3].published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert batch.notes["post for members becomes a draft"] == 1
+
+
+BEAR = """uid,title,slug,alias,published date,all tags,publish,make discoverable,is page,content,\
+canonical url,meta description,meta image,lang
+a1,Hello,hello,old/hello,2022-03-04 05:06:07+00:00,"[""one"", ""two""]",True,True,False,"Some
+*words*, two lines.",,About it,,en
+a2,Now,now,,2022-03-05 05:06:07+00:00,,True,True,True,Here.,,,,
+a3,Later,later,,,,False,True,False,Not yet.,,,,
+"""
+
+
+def test_bear() -> None:
+    """Markdown as it was written, tags as a list, pages, drafts, alias and permalink."""
+    hello, now, later = read(BEAR, name="posts.csv").posts
+    assert (hello.source, hello.source_format) == ("Some\n*words*, two lines.", "markdown")
+    assert (hello.tags, hello.summary, hello.slug) == (("one", "two"), "About it", "hello")
+    assert (hello.address, hello.aliases) == ("/hello/", ("/old/hello/",))
+    assert hello.published_at == datetime(2022, 3, 4, 5, 6, 7, tzinfo=UTC)
+    assert (now.kind, later.status, later.address) == ("page", "draft", "")
+
+
+def test_a_blog_archive() -> None:
+    """micro.blog's .bar is a zip with a JSON Feed in it; notes have no title."""
+    feed = {
+        "version": "https://jsonfeed.org/version/1",
+        "items": [{
+            "id": "1", "url": "https://ada.example/2020/01/02/a.html", "content_html": "<p>A.</p>",
+            "date_published": "2020-01-02T03:04:05+00:00",
+        }],
+    }  # fmt: skip
+    files: dict[str, str | bytes] = {
+        "index.html": "<html></html>",
+        "feed.json": json.dumps(feed),
+        "uploads/1.jpg": b"x",
+    }
+    (post,) = formats.read(folder(files), None, UTC).posts
+    assert (post.title, post.source, post.address) == (
+        "", "<p>A.</p>", "https://ada.example/2020/01/02/a.html",
+    )  # fmt: skip
+
+
+def test_an_export_that_was_packed() -> None:
+    """One file in a zip is read as what it is."""
+    (post,) = formats.read(folder({"posts.csv": BEAR.splitlines()[0] + "\na,b,c,,,,,,,d,,,,\n"}),
+                           None, UTC).posts  # fmt: skip
+    assert post.title == "b"
+
+
+ATTACHMENT = """<item><title>x</title><guid isPermaLink="false">https://old.example/?p={number}</guid>
+<wp:post_id>{number}</wp:post_id><wp:post_type>attachment</wp:post_type>
+<wp:status>inherit</wp:status>
+<wp:attachment_url>https://old.example/wp-content/{number}.jpg</wp:attachment_url>
+<wp:postmeta><wp:meta_key>_wp_attachment_image_alt</wp:meta_key>
+<wp:meta_value>Picture {number}</wp:meta_value></wp:postmeta></item>"""
+THUMBNAIL = (
+    "<wp:postmeta><wp:meta_key>_thumbnail_id</wp:meta_key>"
+    "<wp:meta_value>70</wp:meta_value></wp:postmeta>"
+)
+
+
+def wordpress(content: str) -> str:
+    """An export: a post with a featured image and `content`, then three attachments."""
+    post = POST.format(
+        pub_date="", gmt="2019-05-01 10:00:00", content=content, status="publish", kind="post",
+        password="", more=THUMBNAIL,
+    )  # fmt: skip
+    return EXPORT.format(items=post + "".join(ATTACHMENT.format(number=n) for n in (70, 71, 72)))
+
+
+def test_wordpress_pictures_come_along() -> None:
+    """The featured image begins the text, unless it stands there; a gallery becomes pictures."""
+    batch = read(wordpress('One\n\n[gallery columns="2" ids="71, 72,99"]\n\nTwo'))
+    (post,) = batch.posts
+    figure = '<figure><img src="https://old.example/wp-content/{0}.jpg" alt="Picture {0}"></figure>'
+    assert post.source == "\n\n".join(
+        [figure.format(70), "<p>One</p>", figure.format(71), figure.format(72), "<p>Two</p>"]
+    )
+    assert not [note for note in batch.notes if "shortcode" in note or "gallery" in note]
+    shown = '<img src="https://old.example/wp-content/70-300x200.jpg">'
+    assert read(wordpress(shown)).posts[0].source.count("<img") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ('{"db": []}', "ghost.json", "no export of Ghost"),
+        ('{"db": [', "ghost.json", "cannot be read"),
+        (ghost(POSTED | {"published_at": "0000-99-99"}), "g.json", "post 1"),
+        (ghost(POSTED | {"published_at": 10**18}), "g.json", "no date"),
+        ('{"db": [{"data": {"posts": 5}}], "x": 1}', "ghost.json", ""),
+        (BEAR.replace("2022-03-04 05:06:07+00:00", "soon"), "b.csv", "line 2"),
+        ("title,slug,content\n\x00,\x00,\x00\n", "b.csv", ""),
+    ],
+)
+def test_broken_exports(text: str, name: str, words: str) -> None:
+    """One sentence that names the place, or nothing to import; never a traceback."""
+    if not words:
+        assert len(read(text, name=name).posts) <= 1
+        return
+    with pytest.raises(InvalidData, match=words):
+        read(text, name=name)
