@@ -54,6 +54,43 @@ def lay_out(
     )
 
 
+def lay_out_alike(
+    names: Sequence[str],
+    times: NDArray[np.uint32],
+    offsets: Ints,
+    said: Documents,
+    scored: Scoring,
+    span: tuple[int, int],
+) -> Feeds:
+    """Many feeds that say the same, are scored alike and are watched from and to the same second,
+    laid out at once: as `lay_out` would, without an object for each feed."""
+    number = len(names)
+
+    def offsets_of(length: int) -> Ints:
+        return np.arange(number + 1, dtype=np.int64) * length
+
+    return Feeds(
+        ids=np.array([crc32(name.encode()) for name in names], np.uint64),
+        times=times,
+        offsets=offsets,
+        built=np.tile(said.built, number),
+        ttls=np.tile(said.ttls, number),
+        skips=np.tile(said.skips, number),
+        documents=offsets_of(len(said.built)),
+        begins=np.tile(said.begins, number),
+        expiries=np.tile(said.expiries, number),
+        headers=offsets_of(len(said.begins)),
+        etags=np.full(number, said.etag, np.int64),
+        edges=np.tile(scored.edges, number),
+        clock=np.tile(scored.clock, number),
+        edge_offsets=offsets_of(len(scored.edges)),
+        starts=np.full(number, span[0], np.int64),
+        ends=np.full(number, span[1], np.int64),
+        last_scored=np.full(number, scored.last_scored, np.int64),
+        seconds=np.full(number, scored.seconds, np.int64),
+    )
+
+
 def one_feed(timeline: Timeline, documents: Documents) -> Feeds:
     """One feed laid out; InvalidData where nothing of it could be scored."""
     return lay_out([timeline], [documents], [scoring(timeline)])

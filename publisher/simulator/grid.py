@@ -10,10 +10,10 @@ from functools import partial
 from typing import NamedTuple
 
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import PHASES, WINDOW, lay_out, one_feed, replay
+from publisher.simulator.engine import PHASES, WINDOW, lay_out, lay_out_alike, one_feed, replay
 from publisher.simulator.figures import Tally
 from publisher.simulator.kernel import Feeds
-from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.scoring import window
 from publisher.simulator.synthetic import Shard
 from publisher.simulator.timelines import Timeline
@@ -99,8 +99,11 @@ def prepare(task: Task) -> Feeds:
     publisher = parse_publisher(task.publisher)
     if isinstance(task.feeds, Timeline):
         return one_feed(task.feeds, publisher(task.feeds))
+    scored = window(*task.feeds.span)
+    if isinstance(publisher, Fixed):
+        said = publisher.documents(task.feeds.span[0])
+        return lay_out_alike(task.feeds.names, *task.feeds.feeds(), said, scored, task.feeds.span)
     lines = task.feeds.timelines()
-    scored = window(lines[0].start, lines[0].end)
     return lay_out(lines, [publisher(line) for line in lines], [scored] * len(lines))
 
 

@@ -2,6 +2,7 @@
 hour, from the updates up to then, by the very functions that the live site decides with."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,13 +180,18 @@ def unskipped(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
     return Documents(built, ttls, np.zeros(len(built), np.int32), none, none)
 
 
-def fixed(minutes: int) -> Publisher:
-    """Always the same ttl."""
+@dataclass(frozen=True)
+class Fixed:
+    """Always the same ttl, at every feed."""
 
-    def documents(timeline: Timeline) -> Documents:
-        return unskipped(np.array([timeline.start], np.uint32), np.array([minutes], np.int32))
+    minutes: int
 
-    return documents
+    def __call__(self, timeline: Timeline) -> Documents:
+        return self.documents(timeline.start)
+
+    def documents(self, start: int) -> Documents:
+        """What is said from `start` on."""
+        return unskipped(np.array([start], np.uint32), np.array([self.minutes], np.int32))
 
 
 SKIPS = "skip-hours"
@@ -213,7 +219,7 @@ def forward(spec: str) -> Publisher:
 
 def _fixed(spec: str) -> Publisher:
     (minutes,) = read_options(spec, (Option("minutes", 60, 1, 10080, "ttl", whole=True),))
-    return fixed(int(minutes))
+    return Fixed(int(minutes))
 
 
 def _warm_up(spec: str) -> Publisher:

@@ -71,6 +71,17 @@ class Shard:
         """What the feeds are called in a report."""
         return self.kind.spec
 
+    @property
+    def names(self) -> list[str]:
+        """What each feed is called; the random first polls depend on it."""
+        numbers = range(self.first, self.last)
+        return [f"{self.name} {number}" if number else self.name for number in numbers]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """From when and until when the feeds are watched, seconds."""
+        return BEGINNING, BEGINNING + self.days * DAY
+
     def feeds(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All updates end to end, and where each feed begins (one more for the end)."""
         number = self.last - self.first
@@ -96,14 +107,8 @@ class Shard:
         """The feeds one by one."""
         times, offsets = self.feeds()
         return [
-            Timeline(
-                f"{self.name} {self.first + feed}" if self.first + feed else self.name,
-                times[offsets[feed] : offsets[feed + 1]],
-                BEGINNING,
-                BEGINNING + self.days * DAY,
-                self.zone,
-            )
-            for feed in range(self.last - self.first)
+            Timeline(name, times[offsets[feed] : offsets[feed + 1]], *self.span, self.zone)
+            for feed, name in enumerate(self.names)
         ]
 
 
