@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo wheels lock fuzz clean
+.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -88,6 +88,9 @@ format: $(EVERYTHING) ## let ruff arrange the code
 
 bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench
+
+pictures: $(EVERYTHING) ## make docs/pictures/*.png anew from the demo blog (needs Chromium)
+	@$(BIN)/python scripts/pictures.py
 
 wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .

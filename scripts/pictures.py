@@ -1,0 +1,83 @@
+"""Makes docs/pictures/*.png anew: pages of the demo blog, in a Chromium of this machine.
+
+Usage: python scripts/pictures.py [FOLDER]   (default docs/pictures)
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+WIDTH, HEIGHT = 1120, 760
+# File name -> address, height in pixels.
+PAGES = {"studio": ("/studio/", HEIGHT), "readers": ("/readers", 900)}
+
+
+def main(target: Path) -> None:
+    """Fill a demo in a temporary folder, serve it, and photograph its pages."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        sys.exit("pictures: no chromium on this machine")
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        url = f"http://127.0.0.1:{port}"
+        environment = os.environ | {"PUBLISHER_INSTANCE": folder, "PUBLISHER_SITE_URL": url}
+        publisher = [sys.executable, "-m", "publisher"]
+        told = subprocess.run(
+            [*publisher, "demo"], env=environment, check=True, capture_output=True, text=True
+        ).stdout
+        name, password = re.findall(r"log in as (\w+) with the password (\S+)", told)[0]
+        with subprocess.Popen(
+            [*publisher, "serve", "--port", str(port)], env=environment
+        ) as server:
+            try:
+                wait_for(("127.0.0.1", port))
+                with sync_playwright() as playwright:
+                    browser = playwright.chromium.launch(
+                        executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+                    )
+                    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+                    log_in(page, url, name, password)
+                    for file, (address, height) in PAGES.items():
+                        page.set_viewport_size({"width": WIDTH, "height": height})
+                        page.goto(url + address)
+                        page.screenshot(path=target / f"{file}.png")
+                    browser.close()
+            finally:
+                server.terminate()
+
+
+def log_in(page: Page, url: str, name: str, password: str) -> None:
+    """Open the studio as this author."""
+    page.goto(f"{url}/studio/login")
+    page.fill("[name=name]", name)
+    page.fill("[name=password]", password)
+    page.press("[name=password]", "Enter")
+    page.wait_for_url(f"{url}/studio/")
+
+
+def wait_for(address: tuple[str, int], seconds: float = 30.0) -> None:
+    """Return when something listens at the address."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(address, timeout=5).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "pictures")
