@@ -145,7 +145,8 @@ class Page:
         if cookies or self._header("content-encoding"):
             return data
         vary = self._header("vary")
-        self._set("Vary", f"{vary}, Accept-Encoding" if vary else "Accept-Encoding")
+        if "Accept-Encoding" not in vary:
+            self._set("Vary", f"{vary}, Accept-Encoding" if vary else "Accept-Encoding")
         wish = self._environ.get("HTTP_ACCEPT_ENCODING", "")
         length = len(data) or int(self._header("content-length") or 0)
         if length < LEAST_GZIP_BYTES or not accepts_gzip(wish):

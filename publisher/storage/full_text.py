@@ -1,9 +1,9 @@
 """The full-text indexes of posts and river items: SQLite's FTS5, PostgreSQL's tsvector.
 
-A query wants all of its words, the last of which may be unfinished. A word in the title weighs
-five times one in the body. Scripts that write no spaces (Chinese, Japanese, Thai ...) are indexed
-character by character, with an invisible space between them: a word of the query is then found as
-a phrase, inside sentences.
+A query wants all of its words, the last of which may be unfinished (from three letters on). A word
+in the title weighs five times one in the body. Scripts that write no spaces (Chinese, Japanese,
+Thai ...) are indexed character by character, with an invisible space between them: a word of the
+query is then found as a phrase, inside sentences.
 """
 
 import re
@@ -14,6 +14,9 @@ from sqlalchemy import TextualSelect, column, text
 from sqlalchemy.orm import Session
 
 MOST_WORDS = 12
+# What so many texts say tells none of them apart: then the newest come first. And a beginning of
+# one or two letters begins too many words.
+COMMON, SHORTEST_BEGINNING = 1_000, 3
 LONGEST_BODY = 200_000  # characters that PostgreSQL indexes of a body: a tsvector holds 1 MB
 
 _GAP = "\u200b"  # zero width space: no part of any word, and not to be seen
@@ -24,6 +27,9 @@ _DENSE = re.compile(
 )
 # A word as people type it; the marks of the scripts above belong to it.
 _WORD = re.compile("[\\w\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3]+")
+
+_FILE_RANK = "AND rank MATCH 'bm25(5.0, 1.0)' ORDER BY rank"
+_SERVER_RANK = "ts_rank('{0.2, 0.2, 0.2, 1.0}', words, CAST(:match AS tsquery)) DESC, "
 
 Row = tuple[int, str, str]
 """Number, title and body of what can be found, both plain text."""
@@ -69,24 +75,23 @@ class FullText:
             session.execute(text(f"DELETE FROM {self.table} WHERE {key} = :id"), values)
 
     def best(self, session: Session, query: str, limit: int, offset: int = 0) -> list[Hit]:
-        """The best matches first."""
+        """The best matches first; of what very many have in common, the newest."""
+        if not (match := _match(session, query)):
+            return []
+        common = self._common(session, match)
         if _on_server(session):
             marks = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
             statement = (
                 f"SELECT id, ts_headline('simple', body, CAST(:match AS tsquery), '{marks}')"
                 f" FROM {self.table} WHERE words @@ CAST(:match AS tsquery)"
-                " ORDER BY ts_rank('{0.2, 0.2, 0.2, 1.0}', words, CAST(:match AS tsquery)) DESC,"
-                " id DESC"
-                " LIMIT :limit OFFSET :offset"
+                f" ORDER BY {'' if common else _SERVER_RANK}id DESC LIMIT :limit OFFSET :offset"
             )
         else:
             statement = (
                 f"SELECT rowid, snippet({self.table}, 1, char(2), char(3), '…', :tokens)"
                 f" FROM {self.table} WHERE {self.table} MATCH :match"
-                " AND rank MATCH 'bm25(5.0, 1.0)' ORDER BY rank LIMIT :limit OFFSET :offset"
+                f" {'ORDER BY rowid DESC' if common else _FILE_RANK} LIMIT :limit OFFSET :offset"
             )
-        if not (match := _match(session, query)):
-            return []
         values: dict[str, object] = {"match": match, "limit": limit, "offset": offset}
         if not _on_server(session):
             values["tokens"] = 60 if _GAP in match else 24
@@ -106,6 +111,11 @@ class FullText:
             return text("SELECT 0 WHERE 1 = 0").columns(column("id"))
         return text(self._numbers(session)).bindparams(match=match).columns(column("id"))
 
+    def _common(self, session: Session, match: str) -> bool:
+        """Whether more match than can be weighed in passing."""
+        some = text(f"SELECT count(*) FROM ({self._numbers(session)} LIMIT :most) AS first_ones")
+        return (session.scalar(some, {"match": match, "most": COMMON + 1}) or 0) > COMMON
+
     def _numbers(self, session: Session) -> str:
         if _on_server(session):
             return f"SELECT id FROM {self.table} WHERE words @@ CAST(:match AS tsquery)"
@@ -120,9 +130,10 @@ def _match(session: Session, query: str) -> str:
     words = [word for word in _WORD.findall(query) if re.search(r"\w", word)][:MOST_WORDS]
     if not words:
         return ""
+    unfinished = len(words[-1]) >= SHORTEST_BEGINNING or _DENSE.search(words[-1]) is not None
     if _on_server(session):
-        return " & ".join(map(_phrase, words)) + ":*"
-    return " ".join(f'"{_spaced(word)}"' for word in words) + "*"
+        return " & ".join(map(_phrase, words)) + ":*" * unfinished
+    return " ".join(f'"{_spaced(word)}"' for word in words) + "*" * unfinished
 
 
 def _phrase(word: str) -> str:

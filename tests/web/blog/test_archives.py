@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from publisher.blog import archive
 from publisher.installation import Site
 from publisher.settings import load_settings, store_setting
+from publisher.storage import full_text
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -83,3 +84,18 @@ def test_more_matches_than_one_page(site: Site, client: FlaskClient) -> None:
     assert second.count("<li class") == 5
     assert "More matches" in first
     assert "More matches" not in second
+
+
+def test_what_very_many_say_is_not_weighed(
+    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest come first then, each with its excerpt; and two letters begin no word."""
+    for number in range(4):
+        make_post(site, "waves " * (4 - number), slug=f"sea-{number}")
+    weighed = client.get("/search?q=wav").text
+    assert weighed.index("/posts/sea-0") < weighed.index("/posts/sea-3")
+    monkeypatch.setattr(full_text, "COMMON", 3)
+    newest = client.get("/search?q=wav").text
+    assert newest.index("/posts/sea-3") < newest.index("/posts/sea-0")
+    assert "<mark>waves</mark>" in newest
+    assert "/posts/sea-0" not in client.get("/search?q=wa").text

@@ -1,5 +1,7 @@
 """The ways to the blog: the subscribe page, robots.txt, the sitemap."""
 
+import gzip
+
 import pytest
 from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient
@@ -51,6 +53,22 @@ def test_a_large_site_has_several_files(
     assert sorted(found) == sorted(f"{SITE_URL}/posts/note-{n}" for n in range(25))
     assert client.get("/sitemap-4.xml").status_code == 404
     assert client.get("/sitemap-0.xml").status_code == 404
+
+
+def test_a_sitemap_is_made_once_for_each_state_of_the_site(
+    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is asked for, packed or not, or by its tag; a new post is in the next."""
+    make_post(site, "One.", slug="one")
+    plain = client.get("/sitemap.xml")
+    with monkeypatch.context() as patch:
+        patch.setattr(sitemap, "entries", None)  # whoever made it again would fail
+        packed = client.get("/sitemap.xml", headers={"Accept-Encoding": "gzip"})
+        assert gzip.decompress(packed.data) == plain.data
+        again = client.get("/sitemap.xml", headers={"If-None-Match": plain.headers["ETag"]})
+        assert again.status_code == 304
+    make_post(site, "Two.", slug="two")
+    assert f"{SITE_URL}/posts/two" in addresses(client.get("/sitemap.xml").data)
 
 
 def test_an_empty_site_has_a_sitemap(client: FlaskClient) -> None:
