@@ -72,6 +72,19 @@ def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Pos
     return session.scalars(_published().where(Post.published_at <= moment).limit(limit)).all()
 
 
+def deleted_lately(session: Session, moment: datetime, limit: int) -> list[tuple[str, datetime]]:
+    """The guids of posts that readers were given and that are deleted, the latest first, and when
+    they were, not later than `moment`."""
+    query = (
+        select(Post.guid, Post.deleted_at)
+        .where(Post.status == "deleted", Post.kind == "post", Post.published_at.is_not(None))
+        .where(Post.deleted_at <= moment)
+        .order_by(Post.deleted_at.desc(), Post.id.desc())
+        .limit(limit)
+    )
+    return [(guid, at) for guid, at in session.execute(query) if at is not None]
+
+
 def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None) -> Sequence[Post]:
     """The newest published posts of a tag; those older than `before` where given."""
     query = select(Post).join(PostTag, PostTag.post_id == Post.id)

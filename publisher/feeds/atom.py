@@ -10,18 +10,25 @@ from lxml.etree import Element, SubElement, tostring
 from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.stylesheet import styled
-from publisher.feeds.syndication import ATOM
+from publisher.feeds.syndication import ATOM, HISTORY
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 TITLE_WORDS = 10
+TOMBSTONES = "http://purl.org/atompub/tombstones/1.0"
 _TAG = re.compile(r"<[^>]*>")
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def render(channel: Channel) -> bytes:
-    """The Atom document. It has no ttl: the response's Cache-Control carries it."""
-    feed = Element("feed", {_XML_LANG: channel.language}, nsmap={None: ATOM})
+    """The Atom document, with RFC 5005's `complete` and RFC 6721's deleted entries where they hold.
+
+    It has no ttl: the response's Cache-Control carries it.
+    """
+    names: dict[str | None, str] = {None: ATOM}
+    names |= {"fh": HISTORY} if channel.complete else {}
+    names |= {"at": TOMBSTONES} if channel.deleted else {}
+    feed = Element("feed", {_XML_LANG: channel.language}, nsmap=names)
     _text(feed, "id", channel.feed_url)
     _text(feed, "title", channel.title)
     _text(feed, "subtitle", channel.description)
@@ -32,8 +39,14 @@ def render(channel: Channel) -> bytes:
         _link(feed, "hub", hub)
     _text(SubElement(feed, "author"), "name", channel.title)
     _text(feed, "generator", "Publisher")
+    if channel.complete:
+        SubElement(feed, f"{{{HISTORY}}}complete")
     for item in channel.items:
         _add(feed, item)
+    for guid, moment in channel.deleted:
+        SubElement(
+            feed, f"{{{TOMBSTONES}}}deleted-entry", ref=entry_id(guid), when=format_rfc3339(moment)
+        )
     document = tostring(feed, pretty_print=True, encoding="UTF-8", xml_declaration=True)
     return styled(bytes(document), channel.home_url)
 

@@ -51,7 +51,9 @@ class Channel:
 
     `content_changed_at` is the last time what it says changed, not when it was built;
     `skip_hours` are hours of the day in GMT; `rhythm` is told where it is a podcast;
-    `accounts` are services and names there; `blogroll_url` is a public OPML list.
+    `accounts` are services and names there; `blogroll_url` is a public OPML list. `complete`:
+    there are no posts besides these, so what a reader has and this lacks was taken away; `deleted`
+    are guids, and when they were.
     """
 
     title: str
@@ -69,6 +71,8 @@ class Channel:
     podcast: Podcast = NO_PODCAST
     accounts: tuple[tuple[str, str], ...] = ()
     blogroll_url: str = ""
+    complete: bool = False
+    deleted: tuple[tuple[str, datetime], ...] = ()
 
     @property
     def is_podcast(self) -> bool:

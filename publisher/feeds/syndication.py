@@ -18,6 +18,7 @@ DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
 PODCAST = "https://podcastindex.org/namespace/1.0"
 SOURCE = "http://source.scripting.com/"
+HISTORY = "http://purl.org/syndication/history/1.0"
 
 
 class ChannelExtension:
@@ -28,6 +29,8 @@ class ChannelExtension:
     def extend_ns(self) -> dict[str, str]:
         """The prefixes that the document needs."""
         names = {"sy": SYNDICATION, "source": SOURCE}
+        if self.channel.complete:
+            names["fh"] = HISTORY
         if any(item.author for item in self.channel.items):
             names["dc"] = DUBLIN_CORE
         if self.channel.is_podcast:
@@ -52,6 +55,8 @@ class ChannelExtension:
         if rate := update_rate(channel.ttl_minutes):
             SubElement(target, f"{{{SYNDICATION}}}updatePeriod").text = rate[0]
             SubElement(target, f"{{{SYNDICATION}}}updateFrequency").text = str(rate[1])
+        if channel.complete:
+            SubElement(target, f"{{{HISTORY}}}complete")
         SubElement(target, f"{{{SOURCE}}}self").text = channel.feed_url
         if channel.blogroll_url:
             SubElement(target, f"{{{SOURCE}}}blogroll").text = channel.blogroll_url

@@ -55,6 +55,11 @@ def items(rows: Iterable[Post], site_url: str, with_markdown: bool = True) -> tu
     return tuple(_item(post, site_url, with_markdown) for post in rows)
 
 
+def tombstones(rows: Iterable[tuple[str, datetime]]) -> tuple[tuple[str, datetime], ...]:
+    """What was deleted, as feeds say it."""
+    return tuple((clean(guid), _whole_second(moment)) for guid, moment in rows)
+
+
 def _podcast(settings: Settings, site_url: str) -> Podcast:
     image = settings.podcast_image
     return Podcast(

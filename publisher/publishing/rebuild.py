@@ -207,10 +207,13 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     """The main feed's content; a post dated in the future is none of it."""
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
+    deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.items(rows, site_url, with_markdown),
         blogroll_url=f"{site_url}/opml.xml" if blogroll.shown(session) else "",
+        complete=len(rows) < settings.feed_items,
+        deleted=feed_content.tombstones(deleted),
     )
     return replace(channel, podcast=_with_guid(session, channel))
 

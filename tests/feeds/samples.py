@@ -16,7 +16,9 @@ HOME = "https://blog.example"
 NAMESPACES = {
     "atom": "http://www.w3.org/2005/Atom",
     "content": "http://purl.org/rss/1.0/modules/content/",
+    "at": "http://purl.org/atompub/tombstones/1.0",
     "dc": "http://purl.org/dc/elements/1.1/",
+    "fh": "http://purl.org/syndication/history/1.0",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "podcast": "https://podcastindex.org/namespace/1.0",
     "source": "http://source.scripting.com/",
@@ -85,6 +87,8 @@ def everything() -> Channel:
         ),
         accounts=(("github", "ada"),),
         blogroll_url=f"{HOME}/opml.xml",
+        complete=True,
+        deleted=(("urn:uuid:00000000-0000-4000-8000-000000000006", MORNING),),
     )
 
 

@@ -1,19 +1,22 @@
 """What settings and posts put into the feed beside titles and texts."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
+from publisher.blog import posts
 from publisher.feeds.podcasts import CATEGORIES, guid_of
 from publisher.installation import Site
 from publisher.publishing.elsewhere import accounts
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
 from publisher.settings import store_settings
+from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import content, make_author, make_post
 from tests.feeds.samples import NAMESPACES, parse, texts
 
 EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
@@ -109,3 +112,33 @@ def test_what_directories_would_refuse_is_refused_here(site: Site, name: str, te
     """Said beside the field."""
     with pytest.raises(FieldErrors), site.database.write() as db:
         store_settings(db, {name: text})
+
+
+def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
+    """A young blog's feed is complete until it has more posts than fit; what readers had and is
+    deleted is named in Atom, a draft that was thrown away is not, and what comes back is not."""
+    with site.database.write() as db:
+        store_settings(db, {"feed_items": "3"})
+    kept = make_post(site, "One.", title="One")
+    gone = make_post(site, "Two.", title="Two")
+    with site.database.write() as db:
+        draft = posts.create(db, content("Never out."), None, clock())
+        posts.delete(db, draft, clock())
+        posts.delete(db, posts.get(db, gone.id), clock())
+    assert len(parse(rebuild(site, clock()).body).findall("channel/fh:complete", NAMESPACES)) == 1
+    feed = _atom(site)
+    (stone,) = feed.findall("at:deleted-entry", NAMESPACES)
+    assert (stone.get("ref"), stone.get("when")) == (gone.guid, "2024-03-04T09:30:00Z")
+    assert len(feed.findall("fh:complete", NAMESPACES)) == 1
+    with site.database.write() as db:
+        posts.restore(db, posts.get(db, gone.id), clock())
+    make_post(site, "Three.", title="Three")
+    assert not parse(rebuild(site, clock()).body).findall("channel/fh:complete", NAMESPACES)
+    feed = _atom(site)
+    assert not feed.findall("at:deleted-entry", NAMESPACES)
+    assert kept.guid in texts(feed, "atom:entry/atom:id")
+
+
+def _atom(site: Site) -> Any:
+    with site.database.read() as db:
+        return parse(db.get_one(Snapshot, "atom").body)
