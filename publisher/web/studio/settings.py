@@ -93,14 +93,18 @@ def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, st
 
 
 def _in_words(choice: KnobChoice) -> str:
-    element = _visits(choice.element)
+    """The figures of those that hear the headers, then of those that hear the ttl alone."""
+    told = choice.headers or choice.element
+    text = f"about {_visits(told)} visits a day{_known(told, ', a post known after ')}"
     if choice.headers is None:
-        return f"{element}."
-    return f"{_visits(choice.headers)}; readers that hear the feed's ttl alone, {element}."
-
-
-def _visits(visits: Visits) -> str:
-    text = f"about {max(round(visits.per_day), 1)} visits a day"
-    if visits.delay_minutes is None:
         return text
-    return f"{text}, a post known after {visits.delay_minutes:.0f} minutes"
+    element = choice.element
+    return f"{text} (by the feed's ttl alone {_visits(element)}{_known(element, ', after ')})"
+
+
+def _visits(visits: Visits) -> int:
+    return max(round(visits.per_day), 1)
+
+
+def _known(visits: Visits, word: str) -> str:
+    return "" if visits.delay_minutes is None else f"{word}{visits.delay_minutes:.0f} minutes"

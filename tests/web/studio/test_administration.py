@@ -139,7 +139,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     ]
     assert 2 <= len(polls) <= 6
     assert polls == sorted(polls, reverse=True)
-    assert len(set(re.findall(r": (about [^<]+ minutes)\.", page))) == len(polls)
+    assert len(set(re.findall(r": (about [^<]+ minutes)\)", page))) == len(polls)
     assert re.search(r'value="33.5" checked', page)
 
 
