@@ -11,6 +11,7 @@ from flask import Flask, current_app, g, request
 from jinja2 import pass_context
 from werkzeug.local import LocalProxy
 
+from publisher.base.date_words import date_in, month_in, month_of_year_in
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.base.text import first_picture, first_words
@@ -62,7 +63,10 @@ def prepare(app: Flask) -> None:
         clock=_when_asked(clock),
         clock_seconds=_when_asked(clock_seconds),
         moment=_when_asked(moment),
+        public_day=_when_asked(public_day),
+        public_moment=_when_asked(public_moment),
         month_name=_when_asked(month_name),
+        month_of_year=_when_asked(month_of_year),
         day_of_month=_when_asked(day_of_month),
         url=_when_asked(url),
     )
@@ -127,9 +131,24 @@ def moment(at: datetime) -> str:
     return f"{day(at)}, {clock(at)}"
 
 
+def public_day(at: datetime) -> str:
+    """The author's civil date in the blog's language, for readers: 4. März 2024."""
+    return date_in(settings().language, at.astimezone(settings().zone))
+
+
+def public_moment(at: datetime) -> str:
+    """Date and time in the blog's language: 4. März 2024, 09:30."""
+    return f"{public_day(at)}, {clock(at)}"
+
+
 def month_name(at: datetime) -> str:
-    """The author's month: March."""
-    return f"{at.astimezone(settings().zone):%B}"
+    """The author's month in the blog's language: März."""
+    return month_in(settings().language, at.astimezone(settings().zone))
+
+
+def month_of_year(at: datetime) -> str:
+    """The author's month with its year, in the blog's language: März 2024."""
+    return month_of_year_in(settings().language, at.astimezone(settings().zone))
 
 
 def day_of_month(at: datetime) -> str:

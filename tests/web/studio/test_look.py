@@ -9,7 +9,7 @@ from PIL import Image
 
 from publisher.base.colour import contrast
 from publisher.installation import Site
-from publisher.settings import load_settings
+from publisher.settings import load_settings, store_setting
 from publisher.web.style import theme_colours
 from tests.factories import make_post
 from tests.web.studio.browser import Browser
@@ -163,3 +163,13 @@ def test_navigation_from_pages(ada: Browser, site: Site) -> None:
     assert 'aria-label="Site"' not in ada.get("/")
     ada.post("/studio/navigation", action="usual")
     assert len(shown()) == 5
+
+
+def test_dates_speak_the_blogs_language(ada: Browser, site: Site) -> None:
+    """Public pages date in the blog's language, the studio in its own."""
+    make_post(site, "Hallo.", title="Eins")
+    with site.database.write() as db:
+        store_setting(db, "language", "de")
+    assert "4. März 2024, 09:30</time>" in ada.get("/posts/eins")
+    assert "<h1>März 2024</h1>" in ada.get("/archives/2024/03")
+    assert "4 March 2024, 09:30" in ada.get("/studio/posts")

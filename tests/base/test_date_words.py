@@ -1,0 +1,42 @@
+"""Dates in words: the forms that differ from a plain list of month names."""
+
+from datetime import date
+
+import pytest
+
+from publisher.base import date_words
+from publisher.base.date_words import date_in, month_in, month_of_year_in
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "month", "heading"),
+    [
+        ("en", "1 March 2024", "March", "March 2024"),
+        ("en-US", "March 1, 2024", "March", "March 2024"),
+        ("en-GB", "1 March 2024", "March", "March 2024"),
+        ("de-AT", "1. März 2024", "März", "März 2024"),
+        ("fr", "1er mars 2024", "Mars", "Mars 2024"),
+        ("pt-BR", "1 de março de 2024", "Março", "Março 2024"),
+        ("pl", "1 marca 2024", "Marzec", "Marzec 2024"),
+        ("ru", "1 марта 2024 г.", "Март", "Март 2024"),
+        ("fi", "1. maaliskuuta 2024", "Maaliskuu", "Maaliskuu 2024"),
+        ("hu", "2024. március 1.", "Március", "2024. március"),
+        ("ja", "2024年3月1日", "3月", "2024年3月"),
+        ("ko", "2024년 3월 1일", "3월", "2024년 3월"),
+        ("xx", "1 March 2024", "March", "March 2024"),
+    ],
+)
+def test_known_forms(language: str, day: str, month: str, heading: str) -> None:
+    """A date, a month alone, and a month as a heading."""
+    first = date(2024, 3, 1)
+    assert date_in(language, first) == day
+    assert month_in(language, first) == month
+    assert month_of_year_in(language, first) == heading
+    assert date_in("fr", date(2024, 3, 2)) == "2 mars 2024"
+
+
+def test_every_language_has_twelve_months() -> None:
+    """And all of them different, in both forms."""
+    for language, words in date_words._WORDS.items():
+        for names in filter(None, (words.months, words.alone)):
+            assert len(set(names.split())) == 12, language
