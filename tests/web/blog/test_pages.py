@@ -209,7 +209,7 @@ def test_dates_are_the_authors(site: Site, client: FlaskClient) -> None:
         store_setting(db, "language", "de")
     make_post(site)
     page = client.get("/").text
-    assert '<time class="dt-published" datetime="2024-03-04T09:30:00Z">4 March 2024, 10:30<' in page
+    assert '<time class="dt-published" datetime="2024-03-04T09:30:00Z">4. März 2024, 10:30<' in page
     assert '<html lang="de">' in page
 
 
