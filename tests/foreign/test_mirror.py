@@ -215,6 +215,7 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
     assert (verified.status_code, verified.data) == (200, b"c1")
     assert row(site).hub_until == clock() + timedelta(days=1)
     clock.forward(minutes=1)
+    assert mirror_poll.wait_minutes(row(site), clock()) == mirror_poll.TOLD_MINUTES
     assert client.post(path, data=b"news", headers={"X-Hub-Signature": "sha1=0"}).status_code == 202
     assert row(site).asked_at is None
     signature = hmac.new(mirror.hub_secret.encode(), b"news", hashlib.sha256).hexdigest()
