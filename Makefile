@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz clean
+.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -67,6 +67,9 @@ fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ON
 
 test-postgresql: $(EVERYTHING) ## the tests that need a database, on a PostgreSQL server of their own
 	@$(BIN)/python -m tests.postgres -n auto tests/storage tests/blog tests/publishing tests/readers tests/exchange tests/web
+
+kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times
+	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py
 
 check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
 	@$(BIN)/ruff check .

@@ -21,6 +21,7 @@ from publisher.river import subscriptions
 from publisher.storage import sqlite_file
 
 BACKLOG = 1_024
+START_CHECK_SECONDS = 5.0  # `doctor` reads to the end
 
 log = structlog.get_logger("serve")
 
@@ -55,7 +56,7 @@ def serve(
 def _tidy(environment: Environment) -> None:
     """What is done once before serving: the database read through, what kills left swept away."""
     if (file := sqlite_file.path_of(environment.database_url)) is not None:
-        sqlite_file.check(file)
+        sqlite_file.check(file, START_CHECK_SECONDS)
     if told := backup.cut_off(environment):
         print(f"publisher: {told}", file=sys.stderr)
     whole_files.sweep(environment.instance)

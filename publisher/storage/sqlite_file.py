@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 
+_STEPS = 10_000  # of SQLite's machine between two looks at the clock
 LOGS = ("-wal", "-shm", "-journal")
 BACKUP = "put a backup in its place with `publisher restore FILE`"
 
@@ -70,16 +72,26 @@ def _begins_as_one(path: Path) -> bool:
     return True
 
 
-def check(path: Path) -> None:
-    """Read the whole database once; InvalidData with what is wrong and what to do."""
+def check(path: Path, seconds: float | None = None) -> bool:
+    """Read the database through; InvalidData with what is wrong and what to do.
+
+    Within `seconds` where they are given: half a gigabyte takes one from a warm disk, and a start
+    must not wait for a cold one. False when the time was over before the end.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
     try:
         with closing(sqlite3.connect(path)) as connection:
+            if until is not None:
+                connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return False
         verdict = str(error)
     if verdict != "ok":
         said = " ".join(verdict.split())[:200]
         raise InvalidData(f"the database {path} is damaged ({said}). Nothing was changed: {BACKUP}")
+    return True
 
 
 def _create(path: Path) -> None:

@@ -255,3 +255,15 @@ def test_a_disk_that_takes_nothing_is_said(
     assert (answer.status_code, "No space" in answer.get_json()["status"]) == (503, True)
     told = [finding.detail for finding in examine(environment) if not finding.good]
     assert any("No space" in detail for detail in told)
+
+
+def test_the_look_at_a_large_database_ends(site: Site, environment: Environment) -> None:
+    """The start waits some seconds at most; with time enough everything is read."""
+    with site.database.write() as db:
+        db.execute(text("CREATE TABLE large (id INTEGER PRIMARY KEY, a TEXT)"))
+        numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
+        db.execute(text(f"INSERT INTO large {numbers} SELECT i, hex(i) FROM n"))  # noqa: S608
+    file = environment.instance / "publisher.db"
+    assert not check(file, 0.0)
+    assert check(file, 60.0)
+    assert check(file)

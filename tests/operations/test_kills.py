@@ -1,0 +1,189 @@
+"""kill -9 in the middle of everything a site does: what was said to be done is there afterwards.
+
+KILLS (a few in the suite, 200 with `make kills`) processes are killed, each at another moment.
+"""
+
+import os
+import random
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+
+from publisher.base import whole_files
+from publisher.base.environment import Environment
+from publisher.installation import open_site
+from publisher.publishing.rebuild import refresh
+from publisher.storage.database import Database
+from publisher.storage.schema import MIGRATIONS, newest_revision
+from tests.serving import lines_until_killed
+
+KILLS = int(os.environ.get("KILLS", "4"))
+
+WORK = """
+import io, random, sys
+from datetime import UTC, timedelta
+from PIL import Image
+from publisher.base.environment import read_environment
+from publisher.blog import media, posts
+from publisher.exchange.importing import dry_run, formats, preparation, writer
+from publisher.exchange.importing.sources import Document
+from publisher.installation import open_site
+from publisher.operations.backup import backup
+from publisher.publishing.rebuild import rebuild
+from tests.factories import content
+
+site = open_site(read_environment())
+name, number, mine = sys.argv[1], 0, []
+rng = random.Random(name)
+
+def publish():
+    with site.database.write() as db:
+        now = site.clock()
+        post = posts.create(db, content(f"Note {number} of {name}."), None, now)
+        posts.publish(db, post, now, now)
+        mine.append([post.id, 1])
+    return f"post {post.guid}"
+
+def edit():
+    if not mine:
+        return publish()
+    known = rng.choice(mine)
+    words = f"Edit {number} of {name}."
+    with site.database.write() as db:
+        posts.save(db, known[0], content(words), known[1], None, site.clock())
+    known[1] += 1
+    return f"version {known[0]} {known[1]}"
+
+def schedule():
+    with site.database.write() as db:
+        now = site.clock()
+        post = posts.create(db, content(f"Planned {number} of {name}."), None, now)
+        posts.publish(db, post, now + timedelta(milliseconds=1), now)
+    with site.database.write() as db:
+        posts.publish_due(db, site.clock() + timedelta(seconds=1))
+    return f"post {post.guid}"
+
+def upload():
+    held = io.BytesIO()
+    colour = (rng.randrange(256), rng.randrange(256), number % 256)
+    Image.new("RGB", (40, 30), colour).save(held, "PNG")
+    accepted = media._picture(media._looked_at(held.getvalue()))
+    media.store(site.environment.media, accepted)
+    with site.database.write() as db:
+        row = media.record(db, accepted, "a.png", None, site.clock())
+    return f"file {media.path(row)}"
+
+def imported():
+    guid = f"{name}-{number}".replace(" ", "-")
+    text = f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{{"id": "{guid}", ' \
+           f'"content_html": "<p>Imported</p>", "date_published": "2024-03-04T09:00:00Z"}}]}}'
+    document = Document("a.json", io.BytesIO(text.encode()))
+    found = preparation.ready(formats.read(document, "json", UTC), site.clock())
+    with site.database.write() as db:
+        writer.store(db, dry_run.make_plan(db, found, None), site.clock())
+    return f"post {found[0].post.guid}"
+
+def copied():
+    target = site.environment.instance.parent / f"{name}-{number}.tar.gz".replace(" ", "-")
+    backup(site.environment, target)
+    return f"backup {target}"
+
+while True:
+    number += 1
+    deed = rng.choice((publish, edit, edit, schedule, upload, imported, copied))
+    print("done:", deed(), flush=True)
+    rebuild(site, site.clock())
+"""
+
+MIGRATE = """
+import time
+from publisher.base.environment import read_environment
+from publisher.installation import open_site
+print("ready", flush=True)
+open_site(read_environment())
+time.sleep(60)
+"""
+
+
+def test_killed_while_working(tmp_path: Path) -> None:
+    """Posts, edits, schedules, uploads, imports and backups that were acknowledged are there."""
+    instance = tmp_path / "instance"
+    instance.mkdir()
+    rng = random.Random(20240304)
+    said: list[str] = []
+    for life in range(KILLS):
+        lines = lines_until_killed(WORK, instance, f"life {life}", rng.uniform(0.0, 0.7))
+        said += [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
+        with closing(sqlite3.connect(instance / "publisher.db")) as db:
+            _compare(db, instance, said)
+    assert said
+    site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    refresh(site, site.clock())
+    with closing(sqlite3.connect(instance / "publisher.db")) as db:
+        (guid,) = db.execute(
+            "SELECT guid FROM posts WHERE status='published' ORDER BY published_at DESC LIMIT 1"
+        ).fetchone()
+        (body,) = db.execute("SELECT body FROM snapshots WHERE name='rss'").fetchone()
+    assert guid.encode() in body
+    site.database.close()
+    for folder in (instance, instance / "media"):
+        whole_files.sweep(folder)
+        assert [path.name for path in folder.glob(".*")] == []
+
+
+def _compare(db: sqlite3.Connection, instance: Path, said: list[str]) -> None:
+    """Everything that was said to be done is there, and the database is whole."""
+    assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+    states = dict(db.execute("SELECT guid, status FROM posts"))
+    versions = dict(db.execute("SELECT id, version FROM posts"))
+    for line in said:
+        kind, _, what = line.partition(" ")
+        match kind:
+            case "post":
+                assert states[what] == "published"
+            case "version":
+                number, version = map(int, what.split())
+                assert versions[number] >= version
+            case "file":
+                assert (instance / what.lstrip("/")).stat().st_size > 0
+            case _:
+                with tarfile.open(what) as archive:
+                    assert "publisher.db" in archive.getnames()
+
+
+def test_killed_while_migrating(tmp_path: Path) -> None:
+    """From the first released schema: the next start finishes what was cut off, nothing is lost."""
+    rng = random.Random(7)
+    for number in range(max(2, KILLS // 4)):
+        instance = tmp_path / f"instance-{number}"
+        instance.mkdir()
+        url = f"sqlite:///{instance}/publisher.db"
+        _released(url)
+        lines_until_killed(MIGRATE, instance, "x", rng.uniform(0.0, 1.5))
+        open_site(Environment(instance, url)).database.close()
+        with closing(sqlite3.connect(instance / "publisher.db")) as db:
+            revision = db.execute("SELECT version_num FROM alembic_version").fetchall()
+            assert revision == [(newest_revision(),)]
+            assert db.execute("SELECT count(*) FROM updates").fetchone() == (500,)
+
+
+def _released(url: str) -> None:
+    """A database as the first release left it, with some history."""
+    database = Database(url)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    with database.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0003_readers")
+        connection.exec_driver_sql(
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+            " INSERT INTO updates (at, kind)"
+            " SELECT datetime('2024-01-01', i || ' hours'), 'loaded' FROM n"
+        )
+    database.close()
