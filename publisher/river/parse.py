@@ -33,6 +33,7 @@ from publisher.river.feed_document import (
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
+from publisher.river.text_runs import in_one_run
 
 _MAX_ITEMS = 1_000
 _LONGEST_SECONDS = 10_000_000
@@ -70,7 +71,8 @@ def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes
     marks = [digest(document[start:end]) for start, end in spans]
     if found.broken:
         return _document(document, url, found, [], {})
-    return _document(_only_new(document, found, marks, known), url, found, marks, known)
+    new = in_one_run(_only_new(document, found, marks, known))
+    return _document(new, url, found, marks, known)
 
 
 def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeed:
