@@ -7,7 +7,7 @@ from publisher.cli.parameters import site
 NEXT = (
     ("/studio/", "write something; the day of this blog, and when its readers come"),
     ("/readers", "who reads, how politely, and what can be done about the others"),
-    ("/readers/simulated", "how much it is worth to know the day"),
+    ("/readers/worth", "how much it is worth to know the day"),
     ("/studio/feed", "the feed's week, its documents and its pings"),
     ("/river", "what three other blogs said"),
 )

@@ -42,7 +42,7 @@ from publisher.web import (
 )
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
-from publisher.web.readers import advise, report, simulated
+from publisher.web.readers import advise, report, worth
 from publisher.web.studio import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
 
@@ -78,7 +78,7 @@ _ADDRESSES = (
     report,
     river,
     setup,
-    simulated,
+    worth,
     studio,
     style,
     xmlrpc,

@@ -20,7 +20,7 @@ from publisher.core.ttl.decision import (
 )
 from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.skip_hours import quiet_hours
-from publisher.web.polite_walk import clock, progress, walk, why
+from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
 LEAST = 3.0  # an hour without updates still shows the tone of its ttl
@@ -180,6 +180,8 @@ def _habit(decision: Decision, hours: Sequence[DayHour]) -> str:
     hour = int(minute_of_day(decision.decided_at, decision.zone) // 60)
     updates = next((row.expected_updates for row in hours if row.hour == hour), 0.0)
     parts = next((name for end, name in PARTS_OF_DAY if hour < end), "nights")
+    if updates < RARE:
+        return "updates are rare at this hour"
     return f"{parts} like this bring {_frequency(updates)}"
 
 
@@ -190,9 +192,7 @@ def _frequency(updates: float) -> str:
         return f"about {number} updates an hour"
     if updates >= 2 / 3:  # below, the hours between two updates are two or more
         return "about one update an hour"
-    if updates >= 0.05:
-        return f"an update every {round(1 / updates)} hours"
-    return "hardly any update"
+    return f"an update every {round(1 / updates)} hours"
 
 
 def _visit(at: datetime, zone: str) -> Visit:

@@ -1,1 +1,1 @@
-"""`/readers`: who reads and how (`report`), and what other ttls would give them (`simulated`)."""
+"""`/readers`: who reads and how (`report`), and how much it is worth to know the day (`worth`)."""

@@ -1,0 +1,114 @@
+"""How much is knowing your day worth: worked out beside the page, friendly on a new blog."""
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from publisher.base.clock import utc_now
+from publisher.base.environment import Environment
+from publisher.blog import update_log
+from publisher.installation import Site, open_site
+from publisher.web.readers import worth
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_author
+from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument
+
+ROWS = [
+    {"publisher": "forward", "client": "max-age", "polls_per_day": 40.0, "delay_mean_minutes": 12},
+    {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24.0, "delay_mean_minutes": 30.0},
+]
+
+
+@pytest.fixture
+def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
+    """A browser that is logged in."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    make_author(site)
+    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
+    return client
+
+
+@pytest.fixture
+def busy(site: Site, clock: FakeClock) -> None:
+    """Forty days of mornings."""
+    start = clock() - timedelta(days=40)
+    past = [
+        start + timedelta(days=day, minutes=20 * post) for day in range(40) for post in range(8)
+    ]
+    with site.database.write() as db:
+        update_log.record_all(db, past, "loaded")
+
+
+def test_a_new_blog_has_a_friendly_page(author: FlaskClient) -> None:
+    """It says when there will be something to see; the old address leads to the new one."""
+    page = author.get("/readers/worth")
+    assert page.status_code == 200
+    assert "nothing has been published, and your day is still being learned" in page.text
+    assert author.get("/readers/simulated").location == "/readers/worth"
+
+
+@pytest.mark.usefixtures("busy")
+def test_it_is_worked_out_beside_the_page(
+    author: FlaskClient, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look starts the work and shows how far it is; it is started once a day."""
+    begun = []
+
+    def begin(here: Site, state: worth.State, *_: object) -> None:
+        begun.append(state)
+        worth.save(here, state)
+
+    monkeypatch.setattr(worth, "begin", begin)
+    assert 'http-equiv="refresh"' in author.get("/readers/worth").text
+    clock.forward(seconds=40)
+    assert "40 s so far" in author.get("/readers/worth").text
+    assert len(begun) == 1
+    worth.save(site, worth.State(begun[0].key, begun[0].began_at, tuple(ROWS)))
+    page = author.get("/readers/worth").text
+    assert "polite readers wait 12 minutes for a post instead of 18" in page
+    assert "refresh" not in page
+    worth.save(site, worth.State(begun[0].key, begun[0].began_at, problem="no simulator here"))
+    assert "It said: No simulator here." in author.get("/readers/worth").text
+    assert len(begun) == 1
+    clock.forward(days=1)
+    author.get("/readers/worth")
+    assert len(begun) == 2
+
+
+def test_the_own_mix_is_what_the_report_says(site: Site, clock: FakeClock) -> None:
+    """Polite readers obey, others keep their interval, subscribers weigh."""
+    counting, document = Counting(site), FakeDocument()
+    for step in range(40):
+        at = clock() + timedelta(minutes=15 * step)
+        for agent, every in (("Polite/1", 1), ("Own/1 (7 subscribers)", 4)):
+            if step % every == 0 and step:
+                tag = document.etag
+                counting.poll(at, NOT_MODIFIED, document, agent=agent, if_none_match=tag)
+            elif not step:
+                counting.poll(at, document=document, agent=agent)
+    counting.fold()
+    with site.database.read() as session:
+        settings = worth.load_settings(session)
+        mix = worth.population(session, settings, clock() + timedelta(hours=10))
+    assert sorted(mix.splitlines()) == ["1 max-age", "7 fixed:60"]
+
+
+def test_the_simulator_answers(environment: Environment) -> None:
+    """A month of mornings: a fixed hour costs what it must, the learned day costs less."""
+    site = open_site(environment)
+    now = utc_now().replace(minute=0, second=0, microsecond=0)
+    morning = now.replace(hour=8) - timedelta(days=1)
+    log = [
+        morning - timedelta(days=day, minutes=-17 * post) for day in range(60) for post in range(9)
+    ]
+    with site.database.write() as db:
+        update_log.record_all(db, sorted(log), "loaded")
+    found = worth.read(tuple(worth.simulate(site, "1 max-age\n1 fixed:60")))
+    site.database.close()
+    assert found.hour.polls_per_day == pytest.approx(24, rel=0.05)
+    assert found.hour.delay_minutes == pytest.approx(30, rel=0.2)
+    assert found.polite.delay_minutes < 0.8 * found.polite.fixed_delay_minutes
+    assert found.own is not None
+    assert found.own.polls_per_day > found.polite.polls_per_day / 2
