@@ -10,6 +10,7 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
+from publisher.settings import load_settings
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -90,7 +91,7 @@ def test_the_own_mix_is_what_the_report_says(site: Site, clock: FakeClock) -> No
                 counting.poll(at, document=document, agent=agent)
     counting.fold()
     with site.database.read() as session:
-        settings = worth.load_settings(session)
+        settings = load_settings(session)
         mix = worth.population(session, settings, clock() + timedelta(hours=10))
     assert sorted(mix.splitlines()) == ["1 max-age", "7 fixed:60"]
 
