@@ -361,6 +361,34 @@ def test_lists_go_on(ada: Page) -> None:
     expect(ada.locator(SOURCE)).not_to_be_focused()
 
 
+def test_a_pasted_document_is_markdown(ada: Page) -> None:
+    """Headings, lists, links and marks stay, looks do not; Ctrl+Z brings back what was there."""
+    document = """<meta charset="utf-8"><b style="font-weight:normal"><h2>A_head</h2>
+      <p>Some <span style="font-weight:700">bold </span>and <i>slanted</i>
+      <a href="https://a.example/">words</a>.</p><ol><li>one<ul><li>in it</li></ul></li>
+      <li>two</li></ol><script>alert(1)</script></b>"""
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Before. ")
+    ada.focus(SOURCE)
+    ada.keyboard.press("Control+End")
+    paste = """([html, text]) => {
+      const carried = new DataTransfer();
+      carried.setData("text/html", html);
+      carried.setData("text/plain", text);
+      const event = new ClipboardEvent("paste",
+        {bubbles: true, cancelable: true, clipboardData: carried});
+      document.querySelector("[name=source]").dispatchEvent(event);
+      return event.defaultPrevented; }"""
+    assert ada.evaluate(paste, [document, "A_head Some bold"])
+    expect(ada.locator(SOURCE)).to_have_value(
+        "Before. ## A\\_head\n\nSome **bold** and *slanted* [words](https://a.example/).\n\n"
+        "1. one\n    - in it\n2. two"
+    )
+    ada.keyboard.press("Control+z")
+    expect(ada.locator(SOURCE)).to_have_value("Before. ")
+    assert not ada.evaluate(paste, ["<span style='color:red'>plain</span>", "plain"])
+
+
 def test_file_that_is_no_picture(ada: Page) -> None:
     """A refused file leaves the text as it was, and the reason is said."""
     ada.goto("/studio/posts/new")

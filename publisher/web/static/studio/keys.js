@@ -1,5 +1,7 @@
 // A few keys for Markdown, and links pasted over selected words. All of it can be undone by Ctrl+Z.
 
+import { markdownOf } from "./richtext.js";
+
 export function insert(area, text, start = area.selectionStart, end = area.selectionEnd) {
   area.focus();
   area.setSelectionRange(start, end);
@@ -95,6 +97,13 @@ export function bindKeys(area) {
     const pasted = event.clipboardData?.getData("text/plain").trim() ?? "";
     const chosen = area.value.slice(area.selectionStart, area.selectionEnd);
     if (!chosen.trim() || !/^https?:\/\/\S+$/.test(pasted) || /^https?:\/\/\S+$/.test(chosen.trim())) {
+      const html = event.clipboardData?.getData("text/html") ?? "";
+      const plain = /^https?:\/\/\S+$/.test(pasted) || area.form.elements.source_format?.value === "html";
+      const shaped = html && !plain && !inListing(area.value, area.selectionStart) && markdownOf(html);
+      if (shaped) {
+        event.preventDefault();
+        insert(area, shaped);
+      }
       return;
     }
     event.preventDefault();

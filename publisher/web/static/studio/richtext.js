@@ -1,0 +1,59 @@
+// Text pasted from a document or a page, as Markdown: what has a meaning stays, looks do not.
+
+const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src]";
+
+// The Markdown of some HTML; "" where it has no more to say than its plain text.
+export function markdownOf(html) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  for (const gone of page.querySelectorAll("script, style, meta, title")) gone.remove();
+  if (!page.body.querySelector(SHAPED)) return "";
+  return blocks(page.body).replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+}
+
+function blocks(node, depth = 0) {
+  return [...node.childNodes].map((child) => block(child, depth)).join("");
+}
+
+function block(node, depth) {
+  if (node.nodeType === Node.TEXT_NODE) return escape(node.data);
+  if (node.nodeType !== Node.ELEMENT_NODE) return "";
+  const name = node.localName;
+  const inner = () => blocks(node, depth);
+  if (/^h[1-6]$/.test(name)) return `\n\n${"#".repeat(Number(name[1]))} ${inner().trim()}\n\n`;
+  if (name === "ul" || name === "ol") return `${depth ? "\n" : "\n\n"}${items(node, depth)}${depth ? "" : "\n\n"}`;
+  if (name === "pre") return `\n\n\`\`\`\n${node.textContent.replace(/\n$/, "")}\n\`\`\`\n\n`;
+  if (name === "blockquote") return `\n\n${inner().trim().replace(/\n{3,}/g, "\n\n").replace(/^/gm, "> ")}\n\n`;
+  if (name === "hr") return "\n\n---\n\n";
+  if (name === "br") return "  \n";
+  if (name === "code") return `\`${node.textContent}\``;
+  if (name === "img") return /^https?:/.test(node.src) ? `![${escape(node.alt)}](${node.src})` : "";
+  if (name === "a" && /^(https?|mailto):/.test(node.href)) return around(inner(), "[", `](${node.href})`);
+  if (/^(p|div|section|article|table|tr)$/.test(name)) return `\n\n${inner().trim()}\n\n`;
+  // Editors wrap whole documents in <b style="font-weight:normal">, and say bold with styles.
+  // Read as text: our own policy keeps styles in attributes from counting.
+  const style = node.getAttribute("style") ?? "";
+  const weight = /font-weight:\s*(\w+)/.exec(style)?.[1];
+  const slant = /font-style:\s*(\w+)/.exec(style)?.[1];
+  const bold = weight ? Number(weight) >= 600 || weight === "bold" : /^(b|strong)$/.test(name);
+  const slanted = slant ? slant === "italic" : /^(i|em)$/.test(name);
+  const text = inner();
+  if (text.includes("\n\n")) return text;
+  const mark = (bold ? "**" : "") + (slanted ? "*" : "");
+  return mark ? around(text, mark, [...mark].reverse().join("")) : text;
+}
+
+function items(list, depth) {
+  let number = Number(list.getAttribute("start") ?? 1);
+  return [...list.children].filter((child) => child.localName === "li").map((item) => {
+    const sign = list.localName === "ol" ? `${number++}.` : "-";
+    return `${"    ".repeat(depth)}${sign} ${blocks(item, depth + 1).trim().replace(/\n{2,}/g, "\n")}`;
+  }).join("\n");
+}
+
+// Marks touch the words: the spaces around them stay outside.
+function around(text, before, after) {
+  const [, start, words, end] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text);
+  return words ? start + before + words + after + end : text;
+}
+
+const escape = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<]/g, "\\$&");
