@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from publisher.blog import authors, posts, tokens
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
-from publisher.storage.tables.blog import Author, LoginSession, Passkey, Post
+from publisher.storage.tables.blog import Author, LoginSession, Media, Passkey, Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
@@ -34,6 +34,7 @@ GATES: dict[str, tuple[str, str, str, str]] = {
     "login": (LOGIN, IN, IN, IN),
     "admin": (LOGIN, FORBIDDEN, FORBIDDEN, IN),
     "post": (LOGIN, FORBIDDEN, IN, IN),
+    "medium": (LOGIN, FORBIDDEN, IN, IN),
     "own": (LOGIN, HIDDEN, IN, HIDDEN),  # a login or a token: nobody else's business, not even ..
     "token": (LOGIN, LOGIN, LOGIN, LOGIN),  # .. the admin's; and no cookie opens the programs' door
     "machine": (FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN),  # from elsewhere, without a token
@@ -143,7 +144,10 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/tags/<int:tag_id>"): "admin",
     ("POST", "/studio/tags/<int:tag_id>/merge"): "admin",
     ("POST", "/studio/tags/<int:tag_id>/remove"): "admin",
+    ("GET", "/studio/media"): "login",
     ("POST", "/studio/media"): "login",
+    ("POST", "/studio/media/<int:media_id>"): "medium",
+    ("POST", "/studio/media/<int:media_id>/delete"): "medium",
     ("GET", "/studio/moving"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>/file"): "admin",
@@ -302,7 +306,7 @@ def test_what_readers_see_depends_on_the_post_alone(house: House, state: str) ->
             assert met(send(house.browser(role), method, path)) == expected[state], (rule, role)
 
 
-@pytest.mark.parametrize("gate", ["public", "login", "admin", "token", "machine", "own"])
+@pytest.mark.parametrize("gate", ["public", "login", "admin", "token", "machine", "own", "medium"])
 def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
     """Public pages, the studio, what is the admin's, and what is one person's alone."""
     for method, rule in of_gate(gate):
@@ -329,8 +333,11 @@ def _values(house: House, rule: str) -> dict[str, Any]:
         logins = sorted(row.id for row in rows)
         key = Passkey(author_id=owner.id, credential_id=token_bytes(8), public_key=b"", label="x",
                       created_at=house.clock())  # fmt: skip
-        db.add(key)
+        file = Media(digest=token_hex(8), name="a", content_type="image/webp", extension="webp",
+                     bytes=1, author_id=owner.id, created_at=house.clock())  # fmt: skip
+        db.add_all((key, file))
         db.flush()
+        values["media_id"] = file.id
         made = {"sessions": logins[-1], "passkeys": key.id}
         values["number"] = next(
             (number for part, number in made.items() if part in rule),
