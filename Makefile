@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills clean
+.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills stress clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -88,6 +88,9 @@ lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--
 format: $(EVERYTHING) ## let ruff arrange the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+stress: $(EVERYTHING) ## start and stop the application a thousand times while it is polled
+	@STRESS_LIVES=1000 $(BIN)/python -m pytest -q tests/delivery/test_stopping.py
 
 bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench

@@ -58,8 +58,16 @@ class Server:
 
 
 @contextmanager
-def serving(instance: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Server]:
-    """`publisher serve` on a free port until the block ends; it must end well by SIGTERM."""
+def serving(
+    instance: Path,
+    *options: str,
+    env: dict[str, str] | None = None,
+    program: tuple[str, ...] = ("-m", "publisher"),
+) -> Iterator[Server]:
+    """`publisher serve` on a free port until the block ends; it must end well by SIGTERM.
+
+    `program`: what Python runs instead of it.
+    """
     instance.mkdir(parents=True, exist_ok=True)
     port = free_port()
     environment = {
@@ -69,7 +77,7 @@ def serving(instance: Path, *options: str, env: dict[str, str] | None = None) ->
         "PUBLISHER_INSTANCE": str(instance),
         **(env or {}),
     }
-    words = [sys.executable, "-m", "publisher", "serve", "--port", str(port), *options]
+    words = [sys.executable, *program, "serve", "--port", str(port), *options]
     with (instance / "server.log").open("wb") as log:
         process = subprocess.Popen(words, env=environment, stdout=log, stderr=subprocess.STDOUT)
     server = Server(port, instance, process, environment)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from publisher.base import heartbeat
-from tests.serving import Server, alive, free_port, kill, serving, wait_until
+from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until
 
 
 def items(body: bytes) -> list[str]:
@@ -23,6 +23,33 @@ def test_two_workers_serve_a_new_post_at_once(tmp_path: Path) -> None:
         time.sleep(0.1)
         seen = [items(server.get("/rss.xml")[2]) for _ in range(40)]
         assert all(titles == ["From outside"] for titles in seen), time.monotonic() - published
+
+
+IMPATIENT = """
+import sys
+from publisher.cli import main
+from publisher.operations import supervisor
+supervisor.HANG_SECONDS = 15.0
+main(sys.argv[1:])
+"""
+
+
+def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
+    """One that is stopped sends no beat: it is killed, another takes its place and answers."""
+    with serving(tmp_path, program=("-c", IMPATIENT)) as server:
+        (worker,) = (pid for pid in server.children() if "publisher.web.worker" in command(pid))
+        os.kill(worker, signal.SIGSTOP)
+        wait_until(lambda: not alive(worker), 60, server)
+        wait_until(lambda: answers(server), 30, server)
+        assert "a worker hangs and is replaced" in server.output()
+
+
+def command(pid: int) -> str:
+    """The command line of a process; nothing for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except FileNotFoundError:
+        return ""
 
 
 def test_sigterm_ends_everything(tmp_path: Path) -> None:
