@@ -119,7 +119,7 @@ def claim_key(site: Site) -> None:
 
 
 @contextmanager
-def serving_lock(environment: Environment, restoring: bool = False) -> Iterator[None]:
+def serving_lock(environment: Environment, purpose: str = "being served") -> Iterator[None]:
     """Held by the one server of an instance, and by whatever replaces its database.
 
     The kernel lets go of it when the process ends, however it ends. Raises Conflict, which says
@@ -134,10 +134,9 @@ def serving_lock(environment: Environment, restoring: bool = False) -> Iterator[
             raise Conflict(
                 f"the site in {environment.instance} is {doing}: stop it first, or wait for it"
             ) from error
-        doing = "being restored" if restoring else "being served"
         with suppress(OSError):  # on a full disk the lock holds all the same
             os.truncate(file.fileno(), 0)
-            os.write(file.fileno(), f"{doing} by process {os.getpid()}".encode())
+            os.write(file.fileno(), f"{purpose} by process {os.getpid()}".encode())
         yield
 
 

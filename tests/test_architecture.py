@@ -329,6 +329,7 @@ def test_every_owner_exists() -> None:
 SAME_THING = {
     "backup": "a copy of the site, and its command",
     "cards": "the picture of a post that has none, and its address",
+    "database": "a site's database, and the command that copies it",
     "doctor": "the checks of an installation, and their command",
     "export": "a blog written out, and its command",
     "serve": "a running site, and its command",

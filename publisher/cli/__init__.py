@@ -38,6 +38,7 @@ COMMANDS = {
     "stamp": ("publisher.cli.stamp:stamp", "put the ttl into a static site's feed file"),
     "backup": ("publisher.cli.backup:backup", "write a consistent copy of a running site"),
     "restore": ("publisher.cli.backup:restore", "put a backup in the place of the site's data"),
+    "database": ("publisher.cli.database:database", "copy the site into another database"),
     "doctor": ("publisher.cli.doctor:doctor", "check the installation, the database and the feed"),
 }
 

@@ -65,7 +65,7 @@ def restore(environment: Environment, source: Path) -> Path | None:
     """
     prepare_instance(environment)
     database = database_file(environment)
-    with serving_lock(environment, restoring=True):
+    with serving_lock(environment, "being restored"):
         room = whole_files.draft_of(environment.instance / ROOM)
         room.mkdir(mode=0o700)
         with whole_files.in_use(room):

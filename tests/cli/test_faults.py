@@ -124,6 +124,8 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"export {GARBAGE}", 2, "garbage.txt exists; name a new folder"),
     ("export none/at/all", 2, "no such folder as none/at"),
     (f"export {GARBAGE}/x.zip", 2, "no such folder as garbage.txt"),
+    ("database copy mysql://x/y", 2, "mysql:// is not known here"),
+    ("database copy", 2, "Missing argument 'URL'"),
     # a state that does not allow it
     ("author add ada", 1, "there is an author called ada already"),
     ("demo", 1, "empty"),

@@ -1,0 +1,182 @@
+"""A whole site from one database into an empty other one, between SQLite and PostgreSQL.
+
+It is one transaction on the target: killed at any moment, the target is as empty as before. Every
+row is read again on both sides and compared before it is committed.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import islice, zip_longest
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, Integer, Table, bindparam, func, insert, select, text, update
+from sqlalchemy.orm import Session
+
+from publisher.base.environment import Environment
+from publisher.base.errors import Conflict, InvalidInput, PublisherError
+from publisher.base.text import plain_text
+from publisher.blog import search
+from publisher.blog.published import is_public
+from publisher.installation import serving_lock
+from publisher.river.item_store import SEARCH
+from publisher.storage import sqlite_file
+from publisher.storage.columns import Base
+from publisher.storage.database import Database
+from publisher.storage.schema import upgrade
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.river import RiverItem
+
+ROWS = 1_000
+
+Tell = Callable[[str], None]
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+def copy_site(environment: Environment, url: str, tell: Tell) -> int:
+    """Copy the site's database into the one at `url`; returns the number of rows.
+
+    Raises InvalidInput for a URL that cannot be, Conflict while the site is served or where the
+    target is not empty. The media stay where they are.
+    """
+    target_file = sqlite_file.path_of(url)
+    if url == environment.database_url:
+        raise InvalidInput("this is the site's own database")
+    with serving_lock(environment, "being copied"):
+        if target_file is not None:
+            sqlite_file.prepare(target_file)
+        source, target = Database(environment.database_url), Database(url)
+        try:
+            upgrade(source)
+            upgrade(target)
+            with source.read() as old, target.write() as new:
+                _no_timeouts(old)
+                _no_timeouts(new)
+                return _copy(old, new, tell)
+        finally:
+            source.close()
+            target.close()
+
+
+def _copy(old: Session, new: Session, tell: Tell) -> int:
+    tables = Base.metadata.sorted_tables
+    full = [table.name for table in tables if new.execute(select(table).limit(1)).first()]
+    if full:
+        raise Conflict(f"the other database is not empty (rows in {', '.join(full)})")
+    total = 0
+    for table in tables:
+        count = _copy_table(old, new, table)
+        _compare(old, new, table)
+        total += count
+        if count:
+            tell(f"{table.name}: {count:,} rows")
+    _count_on(new)
+    tell("search indexes")
+    _index(new)
+    return total
+
+
+def _copy_table(old: Session, new: Session, table: Table) -> int:
+    """Copy the rows; what refers to a row of the same table is set when all of them are there."""
+    own = [column for column in table.columns if _refers_to(column, table)]
+    later: list[Row] = []
+    count = 0
+    for rows in _parts(_rows(old, table)):
+        count += len(rows)
+        for row in rows:
+            if any(row[column.name] is not None for column in own):
+                keys = {f"key_{key.name}": row[key.name] for key in table.primary_key}
+                later.append(keys | {column.name: row[column.name] for column in own})
+                row.update(dict.fromkeys((column.name for column in own), None))
+        new.execute(insert(table), rows)
+    if later:
+        change = update(table).values({column.name: bindparam(column.name) for column in own})
+        for key in table.primary_key:
+            change = change.where(key == bindparam(f"key_{key.name}"))
+        new.connection().execute(change, later)
+    return count
+
+
+def _refers_to(column: Column[Any], table: Table) -> bool:
+    return any(key.column.table is table for key in column.foreign_keys)
+
+
+def _compare(old: Session, new: Session, table: Table) -> None:
+    """PublisherError, which undoes the copy, unless both sides hold the same rows."""
+    with closing(_rows(old, table)) as here, closing(_rows(new, table)) as there:
+        missing: Row = {}
+        for number, pair in enumerate(zip_longest(here, there, fillvalue=missing), 1):
+            if _comparable(pair[0]) != _comparable(pair[1]):
+                raise PublisherError(
+                    f"row {number} of {table.name} came out different; nothing was copied"
+                )
+
+
+def _comparable(row: Row) -> Row:
+    """PostgreSQL's text has no NUL: see `storage.postgresql`."""
+    return {
+        name: value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
+    """All rows in the order of their key, a part at a time in memory.
+
+    Keys that are texts are ordered by their bytes, whatever the database's language.
+    """
+    order = [
+        column.collate("C" if _on_server(session) else "BINARY")
+        if column.type.python_type is str
+        else column
+        for column in table.primary_key
+    ]
+    query = select(table).order_by(*order)
+    with session.execute(query, execution_options={"yield_per": ROWS}) as found:
+        for row in found.mappings():
+            yield dict(row)
+
+
+def _count_on(new: Session) -> None:
+    """On PostgreSQL the next row gets the number after the highest."""
+    if not _on_server(new):
+        return
+    for table in Base.metadata.sorted_tables:
+        key = table.autoincrement_column
+        if key is None or not isinstance(key.type, Integer):
+            continue
+        highest = new.scalar(select(func.max(key)))
+        sequence = new.scalar(select(func.pg_get_serial_sequence(table.name, key.name)))
+        if highest is not None and sequence is not None:
+            new.execute(select(func.setval(sequence, highest)))
+
+
+def _index(new: Session) -> None:
+    """Make what was copied findable: each kind of database has indexes of its own."""
+    posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
+    for part in _parts(post for post in posts if is_public(post)):
+        rows = ((post.id, post.title, search.body(post, plain_text(post.html))) for post in part)
+        search.index_all(new, rows)
+    items = new.scalars(
+        select(RiverItem).where(~RiverItem.pruned), execution_options={"yield_per": ROWS}
+    )
+    for some in _parts(items):
+        SEARCH.add(new, ((item.id, item.title, plain_text(item.html)) for item in some))
+
+
+def _parts(values: Iterable[T]) -> Iterator[list[T]]:
+    """Lists of ROWS values, the last one shorter."""
+    left = iter(values)
+    while part := list(islice(left, ROWS)):
+        yield part
+
+
+def _no_timeouts(session: Session) -> None:
+    """A copy may take as long as it takes."""
+    if _on_server(session):
+        for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            session.execute(text(f"SET LOCAL {name} = 0"))
+
+
+def _on_server(session: Session) -> bool:
+    return session.get_bind().dialect.name == "postgresql"
