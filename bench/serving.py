@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 from bench import servers
@@ -51,13 +52,20 @@ def run() -> list[Table]:
 
 
 def _others() -> list[tuple[str, Command, int]]:
-    return [
+    """Those that are installed (`make bench` brings them all)."""
+    others = [
         ("the same application on gunicorn, 4 threads", servers.gunicorn(APP, "--threads", "4"), 1),
         ("the same application on gunicorn, sync", servers.gunicorn(APP), 1),
         ("the same application on waitress", servers.waitress(APP), 0),
         ("a Flask view with ready bytes, on granian", servers.granian("bench.apps:ready_bytes"), 1),
         ("naive: feedgen at each request, on granian", servers.granian("bench.apps:naive"), 1),
     ]
+    return [other for other in others if any(map(find_spec, _words(other[0])))]
+
+
+def _words(name: str) -> list[str]:
+    known = ("gunicorn", "waitress", "granian")
+    return [module for module in known if module in name]
 
 
 def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> Table:
