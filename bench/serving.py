@@ -47,7 +47,7 @@ def run() -> list[Table]:
             _shapes(contenders, len(document), instance),
             _compare(contenders, len(document)),
             _beside_pages(ours),
-            _size(ours, instance),
+            _size(),
         ]
 
 
@@ -169,7 +169,9 @@ def _poll(server: servers.Running) -> tuple[float, float]:
     )
 
 
-def _size(ours: servers.Running, instance: Path) -> Table:
+def _size() -> Table:
+    instance = scratch()  # of its own: an instance has one server
+    make_blog(instance, 60).database.close()
     with servers.running(servers.serve, instance) as fresh:
         table = Table("Size and start", ["what", "measured", "target"])
         table.add(
