@@ -137,12 +137,13 @@ def test_a_bad_document_never_replaces_a_good_one(
     with site.database.read() as session:
         since, found = feed_problems.known(session)
     assert (since, [problem.rule for problem in found]) == (clock(), ["R2"])
-    assert "A new version was not published" in client.get("/studio/").text
+    assert "A new version was not published" in client.get("/studio/feed").text
+    assert "A new version of the feed was not published" in client.get("/studio/").text
     monkeypatch.setattr(rss, "render", whole)
     rebuild(site, clock())
     app.extensions["front"].refresh()
     assert b"The second note" in client.get("/rss.xml").data
-    assert "A new version was not published" not in client.get("/studio/").text
+    assert "was not published" not in client.get("/studio/").text + client.get("/studio/feed").text
 
 
 def test_with_nothing_before_it_a_bad_document_is_better_than_none(

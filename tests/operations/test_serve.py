@@ -135,7 +135,7 @@ def test_a_shifted_clock_is_shared(tmp_path: Path) -> None:
         server.command("post", "add", "--title", "Then", text="In 2022.")
         body = server.get("/rss.xml")[2].decode()
         assert "2022" in re.findall(r"<pubDate>([^<]*)", body)[0]
-        first = set(re.findall(r"<ttl>(\d+)", body))
+        first = set(re.findall(rb"<ttl>(\d+)", body.encode()))
         wait_until(lambda: first != set(re.findall(rb"<ttl>(\d+)", server.get("/rss.xml")[2])), 9)
 
 

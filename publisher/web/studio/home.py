@@ -8,6 +8,7 @@ from flask import Blueprint, flash, render_template, request, url_for
 from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import autosave, editing, overview, permissions
 from publisher.blog.editing import Intent
+from publisher.publishing import feed_problems
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import moment as moment_text
@@ -83,4 +84,5 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             today=strip(db, now()),
             outlook=outlook(site(), db, now()),
             steps=first_steps.steps(db),
+            feed_broken=bool(feed_problems.known(db)[1]),
         )
