@@ -32,8 +32,11 @@ class Bell:
         else:
             folder.mkdir(mode=0o700, exist_ok=True)
             self._path = folder / secrets.token_hex(8)
-            os.mkfifo(self._path, 0o600)
-            self._read = self._write = os.open(self._path, os.O_RDWR)
+            # A writer sweeps away what nobody has open: it sees the pipe only when it is.
+            unseen = folder / f".{self._path.name}"
+            os.mkfifo(unseen, 0o600)
+            self._read = self._write = os.open(unseen, os.O_RDWR)
+            unseen.rename(self._path)
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         self._poll = select.poll()
@@ -66,7 +69,8 @@ def ring(folder: Path | None) -> None:
         return
     with suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208 - names are enough, at every commit
-            _ring_one(folder / name)
+            if not name.startswith("."):
+                _ring_one(folder / name)
 
 
 def _ring_one(path: Path) -> None:

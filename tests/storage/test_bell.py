@@ -1,8 +1,11 @@
 """The bell between the processes of a site."""
 
+import os
 import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from publisher.installation import Site
 from publisher.settings import store_setting
@@ -35,6 +38,24 @@ def test_what_a_dead_process_left_is_swept_away(tmp_path: Path) -> None:
     assert alive.wait(0)
     alive.close()
     assert list(folder.iterdir()) == []
+
+
+def test_a_writer_never_sweeps_a_bell_that_is_being_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between making the pipe and opening it somebody rings: the new bell is whole all the same."""
+    folder = tmp_path / "bells"
+    made = os.mkfifo
+
+    def slowly(path: Path, mode: int) -> None:
+        made(path, mode)
+        ring(folder)
+
+    monkeypatch.setattr(os, "mkfifo", slowly)
+    bell = Bell(folder)
+    ring(folder)
+    assert bell.wait(1)
+    bell.close()
 
 
 def test_a_full_pipe_stops_nobody(tmp_path: Path) -> None:
