@@ -9,8 +9,24 @@ query is then found as a phrase, inside sentences.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
-from sqlalchemy import TextualSelect, column, text
+from sqlalchemy import (
+    BindParameter,
+    ColumnClause,
+    ColumnElement,
+    Select,
+    TableClause,
+    bindparam,
+    column,
+    delete,
+    false,
+    func,
+    insert,
+    literal_column,
+    select,
+    table,
+)
 from sqlalchemy.orm import Session
 
 MOST_WORDS = 12
@@ -28,8 +44,10 @@ _DENSE = re.compile(
 # A word as people type it; the marks of the scripts above belong to it.
 _WORD = re.compile("[\\w\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3]+")
 
-_FILE_RANK = "AND rank MATCH 'bm25(5.0, 1.0)' ORDER BY rank"
-_SERVER_RANK = "ts_rank('{0.2, 0.2, 0.2, 1.0}', words, CAST(:match AS tsquery)) DESC, "
+_SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
+_RANK: ColumnClause[float] = literal_column("rank")  # a column of every FTS5 table
+_WEIGHTS: ColumnClause[str] = literal_column("'{0.2, 0.2, 0.2, 1.0}'")
+_EXCERPT = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
 
 Row = tuple[int, str, str]
 """Number, title and body of what can be found, both plain text."""
@@ -51,75 +69,91 @@ class FullText:
 
     def add(self, session: Session, rows: Iterable[Row]) -> None:
         """Index rows that are not in it yet."""
-        longest = LONGEST_BODY if _on_server(session) else None
+        on_server = _on_server(session)
         values = [
-            {"id": number, "title": _spaced(title), "body": _spaced(body[:longest])}
+            {"number": number, "heading": _spaced(title), "prose": _spaced(_cut(body, on_server))}
             for number, title, body in rows
         ]
         if not values:
             return
-        if _on_server(session):
-            statement = (
-                f"INSERT INTO {self.table} (id, body, words) VALUES (:id, :body,"
-                " setweight(to_tsvector('simple', :title), 'A') || to_tsvector('simple', :body))"
-            )
+        number: BindParameter[int] = bindparam("number")
+        title: BindParameter[str] = bindparam("heading")
+        body: BindParameter[str] = bindparam("prose")
+        if on_server:
+            title_words = func.setweight(func.to_tsvector(_SIMPLE, title), literal_column("'A'"))
+            words = title_words.op("||")(func.to_tsvector(_SIMPLE, body))
+            new = insert(self._rows).values(id=number, body=body, words=words)
         else:
-            statement = f"INSERT INTO {self.table} (rowid, title, body) VALUES (:id, :title, :body)"
-        session.execute(text(statement), values)
+            new = insert(self._rows).values(rowid=number, title=title, body=body)
+        session.connection().execute(new, values)
 
     def remove(self, session: Session, numbers: Iterable[int]) -> None:
         """Forget rows, whether they are in it or not."""
-        values = [{"id": number} for number in numbers]
+        values = [{"number": number} for number in numbers]
         if values:
-            key = "id" if _on_server(session) else "rowid"
-            session.execute(text(f"DELETE FROM {self.table} WHERE {key} = :id"), values)
+            gone = delete(self._rows).where(self._key(session) == bindparam("number"))
+            session.connection().execute(gone, values)
 
     def best(self, session: Session, query: str, limit: int, offset: int = 0) -> list[Hit]:
         """The best matches first; of what very many have in common, the newest."""
         if not (match := _match(session, query)):
             return []
-        common = self._common(session, match)
+        key = self._key(session)
+        weighed = not self._common(session, match)
         if _on_server(session):
-            marks = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
-            statement = (
-                f"SELECT id, ts_headline('simple', body, CAST(:match AS tsquery), '{marks}')"
-                f" FROM {self.table} WHERE words @@ CAST(:match AS tsquery)"
-                f" ORDER BY {'' if common else _SERVER_RANK}id DESC LIMIT :limit OFFSET :offset"
-            )
+            wanted = func.to_tsquery(_SIMPLE, match)
+            excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, _EXCERPT)
+            found = select(key, excerpt).where(self._matches(session, match))
+            if weighed:
+                rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
+                found = found.order_by(rank.desc())
         else:
-            statement = (
-                f"SELECT rowid, snippet({self.table}, 1, char(2), char(3), '…', :tokens)"
-                f" FROM {self.table} WHERE {self.table} MATCH :match"
-                f" {'ORDER BY rowid DESC' if common else _FILE_RANK} LIMIT :limit OFFSET :offset"
-            )
-        values: dict[str, object] = {"match": match, "limit": limit, "offset": offset}
-        if not _on_server(session):
-            values["tokens"] = 60 if _GAP in match else 24
-        found = session.execute(text(statement), values)
-        return [Hit(number, excerpt.replace(_GAP, "")) for number, excerpt in found]
+            tokens = 60 if _GAP in match else 24
+            excerpt = func.snippet(self._itself, 1, "\x02", "\x03", "…", tokens)
+            found = select(key, excerpt).where(self._matches(session, match))
+            if weighed:
+                found = found.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
+        if not weighed:
+            found = found.order_by(key.desc())
+        rows = session.execute(found.limit(limit).offset(offset))
+        return [Hit(number, words.replace(_GAP, "")) for number, words in rows]
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
         """The highest numbers that match: not weighed, and so quick among many."""
-        if not (match := _match(session, query)):
-            return []
-        statement = text(f"{self._numbers(session)} ORDER BY 1 DESC LIMIT :limit")
-        return list(session.scalars(statement, {"match": match, "limit": limit}))
+        found = self.matching(session, query).order_by(self._key(session).desc())
+        return list(session.scalars(found.limit(limit)))
 
-    def matching(self, session: Session, query: str) -> TextualSelect:
+    def matching(self, session: Session, query: str) -> Select[int]:
         """The numbers that match, for the condition of another query; none for no words."""
-        if not (match := _match(session, query)):
-            return text("SELECT 0 WHERE 1 = 0").columns(column("id"))
-        return text(self._numbers(session)).bindparams(match=match).columns(column("id"))
+        match = _match(session, query)
+        return select(self._key(session)).where(self._matches(session, match) if match else false())
 
     def _common(self, session: Session, match: str) -> bool:
         """Whether more match than can be weighed in passing."""
-        some = text(f"SELECT count(*) FROM ({self._numbers(session)} LIMIT :most) AS first_ones")
-        return (session.scalar(some, {"match": match, "most": COMMON + 1}) or 0) > COMMON
+        first = select(self._key(session)).where(self._matches(session, match)).limit(COMMON + 1)
+        return (session.scalar(select(func.count()).select_from(first.subquery())) or 0) > COMMON
 
-    def _numbers(self, session: Session) -> str:
+    @cached_property
+    def _rows(self) -> TableClause:
+        names = ("rowid", "id", "title", "body", "words")
+        return table(self.table, *(column(name) for name in names))
+
+    @property
+    def _itself(self) -> ColumnClause[str]:
+        """FTS5's name for a whole row."""
+        return literal_column(self.table)
+
+    def _key(self, session: Session) -> ColumnClause[int]:
+        return self._rows.c.id if _on_server(session) else self._rows.c.rowid
+
+    def _matches(self, session: Session, match: str) -> ColumnElement[bool]:
         if _on_server(session):
-            return f"SELECT id FROM {self.table} WHERE words @@ CAST(:match AS tsquery)"
-        return f"SELECT rowid FROM {self.table} WHERE {self.table} MATCH :match"
+            return self._rows.c.words.op("@@")(func.to_tsquery(_SIMPLE, match))
+        return self._itself.op("MATCH")(match)
+
+
+def _cut(body: str, on_server: bool) -> str:
+    return body[:LONGEST_BODY] if on_server else body
 
 
 def _on_server(session: Session) -> bool:

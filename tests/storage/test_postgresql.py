@@ -80,7 +80,7 @@ def test_search_finds_the_same(remote: Site) -> None:
     make_post(remote, title="Zebras", source="They are striped.")
     make_post(remote, title="Other", source="Lions.")
     with remote.database.read() as db:
-        found = search.find(db, "zebr")
+        found = search.find(db, "Zebr")
         assert [hit.number for hit in found] == [2, 1]
         assert "two \x02zebras\x03" in found[1].excerpt
         assert [hit.number for hit in search.find(db, "walk zebras")] == [1]
