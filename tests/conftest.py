@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
@@ -63,6 +64,13 @@ def pytest_runtest_makereport(
 def _cheap_passwords() -> None:
     """A password hash that is meant to be slow would be most of what the suite does."""
     authors._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture(autouse=True)
+def _usual_logs() -> Iterator[None]:
+    """What a command told the logs to leave out is not left out in the next test."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
@@ -33,14 +33,16 @@ class Progress:
     all_by: datetime | None
 
 
-def newest(session: Session, now: datetime) -> Progress | None:
-    """The newest post of the last two days; None without one, or without readers before it."""
+def newest(session: Session, now: datetime, listed: ColumnElement[bool]) -> Progress | None:
+    """The newest post of the last two days; None without one, or without readers before it.
+
+    `listed` says which posts readers see (`blog.published.listed`).
+    """
     row = session.execute(
         select(Update.at, Post.id, Post.title, Post.html)
         .join(Post, Post.id == Update.post_id)
         .where(
-            Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR,
-            Post.kind == "post", Post.status == "published",
+            Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR, listed
         )
         .order_by(Update.at.desc())
         .limit(1)

@@ -96,6 +96,8 @@ def tell(connection: Connection) -> None:
 
 def in_words(error: BaseException | None) -> str | None:
     """What is wrong, for people; None for what is a mistake of ours."""
+    if error is None or not type(error).__module__.startswith("psycopg"):
+        return None
     state = getattr(error, "sqlstate", None)
     if state is None:  # the driver's own: refused, not answered, or broken off
         refused = (words for symptom, words in _REFUSALS.items() if symptom in str(error))

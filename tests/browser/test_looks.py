@@ -54,10 +54,14 @@ def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Sche
     make_post(live.site, TEXT, title="A title that needs more than one line of it", tags=["x"])
     with live.site.database.write() as db:
         store_settings(db, {"look": look, "elsewhere": "https://social.example/@ada"})
+    sent: list[Request] = []
+
+    def note(request: Request) -> None:
+        sent.append(request)
+
     for width in (320, 1280):
         page = browse("/", scheme=scheme, width=width)
-        sent: list[Request] = []
-        page.on("requestfinished", sent.append)
+        page.on("requestfinished", note)
         for place in (
             "/",
             "/posts/a-title-that-needs-more-than-one-line-of-it",

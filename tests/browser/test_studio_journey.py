@@ -90,6 +90,7 @@ def test_box_grows_into_the_editor(ada: Page, live: Live) -> None:
     expect(ada.locator(SOURCE)).to_be_focused()
     ada.keyboard.type("It began as a note")
     ada.get_by_role("button", name="Full editor").click()
+    ada.wait_for_url("**/studio/posts/1")
     expect(ada.locator(SOURCE)).to_have_value("It began as a note")
     assert the_post(live).status == "draft"
     ada.goto("/studio/")
@@ -207,6 +208,7 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
     ada.focus("[name=at]")
     ada.fill("[name=at]", "2024-03-05T08:00")
     ada.get_by_role("button", name="Schedule").click()
+    expect(ada.get_by_text("Scheduled for")).to_be_visible()
     expect(ada.locator("[name=at]")).to_have_value("2024-03-05T08:00")
     ada.goto("/studio/posts?state=scheduled")
     expect(ada.locator("tbody tr")).to_contain_text("5 March 2024, 08:00")

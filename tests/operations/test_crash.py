@@ -13,7 +13,8 @@ from tests.serving import lines_until_killed
 ROOT = Path(__file__).parents[2]
 
 PUBLISH_FOR_EVER = """
-import sys
+import logging, sys
+from publisher.base import logs
 from publisher.blog import posts
 from tests.factories import content
 from publisher.publishing.rebuild import rebuild
@@ -22,6 +23,7 @@ from publisher.installation import open_site
 
 site = open_site(read_environment())
 number = 0
+logs.configure(logging.CRITICAL)
 while True:
     number += 1
     with site.database.write() as db:

@@ -67,7 +67,8 @@ def test_a_disk_that_is_nearly_full_is_said(
 ) -> None:
     """Before a write fails, and with what others may read in the folder."""
     assert bad(list(examine_folder(environment))) == []
-    (environment.instance / "notes").touch(mode=0o644)
+    (environment.instance / "notes").touch()
+    (environment.instance / "notes").chmod(0o644)
     monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 10**18)
     found = [finding for finding in examine_folder(environment) if not finding.good]
     assert [finding.what for finding in found] == ["disk", "permissions"]

@@ -9,7 +9,7 @@ from threading import Lock
 
 from sqlalchemy.orm import Session
 
-from publisher.blog import update_log
+from publisher.blog import published, update_log
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
@@ -62,7 +62,7 @@ def outlook(here: Site, session: Session, now: datetime) -> Outlook:
         queue = tuple(update_log.scheduled(session, now))
         advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
     return Outlook(
-        progress=reach_progress.newest(session, now),
+        progress=reach_progress.newest(session, now, published.listed()),
         advice=in_words(advice, settings.zone.key)
         if advice and isfinite(advice.now.most_minutes)
         else "",

@@ -88,6 +88,8 @@ def test_every_setting_has_a_control(enter: Enter) -> None:
     names = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', page))
     names -= {"own_accent", "logo_file", "icon_file"}  # what the page of the look makes others of
     elsewhere = {"logo", "icon", "navigation"}  # files, and a page of rows: see test_look
+    moving = client.get("/studio/moving").text
+    elsewhere |= {name for name in CHECKS if f'name="{name}"' in moving}  # those of backups
     fixed = {"site_url"}  # by the environment of these tests; see test_setup
     assert names - {"csrf_token"} == set(CHECKS) - fixed - elsewhere
     shown = [c.name for group in setting_controls.groups() for c in group.controls]
