@@ -1,7 +1,7 @@
 """The author's own look, from the studio to the reader: a journey, and every look judged."""
 
 import pytest
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Page, Request, expect
 
 from publisher.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
@@ -29,7 +29,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page.get_by_label("CSS", exact=True).fill("body { display: none }")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="See the blog").click()
-    assert not page.get_by_text("A paragraph with a").is_visible()
+    expect(page.get_by_text("A paragraph with a")).to_be_hidden()
     page.goto("/studio/look")
     page.get_by_label("Use this CSS").uncheck()
     page.get_by_role("button", name="Save").click()
