@@ -23,7 +23,7 @@ from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.web.application import close_app, create_app
-from tests.postgres import on_server
+from tests.postgres import Server, on_server, running_server
 
 SITE_URL = "https://blog.example"
 MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -81,6 +81,13 @@ def clock() -> FakeClock:
 
 SERVER = os.environ.get("TEST_POSTGRES_URL", "")
 """A PostgreSQL server (its database `postgres`, a user who may make others) to test on instead."""
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server for the tests that need one; a skip where none is installed."""
+    with running_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from publisher.river.item_store import SEARCH
 from publisher.storage import sqlite_file
 from publisher.storage.columns import Base
 from publisher.storage.database import Database
+from publisher.storage.postgresql import on_server
 from publisher.storage.schema import upgrade
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.river import RiverItem
@@ -126,7 +127,7 @@ def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
     Keys that are texts are ordered by their bytes, whatever the database's language.
     """
     order = [
-        column.collate("C" if _on_server(session) else "BINARY")
+        column.collate("C" if on_server(session) else "BINARY")
         if column.type.python_type is str
         else column
         for column in table.primary_key
@@ -139,7 +140,7 @@ def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
 
 def _count_on(new: Session) -> None:
     """On PostgreSQL the next row gets the number after the highest."""
-    if not _on_server(new):
+    if not on_server(new):
         return
     for table in Base.metadata.sorted_tables:
         key = table.autoincrement_column
@@ -173,10 +174,6 @@ def _parts(values: Iterable[T]) -> Iterator[list[T]]:
 
 def _no_timeouts(session: Session) -> None:
     """A copy may take as long as it takes."""
-    if _on_server(session):
+    if on_server(session):
         for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
             session.execute(text(f"SET LOCAL {name} = 0"))
-
-
-def _on_server(session: Session) -> bool:
-    return session.get_bind().dialect.name == "postgresql"

@@ -29,6 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from publisher.storage.postgresql import on_server
+
 MOST_WORDS = 12
 # What so many texts say tells none of them apart: then the newest come first. And a beginning of
 # one or two letters begins too many words.
@@ -69,9 +71,9 @@ class FullText:
 
     def add(self, session: Session, rows: Iterable[Row]) -> None:
         """Index rows that are not in it yet."""
-        on_server = _on_server(session)
+        remote = on_server(session)
         values = [
-            {"number": number, "heading": _spaced(title), "prose": _spaced(_cut(body, on_server))}
+            {"number": number, "heading": _spaced(title), "prose": _spaced(_cut(body, remote))}
             for number, title, body in rows
         ]
         if not values:
@@ -79,7 +81,7 @@ class FullText:
         number: BindParameter[int] = bindparam("number")
         title: BindParameter[str] = bindparam("heading")
         body: BindParameter[str] = bindparam("prose")
-        if on_server:
+        if remote:
             title_words = func.setweight(func.to_tsvector(_SIMPLE, title), literal_column("'A'"))
             words = title_words.op("||")(func.to_tsvector(_SIMPLE, body))
             new = insert(self._rows).values(id=number, body=body, words=words)
@@ -100,7 +102,7 @@ class FullText:
             return []
         key = self._key(session)
         weighed = not self._common(session, match)
-        if _on_server(session):
+        if on_server(session):
             wanted = func.to_tsquery(_SIMPLE, match)
             excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, _EXCERPT)
             found = select(key, excerpt).where(self._matches(session, match))
@@ -144,20 +146,16 @@ class FullText:
         return literal_column(self.table)
 
     def _key(self, session: Session) -> ColumnClause[int]:
-        return self._rows.c.id if _on_server(session) else self._rows.c.rowid
+        return self._rows.c.id if on_server(session) else self._rows.c.rowid
 
     def _matches(self, session: Session, match: str) -> ColumnElement[bool]:
-        if _on_server(session):
+        if on_server(session):
             return self._rows.c.words.op("@@")(func.to_tsquery(_SIMPLE, match))
         return self._itself.op("MATCH")(match)
 
 
-def _cut(body: str, on_server: bool) -> str:
-    return body[:LONGEST_BODY] if on_server else body
-
-
-def _on_server(session: Session) -> bool:
-    return session.get_bind().dialect.name == "postgresql"
+def _cut(body: str, remote: bool) -> str:
+    return body[:LONGEST_BODY] if remote else body
 
 
 def _match(session: Session, query: str) -> str:
@@ -165,7 +163,7 @@ def _match(session: Session, query: str) -> str:
     if not words:
         return ""
     unfinished = len(words[-1]) >= SHORTEST_BEGINNING or _DENSE.search(words[-1]) is not None
-    if _on_server(session):
+    if on_server(session):
         return " & ".join(map(_phrase, words)) + ":*" * unfinished
     return " ".join(f'"{_spaced(word)}"' for word in words) + "*" * unfinished
 

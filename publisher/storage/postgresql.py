@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.storage.bell import Bell
@@ -87,6 +88,11 @@ def check_server(connection: Connection) -> None:
         )
     if connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
         raise StorageUnavailable("the database server is a replica, which takes no writes")
+
+
+def on_server(session: Session) -> bool:
+    """Whether a session is on PostgreSQL, for the few statements that differ."""
+    return session.get_bind().dialect.name == "postgresql"
 
 
 def tell(connection: Connection) -> None:

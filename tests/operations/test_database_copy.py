@@ -1,7 +1,6 @@
 """`publisher database copy`: from SQLite to PostgreSQL and back, everything or nothing."""
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,16 +20,9 @@ from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import SERVER
 from tests.factories import make_author, make_post
-from tests.postgres import Server, running_server
+from tests.postgres import Server
 
 pytestmark = pytest.mark.skipif(bool(SERVER), reason="both kinds of databases are made here")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """One server for the tests of this file."""
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 from flask.testing import FlaskClient
 
+from publisher.base import heartbeat
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.factories import make_post
@@ -19,7 +20,7 @@ def told(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
     rebuild(site, site.clock())
-    site.environment.instance.joinpath("scheduler.alive").touch()
+    heartbeat.beat(site.environment.instance)
     client.get("/")
     text = client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
     samples = {line.partition("{")[0].partition(" ")[0] for line in text.splitlines()}

@@ -23,15 +23,8 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
-from tests.postgres import Server, running_server
+from tests.postgres import Server
 from tests.serving import kill, serving, wait_until
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """One server for the tests of this file."""
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture
