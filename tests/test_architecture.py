@@ -378,6 +378,20 @@ def test_module_names_tell_modules_apart() -> None:
     assert named.keys() & sys.stdlib_module_names == set()
 
 
+# The same class around two kinds of application.
+ONE_CLASS_TWICE = {"DynamicTtl"}
+
+
+def test_class_names_tell_classes_apart() -> None:
+    """No two public classes share a name, so a word means one thing wherever it is read."""
+    named = defaultdict(list)
+    for path in SOURCES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named[node.name].append(module_name(path, ROOT))
+    assert {name for name, modules in named.items() if len(modules) > 1} == ONE_CLASS_TWICE
+
+
 def test_the_clock_is_read_on_one_line() -> None:
     """`datetime.now` and its kin stand once, in base/clock.py; and where that is out of reach."""
     reading = re.compile(r"datetime\.(now|utcnow|today)\(|date\.today\(|\btime\.time(_ns)?\(")

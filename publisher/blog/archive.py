@@ -29,7 +29,7 @@ class Month:
 
 
 @dataclass(frozen=True)
-class Line:
+class ListedPost:
     """A post in a list of titles; `slug` and `kind` make its address."""
 
     id: int
@@ -75,7 +75,7 @@ def _number(month: Month) -> ScalarSelect[int]:
 
 def lines(
     session: Session, month: Month, before: Post | None = None, limit: int = PAGE
-) -> list[Line]:
+) -> list[ListedPost]:
     """The posts of a month, newest first; those older than `before` where given."""
     query = _lines().where(Post.published_at >= month.start, Post.published_at < month.end)
     if before is not None:
@@ -84,7 +84,7 @@ def lines(
     return [_line(row) for row in session.execute(query)]
 
 
-def lines_of(session: Session, post_ids: Sequence[int]) -> dict[int, Line]:
+def lines_of(session: Session, post_ids: Sequence[int]) -> dict[int, ListedPost]:
     """The published posts and pages with these numbers."""
     query = _lines(pages=True).where(Post.id.in_(post_ids))
     return {line.id: line for line in map(_line, session.execute(query))}
@@ -96,7 +96,7 @@ def _lines(pages: bool = False) -> Select[Any]:
     return query.where(public() if pages else listed())
 
 
-def _line(row: Any) -> Line:
+def _line(row: Any) -> ListedPost:
     post_id, kind, slug, title, beginning, published_at = row
     words = title or first_words(beginning) or slug
-    return Line(post_id, kind, slug, words, bool(title), published_at)
+    return ListedPost(post_id, kind, slug, words, bool(title), published_at)

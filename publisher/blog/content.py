@@ -11,7 +11,7 @@ from typing import Any
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
-from publisher.blog.content_fields import Choice, Field, Paragraphs, Slug, Source, Tags
+from publisher.blog.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags
 from publisher.blog.enclosures import EnclosureField
 from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
 
@@ -39,7 +39,7 @@ FIELDS: tuple[Field, ...] = (
     Choice("kind", "Kind", prose=False, micropub=None, options=KINDS),
     EnclosureField("enclosure", "Sound", prose=False, micropub=None),
     Choice("source_format", "Format", prose=False, micropub=None, options=SOURCE_FORMATS),
-    Source("source", "Text", limit=1_000_000, micropub=None),
+    SourceText("source", "Text", limit=1_000_000, micropub=None),
 )
 
 COLUMNS = tuple(column for field in FIELDS for column in field.columns)

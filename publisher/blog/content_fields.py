@@ -116,7 +116,7 @@ class Paragraphs(Field):
         return with_newlines(clean(value)).strip()
 
 
-class Source(Field):
+class SourceText(Field):
     """The text itself; nothing is cut from it or stripped off it."""
 
     def cleaned(self, value: Any) -> Any:

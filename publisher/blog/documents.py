@@ -10,21 +10,21 @@ _HEIC = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"}
 
 
 @dataclass(frozen=True)
-class Document:
+class FileInfo:
     """What a page needs to know of such a file."""
 
     content_type: str
     extension: str
 
 
-def recognise(data: bytes) -> Document | None:
+def recognise(data: bytes) -> FileInfo | None:
     """The video or PDF that `data` is, or None; InvalidData for what is known and not taken."""
     if data.startswith(b"%PDF-"):
-        return Document("application/pdf", "pdf")
+        return FileInfo("application/pdf", "pdf")
     if data.startswith(b"\x1aE\xdf\xa3") and b"webm" in data[:80]:
-        return Document("video/webm", "webm")
+        return FileInfo("video/webm", "webm")
     if data[4:8] == b"ftyp" and data[8:12] in _HEIC:
         raise InvalidData("HEIC cannot be read here; save the picture as JPEG first")
     if data[4:8] == b"ftyp" and _VIDEO_TRACK.search(data):
-        return Document("video/mp4", "mp4")
+        return FileInfo("video/mp4", "mp4")
     return None

@@ -22,7 +22,7 @@ from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.text import clean
 from publisher.base.whole_files import whole_file
 from publisher.blog import documents, pictures, sounds
-from publisher.blog.documents import Document
+from publisher.blog.documents import FileInfo
 from publisher.blog.pictures import Encoded
 from publisher.blog.sounds import Sound
 from publisher.storage.tables.blog import Media
@@ -197,7 +197,7 @@ def _check_length(data: bytes) -> None:
         raise InvalidData("this file is empty")
 
 
-def _looked_at(data: bytes) -> Sound | Document | Encoded:
+def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
     """The sound, the video, the PDF, or the picture, encoded anew, that `data` is."""
     found = documents.recognise(data) or sounds.recognise(data)
     if found is not None:

@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SigningRequest:
     """What a browser is asked to sign: its options as JSON, and the challenge in them."""
 
     options: str
@@ -69,7 +69,7 @@ def in_use(session: Session) -> bool:
     return session.scalar(select(Passkey.id).limit(1)) is not None
 
 
-def ask_to_make(session: Session, place: Place, author: Author) -> Asked:
+def ask_to_make(session: Session, place: Place, author: Author) -> SigningRequest:
     """What a device needs to make a passkey for `author`."""
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers import structs
@@ -89,7 +89,7 @@ def ask_to_make(session: Session, place: Place, author: Author) -> Asked:
             for row in listed(session, author)
         ],
     )
-    return Asked(options_to_json(options), options.challenge)
+    return SigningRequest(options_to_json(options), options.challenge)
 
 
 def add(
@@ -133,7 +133,7 @@ def add(
     return row
 
 
-def ask_to_log_in(place: Place) -> Asked:
+def ask_to_log_in(place: Place) -> SigningRequest:
     """What a device needs to log somebody in: it knows by itself whom."""
     from webauthn import generate_authentication_options, options_to_json
     from webauthn.helpers import structs
@@ -141,7 +141,7 @@ def ask_to_log_in(place: Place) -> Asked:
     options = generate_authentication_options(
         rp_id=place.host, user_verification=structs.UserVerificationRequirement.REQUIRED
     )
-    return Asked(options_to_json(options), options.challenge)
+    return SigningRequest(options_to_json(options), options.challenge)
 
 
 def log_in(

@@ -14,7 +14,7 @@ from publisher.base.errors import InvalidInput
 from publisher.cli.parameters import InputFile, echo_json, json_option
 
 if TYPE_CHECKING:
-    from publisher.foreign.advise import Report, Subject
+    from publisher.foreign.advise import AdviceReport, Subject
 
 USUAL_CONTACT = "http://127.0.0.1:8000"
 
@@ -73,7 +73,7 @@ def _subject(source: str, zone: str) -> "Subject":
     return advice.Subject(path.name, tuple(instant(int(at)) for at in times))
 
 
-def lines(found: "Report") -> Iterator[str]:
+def lines(found: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
     yield _said(found.said)
     if found.undated:
@@ -104,7 +104,7 @@ def _said(said: dict[str, Any]) -> str:
     return f"Your feed says: {', '.join(told)}." if told else "Your feed does not say when to come."
 
 
-def _day(found: "Report") -> str:
+def _day(found: "AdviceReport") -> str:
     """The hours in runs of the same ttl: `15 minutes from 8 to 12`."""
     runs, hour = [], 0
     for minutes, group in groupby(found.should["by_hour"]):

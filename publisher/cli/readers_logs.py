@@ -11,7 +11,7 @@ from publisher.cli.parameters import InputFile, echo_json, json_option, site
 
 if TYPE_CHECKING:
     from publisher.readers.access_logs.intake import Intake
-    from publisher.readers.access_logs.logged_polls import Feeds
+    from publisher.readers.access_logs.logged_polls import FeedAddresses
 
 PAUSE_SECONDS = 1.0
 
@@ -67,11 +67,11 @@ def follow(file: Path, every: bool) -> None:
         never.wait(PAUSE_SECONDS)
 
 
-def _feeds() -> "Feeds":
+def _feeds() -> "FeedAddresses":
     from publisher.publishing.rebuild import ADDRESSES, RSS
-    from publisher.readers.access_logs.logged_polls import Feeds
+    from publisher.readers.access_logs.logged_polls import FeedAddresses
 
-    return Feeds({address: name for name, address in ADDRESSES.items()}, RSS)
+    return FeedAddresses({address: name for name, address in ADDRESSES.items()}, RSS)
 
 
 def _lines(name: str, found: "Intake") -> list[str]:

@@ -33,7 +33,7 @@ HUB, CLOUD = "https://hub.example/", "https://cloud.example/ping"
 
 
 @dataclass(frozen=True)
-class Document:
+class ServedVersion:
     """A document of the week, as the counter wants to know it; from `built` on."""
 
     built: datetime
@@ -46,7 +46,7 @@ class Document:
 
 
 @dataclass
-class Program:
+class DemoReader:
     """A reader: it comes after what it hears (`element` or `header`), or every `minutes`.
 
     `addresses`: how many it comes from, 0 for a new one each time; `pushed`: it comes at once.
@@ -63,23 +63,23 @@ class Program:
     turn: int = 0
 
 
-def programs() -> list[Program]:
+def programs() -> list[DemoReader]:
     """Who reads the demonstration."""
     nnw = "NetNewsWire (RSS Reader; https://netnewswire.com/)"
     browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
     google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
     return [
-        *(Program(nnw, "header") for _ in range(5)),
-        Program(nnw, "header", addresses=0),
-        *(Program("newsboat/2.38.0 (Linux x86_64)", "element") for _ in range(3)),
-        Program("Miniflux/2.2.9 (+https://miniflux.app)", "header", pushed=True),
-        Program("Feedly/1.0 (+https://feedly.com; 42 subscribers)", minutes=30, addresses=5),
-        Program("FreshRSS/1.26.1 (Linux; https://freshrss.org)", minutes=60),
-        Program("hourly-script/0.3 (mail@script.example)", minutes=60, validators=False),
-        Program("python-requests/2.32", minutes=4, validators=False),
-        Program("UptimeRobot/2.0", minutes=30, validators=False, method="HEAD"),
-        Program(browser, minutes=1900, validators=False),
-        Program(google, minutes=700, validators=False, addresses=7),
+        *(DemoReader(nnw, "header") for _ in range(5)),
+        DemoReader(nnw, "header", addresses=0),
+        *(DemoReader("newsboat/2.38.0 (Linux x86_64)", "element") for _ in range(3)),
+        DemoReader("Miniflux/2.2.9 (+https://miniflux.app)", "header", pushed=True),
+        DemoReader("Feedly/1.0 (+https://feedly.com; 42 subscribers)", minutes=30, addresses=5),
+        DemoReader("FreshRSS/1.26.1 (Linux; https://freshrss.org)", minutes=60),
+        DemoReader("hourly-script/0.3 (mail@script.example)", minutes=60, validators=False),
+        DemoReader("python-requests/2.32", minutes=4, validators=False),
+        DemoReader("UptimeRobot/2.0", minutes=30, validators=False, method="HEAD"),
+        DemoReader(browser, minutes=1900, validators=False),
+        DemoReader(google, minutes=700, validators=False, addresses=7),
     ]
 
 
@@ -120,7 +120,7 @@ def _announce(site: Site, now: datetime) -> list[datetime]:
     return posts
 
 
-def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator[Document]:
+def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator[ServedVersion]:
     """The feed's documents: one each hour of the week, one for each post."""
     with site.database.read() as session:
         settings = load_settings(session)
@@ -131,13 +131,13 @@ def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator
     for at in hours[-24:]:
         activity = histogram(known, at, settings.zone.key)
         decisions[at.hour] = decide(activity, at, settings.rule)
-    before: Document | None = None
+    before: ServedVersion | None = None
     for at in sorted({*hours, *posts}):
         decision = decisions[at.hour]
         content = sum(post <= at for post in posts)
         etag = f'W/"{content:08x}.{decision.ttl_minutes:04x}"'
         modified = before.last_modified if before and before.etag == etag else at
-        before = Document(
+        before = ServedVersion(
             at, etag, modified.replace(microsecond=0), decision.ttl_minutes * 60,
             Freshness(_moved(decision, at)),
         )  # fmt: skip
@@ -154,7 +154,7 @@ def _moved(decision: Decision, at: datetime) -> Expiries | None:
     return Expiries(decision.expiries.top + shift, tuple(moved))
 
 
-def _keep_versions(site: Site, documents: Sequence[Document]) -> None:
+def _keep_versions(site: Site, documents: Sequence[ServedVersion]) -> None:
     """Note what was served, for the week's picture and the validators."""
     last = ""
     with site.database.write() as session:
@@ -172,8 +172,8 @@ def _keep_versions(site: Site, documents: Sequence[Document]) -> None:
 
 
 def _visits(
-    rng: random.Random, documents: Sequence[Document], posts: Sequence[datetime], now: datetime
-) -> Iterator[tuple[datetime, Program]]:
+    rng: random.Random, documents: Sequence[ServedVersion], posts: Sequence[datetime], now: datetime
+) -> Iterator[tuple[datetime, DemoReader]]:
     """Who comes when, in the order of time."""
     begin = documents[0].built
     everybody = programs()
@@ -194,7 +194,9 @@ def _visits(
         heapreplace(heap, (coming, number))
 
 
-def _wait(program: Program, document: Document, at: datetime, rng: random.Random) -> timedelta:
+def _wait(
+    program: DemoReader, document: ServedVersion, at: datetime, rng: random.Random
+) -> timedelta:
     if program.hears == "element":
         return timedelta(seconds=document.max_age_seconds + rng.uniform(1, 40))
     if program.hears == "header":
@@ -204,7 +206,7 @@ def _wait(program: Program, document: Document, at: datetime, rng: random.Random
     return timedelta(minutes=program.minutes * rng.uniform(0.995, 1.005))
 
 
-def _served(documents: Sequence[Document], at: datetime) -> Document:
+def _served(documents: Sequence[ServedVersion], at: datetime) -> ServedVersion:
     low, high = 0, len(documents)
     while high - low > 1:
         middle = (low + high) // 2
@@ -213,7 +215,7 @@ def _served(documents: Sequence[Document], at: datetime) -> Document:
 
 
 def _poll(
-    polls: Polls, program: Program, document: Document, at: datetime, rng: random.Random
+    polls: Polls, program: DemoReader, document: ServedVersion, at: datetime, rng: random.Random
 ) -> None:
     """One request and its answer, as the counter notes it."""
     program.turn += 1

@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.core.ttl.rule import MENU
 from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Asked, Freshener, Headers, Said
+from publisher.dynamic_ttl.freshener import Freshener, Headers, RequestHeaders, Said
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -46,7 +46,7 @@ class DynamicTtl:
             return
         sent = {name.lower().decode("latin-1"): value.decode("latin-1")
                 for name, value in scope["headers"]}  # fmt: skip
-        asked = Asked(
+        asked = RequestHeaders(
             scope["method"],
             sent.get("if-none-match", ""),
             sent.get("if-modified-since", ""),
@@ -65,7 +65,7 @@ class DynamicTtl:
 class _Exchange:
     """One request: messages of the application are held until it is known what they become."""
 
-    def __init__(self, asked: Asked, said: Said, send: Send) -> None:
+    def __init__(self, asked: RequestHeaders, said: Said, send: Send) -> None:
         self._asked, self._said, self._send = asked, said, send
         self._start: Message | None = None
         self._held = bytearray()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from publisher.dynamic_ttl.advice import update_rate
-from publisher.dynamic_ttl.feed_outline import Element, Outline, end_of_tag, outline_of
+from publisher.dynamic_ttl.feed_outline import Element, FeedOutline, end_of_tag, outline_of
 
 ATOM = "http://www.w3.org/2005/Atom"
 SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
@@ -34,7 +34,7 @@ class HeadChange:
     cloud: tuple[tuple[str, str], ...] | None = None
 
 
-def edit(document: bytes, change: HeadChange, outline: Outline | None = None) -> bytes:
+def edit(document: bytes, change: HeadChange, outline: FeedOutline | None = None) -> bytes:
     """The document with another head; NotEditable for what is no feed or not well-formed.
 
     outline: the document's, where it is known already.
@@ -55,7 +55,7 @@ def edit(document: bytes, change: HeadChange, outline: Outline | None = None) ->
     return document
 
 
-def _wanted(outline: Outline, change: HeadChange) -> Iterator[tuple[str, list[bytes]]]:
+def _wanted(outline: FeedOutline, change: HeadChange) -> Iterator[tuple[str, list[bytes]]]:
     """The elements that are to be there, by name; all others of that name go."""
     if change.ttl_minutes is not None and outline.kind == "rss":
         yield "ttl", [b"<ttl>%d</ttl>" % change.ttl_minutes]
@@ -82,7 +82,7 @@ def _is(child: Element, name: str) -> bool:
     return child.name == name
 
 
-def _tag(outline: Outline, namespace: str, usual: str, name: str) -> tuple[str, str]:
+def _tag(outline: FeedOutline, namespace: str, usual: str, name: str) -> tuple[str, str]:
     """What stands in the start tag and in the end tag of an element, under the prefix that the
     document has for its namespace; where it has none, the element declares it."""
     prefix = outline.prefixes.get(namespace)
@@ -92,7 +92,7 @@ def _tag(outline: Outline, namespace: str, usual: str, name: str) -> tuple[str, 
     return written, written
 
 
-def _link(outline: Outline, relation: str, address: str) -> bytes:
+def _link(outline: FeedOutline, relation: str, address: str) -> bytes:
     opening, _ = _tag(outline, ATOM, "atom", "link")
     media = f' type="application/{outline.kind}+xml"' if relation == "self" else ""
     return _ascii(f'<{opening} rel="{relation}"{media} href={quoteattr(address)}/>')
@@ -118,7 +118,7 @@ def _changed(document: bytes, child: Element, text: bytes) -> bytes:
     return opening + value + old[old.rindex(b"</") :]
 
 
-def _insertion(document: bytes, outline: Outline, added: list[bytes]) -> tuple[int, int, bytes]:
+def _insertion(document: bytes, outline: FeedOutline, added: list[bytes]) -> tuple[int, int, bytes]:
     """New elements after the last one before the items, indented as that is."""
     before = [child for child in outline.children if child.begin < outline.first_item]
     at = before[-1].end if before else outline.head_end

@@ -32,7 +32,7 @@ class Element:
 
 
 @dataclass(slots=True)
-class Outline:
+class FeedOutline:
     """A feed's channel. kind: rss, rdf or atom. children: all but the items, in order. head_end:
     the byte where its start tag is over. first_item: where that begins, or the channel's end.
     prefixes: by namespace, as they are in force in the channel."""
@@ -44,7 +44,7 @@ class Outline:
     prefixes: dict[str, str] = field(default_factory=dict)
 
 
-def outline_of(document: bytes) -> Outline:
+def outline_of(document: bytes) -> FeedOutline:
     """The outline of an XML feed; NotEditable where it is broken, none, or declares entities."""
     if b"\0" in document[:4]:
         raise NotEditable("it is written in UTF-16; only encodings that hold ASCII can be edited")
@@ -84,7 +84,7 @@ class _Reader:
     which new elements need."""
 
     def __init__(self, document: bytes) -> None:
-        self.outline = Outline()
+        self.outline = FeedOutline()
         self._document = document
         self._path: list[str] = []
         self._spaces: list[dict[str, str]] = [{}]

@@ -34,7 +34,7 @@ log = logging.getLogger("dynamic_ttl")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What goes to the reader: status, headers, body."""
 
     status: int
@@ -110,7 +110,7 @@ class Freshener:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestHeaders:
     """The headers of a request that concern us; "" where there is none."""
 
     method: str
@@ -158,7 +158,7 @@ def is_editable(headers: Headers) -> bool:
     )
 
 
-def answer(asked: Asked, said: Said, headers: Headers, body: bytes) -> Answer:
+def answer(asked: RequestHeaders, said: Said, headers: Headers, body: bytes) -> Response:
     """What a whole 200 of the application becomes: another head in its document, validators and
     freshness, or a 304."""
     packed = values(headers).get("content-encoding", "").strip().lower() == "gzip"
@@ -176,8 +176,8 @@ def answer(asked: Asked, said: Said, headers: Headers, body: bytes) -> Answer:
 
 
 def _validated(
-    asked: Asked, said: Said, headers: Headers, body: bytes, new: bytes, mark: str
-) -> Answer:
+    asked: RequestHeaders, said: Said, headers: Headers, body: bytes, new: bytes, mark: str
+) -> Response:
     known = values(headers)
     theirs = next(iter(tags_in(known.get("etag", ""))), "") or _digest(body)
     tag = f"{theirs}{mark}"
@@ -190,13 +190,13 @@ def _validated(
         validators.append(("Last-Modified", format_datetime(modified, usegmt=True)))
     fresh = said.fresh([*kept, *validators], news)
     if asked.method != "HEAD" and _is_current(asked, named, tag, modified):
-        return Answer(304, without_body(fresh), b"")
+        return Response(304, without_body(fresh), b"")
     if asked.method != "HEAD":
         fresh.append(("Content-Length", str(len(new))))
-    return Answer(200, fresh, new)
+    return Response(200, fresh, new)
 
 
-def not_modified(asked: Asked, said: Said, headers: Headers) -> Answer:
+def not_modified(asked: RequestHeaders, said: Said, headers: Headers) -> Response:
     """What a 304 of the application becomes: the tag that the reader sent, and our freshness."""
     theirs = next(iter(tags_in(values(headers).get("etag", ""))), "")
     ours = [one for one in tags_in(asked.if_none_match) if one.endswith(said.mark)]
@@ -208,7 +208,7 @@ def not_modified(asked: Asked, said: Said, headers: Headers) -> Answer:
     if modified is not None:
         kept = [pair for pair in kept if pair[0].lower() != "last-modified"]
         kept.append(("Last-Modified", format_datetime(modified, usegmt=True)))
-    return Answer(304, said.fresh(kept), b"")
+    return Response(304, said.fresh(kept), b"")
 
 
 def values(headers: Headers) -> dict[str, str]:
@@ -239,7 +239,9 @@ def pack(document: bytes) -> bytes:
     return writer.compress(document) + writer.flush()
 
 
-def _is_current(asked: Asked, named: list[str], tag: str, modified: datetime | None) -> bool:
+def _is_current(
+    asked: RequestHeaders, named: list[str], tag: str, modified: datetime | None
+) -> bool:
     """Whether the reader holds this very document: If-None-Match decides alone where it is."""
     if named:
         return tag in named or "*" in named

@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.core.ttl.rule import MENU
 from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Asked, Freshener, Headers, Said
+from publisher.dynamic_ttl.freshener import Freshener, Headers, RequestHeaders, Said
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -45,7 +45,7 @@ class DynamicTtl:
         said = self._freshener.said()
         if said is None:
             return self._app(environ, start_response)
-        asked = Asked(
+        asked = RequestHeaders(
             environ["REQUEST_METHOD"],
             environ.get("HTTP_IF_NONE_MATCH", ""),
             environ.get("HTTP_IF_MODIFIED_SINCE", ""),
@@ -57,7 +57,7 @@ class DynamicTtl:
 class _Exchange:
     """One request: what the application begins to answer is looked at before it is sent."""
 
-    def __init__(self, asked: Asked, said: Said, start_response: StartResponse) -> None:
+    def __init__(self, asked: RequestHeaders, said: Said, start_response: StartResponse) -> None:
         self._asked, self._said = asked, said
         self._start_response = start_response
         self._status, self._headers = "", Headers()
@@ -108,7 +108,7 @@ class _Exchange:
         self._status, self._headers = status, headers
         return self._written.append
 
-    def _whole(self, answer: freshener.Answer, body: Iterable[bytes]) -> Iterable[bytes]:
+    def _whole(self, answer: freshener.Response, body: Iterable[bytes]) -> Iterable[bytes]:
         _close(body)
         self._start_response(_REASONS[answer.status], answer.headers)
         return [answer.body] if answer.body else []

@@ -56,7 +56,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AdviceReport:
     """The advice. said, should: as `advise --json` prints them. problems: sentences."""
 
     name: str
@@ -125,7 +125,7 @@ def offered(refusal: NotAFeed) -> str:
     return f"{refusal}; it announces {found}" if found else str(refusal)
 
 
-def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> Report:
+def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> AdviceReport:
     """What `subject` says of itself, should say, and what is wrong with it."""
     settings = rule or TtlRule()
     known = histogram(subject.updates, now, zone)
@@ -141,7 +141,9 @@ def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = No
     }
     said = _said(subject, now)
     problems = [*_document_problems(subject, now), *_http_problems(subject, said)]
-    return Report(subject.name, zone, subject.updates, subject.undated, said, should, problems)
+    return AdviceReport(
+        subject.name, zone, subject.updates, subject.undated, said, should, problems
+    )
 
 
 def _said(subject: Subject, now: datetime) -> dict[str, Any]:
@@ -213,7 +215,7 @@ def _apart(said: dict[str, Any]) -> bool:
     return not ttl * 60 / 4 <= max(age, 1) <= ttl * 60 * 4
 
 
-def gain(found: Report, now: datetime) -> tuple[list[dict[str, Any]], Any]:
+def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]:
     """What readers of each kind would have had of these updates, with what the feed says and with
     what it should say; and what a plot needs. Empty where too little is known."""
     from publisher.simulator import grid, results  # numpy

@@ -22,7 +22,7 @@ HIDDEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceTotals:
     """The polls that one source brought: how many, of them 304 and with validators, bytes."""
 
     source: str
@@ -51,7 +51,7 @@ def add(session: Session, sums: Mapping[tuple[int, str], Sequence[int]]) -> None
         row.bytes += sent
 
 
-def between(session: Session, begin: datetime, end: datetime) -> list[Source]:
+def between(session: Session, begin: datetime, end: datetime) -> list[SourceTotals]:
     """The sources of a span of days, the largest first."""
     sums = [
         func.sum(column)
@@ -67,11 +67,11 @@ def between(session: Session, begin: datetime, end: datetime) -> list[Source]:
         )
         .group_by(PollSource.source)
     )
-    found = [Source(row[0], *(int(number) for number in row[1:])) for row in rows]
+    found = [SourceTotals(row[0], *(int(number) for number in row[1:])) for row in rows]
     return sorted(found, key=lambda part: (-part.requests, part.source))
 
 
-def hidden_by_cache(sources: Sequence[Source]) -> str:
+def hidden_by_cache(sources: Sequence[SourceTotals]) -> str:
     """What to say when a cache seems to hide polls; nothing when none does."""
     if any(part.source not in (SITE, PROXY) for part in sources):
         return ""

@@ -21,7 +21,7 @@ MEASURES = ("requests", "not_modified", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DayShare:
     """One program's part of one day: `layer` counts from the busiest program, 0."""
 
     x: int
@@ -36,11 +36,11 @@ class Picture:
 
     measure: str
     highest: int
-    parts: tuple[Part, ...]
+    parts: tuple[DayShare, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProgramTotals:
     """One program over all days, for the table."""
 
     name: str
@@ -56,7 +56,7 @@ class ProgramChart:
     days: tuple[date, ...]
     layers: tuple[str, ...]
     pictures: tuple[Picture, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ProgramTotals, ...]
 
     @property
     def width(self) -> int:
@@ -103,13 +103,13 @@ def _picture(
         for layer in sorted(counts):
             height = 100.0 * counts[layer] / highest if highest else 0.0
             top -= height
-            parts.append(Part((day - first) * 100, round(top, 1), round(height, 1), layer))
+            parts.append(DayShare((day - first) * 100, round(top, 1), round(height, 1), layer))
     return Picture(measure, highest, tuple(parts))
 
 
-def _line(name: str, rows: Sequence[ProgramDay], layers: tuple[str, ...]) -> Line:
+def _line(name: str, rows: Sequence[ProgramDay], layers: tuple[str, ...]) -> ProgramTotals:
     own = [row for row in rows if layers[_layer(row.name, layers)] == name]
-    return Line(
+    return ProgramTotals(
         name or "not told apart",
         sum(row.requests for row in own),
         sum(row.not_modified for row in own),

@@ -82,7 +82,7 @@ class Report:
     lost: int
     delays: "list[PostDelay]"
     smallest_ttl_minutes: int
-    sources: list[poll_sources.Source]
+    sources: list[poll_sources.SourceTotals]
 
     @property
     def cache_note(self) -> str:

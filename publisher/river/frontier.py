@@ -25,7 +25,7 @@ RETRY_SHARE = 1 / 200
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class DuePoll:
     """One feed that its host's owner is about to ask for, and what the request needs."""
 
     feed_id: int
@@ -102,7 +102,7 @@ def claim_hosts(
 
 def take_jobs(
     session: Session, owner: str, hosts: Sequence[str], now: datetime, until: datetime
-) -> list[Job]:
+) -> list[DuePoll]:
     """The longest due feed of each claimed host, its next poll moved ahead in case we die.
 
     One whose redirect led to another host waits until that is free too: nobody is asked for it.
@@ -125,7 +125,7 @@ def take_jobs(
     return jobs
 
 
-def take_job(feed: RiverFeed, now: datetime) -> Job:
+def take_job(feed: RiverFeed, now: datetime) -> DuePoll:
     """The job of a feed whose host is held; its next poll is moved ahead in case we die.
 
     One that has never been read stays due: who dies over its first answer has stored none of
@@ -137,7 +137,9 @@ def take_job(feed: RiverFeed, now: datetime) -> Job:
     return job
 
 
-def claim(session: Session, owner: str, now: datetime, until: datetime, limit: int) -> list[Job]:
+def claim(
+    session: Session, owner: str, now: datetime, until: datetime, limit: int
+) -> list[DuePoll]:
     """Claim hosts and one due feed of each; hosts with nothing due go back at once."""
     hosts = claim_hosts(session, owner, now, until, limit)
     jobs = take_jobs(session, owner, hosts, now, until) if hosts else []
@@ -243,11 +245,11 @@ def _last_wait(feed: RiverFeed) -> timedelta:
     return min(max(feed.next_poll_at - feed.last_polled_at, _LEAST_RETRY), _MOST_RETRY)
 
 
-def _job(feed: RiverFeed, now: datetime) -> Job:
+def _job(feed: RiverFeed, now: datetime) -> DuePoll:
     secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
     known = Validators(feed.etag, feed.last_modified, feed.validators_url)
     asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
-    return Job(
+    return DuePoll(
         feed_id=feed.id,
         host=feed.host,
         url=feed.url,

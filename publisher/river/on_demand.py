@@ -17,7 +17,7 @@ from publisher.river import frontier, subscriptions
 from publisher.river.answers import Credentials, Validators
 from publisher.river.feed_document import NotAFeed
 from publisher.river.fetch import FetchLimits, open_fetcher
-from publisher.river.frontier import Job
+from publisher.river.frontier import DuePoll
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook, work_unit_of
 from publisher.river.observed import check_policy
@@ -83,10 +83,10 @@ class OnDemandPoller:
 
         Conflict when the host stays busy, or has asked us to wait.
         """
-        job = Job(0, work_unit_of(url), url, self.clock(), validators, None)
+        job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
         return asyncio.run(self._poll_once(job))
 
-    async def _poll_once(self, job: Job) -> Visit:
+    async def _poll_once(self, job: DuePoll) -> Visit:
         owner, held = self._new_owner(), set[str]()
         try:
             await self._take(job.host, owner, held)
@@ -137,7 +137,7 @@ class OnDemandPoller:
     async def _first_visit(
         self, url: str, credentials: Credentials | None, owner: str, held: set[str]
     ) -> Visit:
-        job = Job(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
+        job = DuePoll(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
         found = await self._visit(job, owner)
         held |= found.hosts
         return found
@@ -180,7 +180,7 @@ class OnDemandPoller:
             settle(session, owner, [brought], self.clock(), self.options, random.Random())  # noqa: S311
             return subscriptions.by_id(session, feed_id)
 
-    async def _visit(self, job: Job, owner: str) -> Visit:
+    async def _visit(self, job: DuePoll, owner: str) -> Visit:
         options = self.options
         async with open_fetcher(
             book=AddressBook(per_address=options.per_address, locks_folder=options.locks_folder),

@@ -16,7 +16,7 @@ from publisher.river.feed_document import (
     plausible,
 )
 from publisher.river.fetch import Fetcher
-from publisher.river.frontier import Job
+from publisher.river.frontier import DuePoll
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
 from publisher.river.reading import read_document
 
@@ -31,7 +31,7 @@ class Visit:
     when all is well; `detail` says it in words.
     """
 
-    job: Job
+    job: DuePoll
     fetched: Fetched
     document: FeedDocument | None = None
     content_hash: bytes = b""
@@ -39,7 +39,7 @@ class Visit:
     detail: str = ""
 
     @classmethod
-    def failed(cls, job: Job) -> "Visit":
+    def failed(cls, job: DuePoll) -> "Visit":
         """A visit that ended in a bug of ours: it backs off like any other failure."""
         fetched = Fetched(job.url, job.url, problem="internal")
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
@@ -72,7 +72,7 @@ class Visit:
         return status == 429 or (status == 503 and self.told_seconds is not None)
 
 
-async def visit(fetcher: Fetcher, job: Job) -> Visit:
+async def visit(fetcher: Fetcher, job: DuePoll) -> Visit:
     """Ask for a feed and read the answer; the event loop goes on while a document is read."""
     fetched = await fetcher.fetch(job.url, job.validators, job.credentials, job.held)
     if fetched.ok:
@@ -80,7 +80,7 @@ async def visit(fetcher: Fetcher, job: Job) -> Visit:
     return read(job, fetched)
 
 
-def read(job: Job, fetched: Fetched) -> Visit:
+def read(job: DuePoll, fetched: Fetched) -> Visit:
     """Read an answer: unchanged, a document, or the problem with it."""
     if fetched.problem:
         return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)

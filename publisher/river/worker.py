@@ -16,7 +16,7 @@ import structlog
 from publisher.base.errors import StorageUnavailable
 from publisher.river import clock_repair, frontier
 from publisher.river.fetch import Fetcher, open_fetcher
-from publisher.river.frontier import Job
+from publisher.river.frontier import DuePoll
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
@@ -88,8 +88,8 @@ class RiverWorker:
                     await self._wait(stop)
             await self._finish()
 
-    async def _claim(self, limit: int) -> list[Job]:
-        def work() -> list[Job]:
+    async def _claim(self, limit: int) -> list[DuePoll]:
+        def work() -> list[DuePoll]:
             now = self._now()
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
@@ -114,7 +114,7 @@ class RiverWorker:
         self._latest = now
         return now
 
-    async def _start(self, fetcher: Fetcher, jobs: list[Job]) -> None:
+    async def _start(self, fetcher: Fetcher, jobs: list[DuePoll]) -> None:
         """Begin the requests one after the other, at an uneven, bounded rate: no burst."""
         pause = 1 / self._options.starts_per_real_second
         for position, job in enumerate(jobs):
@@ -124,7 +124,7 @@ class RiverWorker:
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
 
-    async def _ask(self, fetcher: Fetcher, job: Job) -> None:
+    async def _ask(self, fetcher: Fetcher, job: DuePoll) -> None:
         try:
             brought = await visit(fetcher, job)
         except Exception:  # a bug in reading one feed must not stop all the others

@@ -45,7 +45,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ExpectedVisit:
     """One visit of a polite reader: its minute of the day, and the time as the author reads it."""
 
     minute: float
@@ -67,7 +67,7 @@ class Day:
     scheduled_minutes: tuple[float, ...] = ()
     key: tuple[tuple[int, str], ...] = ()
     sentence: str = ""
-    visits: tuple[Visit, ...] = ()
+    visits: tuple[ExpectedVisit, ...] = ()
     skipped_minutes: tuple[float, ...] = ()
     why: tuple[str, ...] = ()
 
@@ -195,8 +195,8 @@ def _frequency(updates: float) -> str:
     return f"an update every {round(1 / updates)} hours"
 
 
-def _visit(at: datetime, zone: str) -> Visit:
-    return Visit(minute_of_day(at, zone), clock(at, zone))
+def _visit(at: datetime, zone: str) -> ExpectedVisit:
+    return ExpectedVisit(minute_of_day(at, zone), clock(at, zone))
 
 
 def _gmt_minute(hour: int, now: datetime, zone: str) -> float:

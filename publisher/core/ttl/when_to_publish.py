@@ -42,7 +42,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class PublishingAdvice:
     """A post now, a post at each full hour of the coming day, and the first of those hours that is
     about the best, None where none is clearly better than now."""
 
@@ -57,7 +57,7 @@ def when_to_publish(
     rule: TtlRule,
     readers: Sequence[ReaderGroup] = USUAL_READERS,
     scheduled: Iterable[datetime] = (),
-) -> Advice:
+) -> PublishingAdvice:
     """How soon `readers` have a post that is published now or scheduled for a later full hour.
 
     activity: the updates up to now; scheduled: posts that are in the queue already. The day that
@@ -77,10 +77,10 @@ def when_to_publish(
         _reach(polls, documents, now, at) for at in later if at < now + timedelta(hours=HOURS)
     ]
     present = _reach(polls, documents, now, now)
-    return Advice(present, tuple(reaches), _better(present, reaches))
+    return PublishingAdvice(present, tuple(reaches), _better(present, reaches))
 
 
-def in_words(advice: Advice, zone: str) -> str:
+def in_words(advice: PublishingAdvice, zone: str) -> str:
     """The advice as one sentence, in the author's local time."""
     told = f"Now: most have it within {_minutes(advice.now)}"
     if advice.better is None:

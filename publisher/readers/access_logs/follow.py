@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from publisher.base.clock import Clock
 from publisher.readers.access_logs import log_file
 from publisher.readers.access_logs.intake import Intake, position_of, take_in
-from publisher.readers.access_logs.logged_polls import Feeds
+from publisher.readers.access_logs.logged_polls import FeedAddresses
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import LogPosition
 
@@ -24,7 +24,12 @@ class Follower:
     """
 
     def __init__(
-        self, database: Database, path: Path, feeds: Feeds, clock: Clock, every: bool = False
+        self,
+        database: Database,
+        path: Path,
+        feeds: FeedAddresses,
+        clock: Clock,
+        every: bool = False,
     ) -> None:
         self._database, self._path, self._feeds = database, path, feeds
         self._clock, self._every = clock, every

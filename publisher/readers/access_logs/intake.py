@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from publisher.base.clock import Clock
 from publisher.readers.access_logs import log_file
 from publisher.readers.access_logs.line_formats import LogLine, read_line
-from publisher.readers.access_logs.logged_polls import Feeds, Versions, grouped
+from publisher.readers.access_logs.logged_polls import FeedAddresses, ServedVersions, grouped
 from publisher.readers.identity import keys
 from publisher.readers.poll_batches import GROUPS_A_BATCH, FlushedPolls
 from publisher.readers.sums import DAY_SECONDS
@@ -53,7 +53,13 @@ class Intake:
 
 
 def take_in(
-    database: Database, path: Path, feeds: Feeds, clock: Clock, *, whole: bool, every: bool = False
+    database: Database,
+    path: Path,
+    feeds: FeedAddresses,
+    clock: Clock,
+    *,
+    whole: bool,
+    every: bool = False,
 ) -> Intake:
     """Count the lines of a log that were not counted yet.
 
@@ -86,7 +92,7 @@ def _step(
     database: Database,
     stream: IO[bytes],
     path: Path,
-    feeds: Feeds,
+    feeds: FeedAddresses,
     now: datetime,
     whole: bool,
     every: bool,
@@ -96,7 +102,7 @@ def _step(
         known = position_of(session, stream)
         offset, number = (known.offset, known.lines) if known else (0, 0)
         found, end = log_file.lines_from(stream, offset, whole)
-        versions = Versions(session, feeds) if found else None
+        versions = ServedVersions(session, feeds) if found else None
     if versions is None:
         return None
     step = Intake(lines=len(found))
@@ -124,7 +130,7 @@ def _readable(
     found: Iterable[bytes | None],
     number: int,
     step: Intake,
-    feeds: Feeds,
+    feeds: FeedAddresses,
     now: datetime,
     every: bool,
 ) -> list[LogLine]:

@@ -18,7 +18,7 @@ from publisher.storage.tables.publishing import DocumentVersion
 
 
 @dataclass(frozen=True)
-class Feeds:
+class FeedAddresses:
     """Which addresses are feeds: `names` maps an address to its document's name, and every tag's
     feed is told what the document `main` is told."""
 
@@ -34,7 +34,11 @@ class Feeds:
 
 
 def grouped(
-    lines: Iterable[LogLine], versions: "Versions", feeds: Feeds, present: bytes, past: bytes
+    lines: Iterable[LogLine],
+    versions: "ServedVersions",
+    feeds: FeedAddresses,
+    present: bytes,
+    past: bytes,
 ) -> list[PollGroup]:
     """Like polls together, as a worker would have flushed them."""
     groups: dict[tuple[object, ...], tuple[LogLine, DocumentVersion | None, list[int]]] = {}
@@ -98,10 +102,10 @@ def _document(line: LogLine, version: DocumentVersion | None, sized: bool) -> Gi
     )
 
 
-class Versions:
+class ServedVersions:
     """The documents that were served: by the tag that a line names, else by its moment."""
 
-    def __init__(self, session: Session, feeds: Feeds) -> None:
+    def __init__(self, session: Session, feeds: FeedAddresses) -> None:
         rows: Sequence[DocumentVersion] = session.scalars(
             select(DocumentVersion)
             .where(DocumentVersion.name.in_({*feeds.names.values(), feeds.main}))

@@ -28,7 +28,7 @@ def find() -> str:
     )
 
 
-def _hits(db: Session, query: str, page: int) -> list[tuple[archive.Line, Markup]]:
+def _hits(db: Session, query: str, page: int) -> list[tuple[archive.ListedPost, Markup]]:
     found = search.find(db, query, HITS + 1, (page - 1) * HITS)
     lines = archive.lines_of(db, [hit.number for hit in found])
     return [(lines[hit.number], _marked(hit.excerpt)) for hit in found if hit.number in lines]

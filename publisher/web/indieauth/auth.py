@@ -84,7 +84,7 @@ def offered(scope: str) -> list[str]:
     return [name for name in tokens.SCOPES if name in named]
 
 
-def _asking(values: Any) -> client.Client:
+def _asking(values: Any) -> client.ClientApp:
     """The program, if its two addresses belong together; InvalidInput otherwise."""
     address = client.checked_id(values.get("client_id", ""))
     place = client.checked_redirect(values.get("redirect_uri", ""))
@@ -99,7 +99,7 @@ def _asking(values: Any) -> client.Client:
     return found
 
 
-def _wanted(values: Any, asking: client.Client) -> authorizations.Request:
+def _wanted(values: Any, asking: client.ClientApp) -> authorizations.Request:
     if values.get("response_type", "code") not in ("code", "id"):
         raise InvalidInput("response_type: code")
     if values.get("code_challenge_method", "S256") != "S256":
@@ -111,7 +111,7 @@ def _wanted(values: Any, asking: client.Client) -> authorizations.Request:
     return authorizations.Request(asking.address, place, scope, challenge)
 
 
-def _answer(values: Any, asking: client.Client, answer: dict[str, str]) -> Response:
+def _answer(values: Any, asking: client.ClientApp, answer: dict[str, str]) -> Response:
     """Send the browser back to the program."""
     place: str = values["redirect_uri"]
     state = {"state": values["state"]} if values.get("state") else {}

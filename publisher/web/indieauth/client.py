@@ -27,7 +27,7 @@ _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})</title", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientApp:
     """A program: where it lives, what it calls itself ("" if unknown), where answers may go."""
 
     address: str
@@ -67,10 +67,10 @@ def checked_redirect(address: str) -> str:
     return address
 
 
-def look_up(address: str, user_agent: str, allow_private: bool) -> Client:
+def look_up(address: str, user_agent: str, allow_private: bool) -> ClientApp:
     """What the program at `address` says of itself; a bare one where it says nothing."""
     if urlsplit(address).hostname in _LOOPBACK and not allow_private:
-        return Client(address)  # on the author's own machine, where nothing is served to us
+        return ClientApp(address)  # on the author's own machine, where nothing is served to us
     try:
         reply = request_public(
             address,
@@ -81,11 +81,11 @@ def look_up(address: str, user_agent: str, allow_private: bool) -> Client:
             timeout_seconds=TIMEOUT_SECONDS,
         )
     except OutgoingError:
-        return Client(address)
-    return _read(address, reply) if reply.status == 200 else Client(address)
+        return ClientApp(address)
+    return _read(address, reply) if reply.status == 200 else ClientApp(address)
 
 
-def _read(address: str, reply: Reply) -> Client:
+def _read(address: str, reply: Reply) -> ClientApp:
     text = reply.body.decode("utf-8", "replace")
     if "json" in reply.headers.get("content-type", ""):
         return _from_json(address, text)
@@ -94,21 +94,21 @@ def _read(address: str, reply: Reply) -> Client:
         links.feed(tag)
     title = _TITLE.search(text)
     found = tuple(_joined(reply.url, href) for href in links.found)
-    return Client(address, _line(unescape(title[1]) if title else ""), found)
+    return ClientApp(address, _line(unescape(title[1]) if title else ""), found)
 
 
-def _from_json(address: str, text: str) -> Client:
+def _from_json(address: str, text: str) -> ClientApp:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return Client(address)
+        return ClientApp(address)
     if not isinstance(document, dict) or document.get("client_id") != address:
-        return Client(address)
+        return ClientApp(address)
     listed = document.get("redirect_uris")
     places = (
         tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
     )
-    return Client(address, _line(str(document.get("client_name", ""))), places)
+    return ClientApp(address, _line(str(document.get("client_name", ""))), places)
 
 
 class _Redirects(HTMLParser):

@@ -27,7 +27,7 @@ blueprint = Blueprint("advise", __name__)
 LONGEST_SECONDS, KEPT, MOST_KEPT = 120, timedelta(hours=1), 50
 
 
-class Advice:
+class AdviceCache:
     """The answers of the last hour, by address and zone."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Advice:
         return found
 
 
-_advice = Advice()
+_advice = AdviceCache()
 
 
 @blueprint.get("/readers/advise")

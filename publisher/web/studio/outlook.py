@@ -13,7 +13,7 @@ from publisher.blog import published, update_log
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.when_to_publish import Advice, in_words, when_to_publish
+from publisher.core.ttl.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.installation import Site
 from publisher.readers import reach_progress
 from publisher.readers.reach_progress import Progress
@@ -27,7 +27,7 @@ LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
 
 
 @dataclass(frozen=True)
-class Outlook:
+class PostOutlook:
     """`moment` is when a post is better published, as the editor's date has it, empty for now;
     `own_readers`: whether `advice` is for the readers of this blog or for a usual mix."""
 
@@ -50,7 +50,7 @@ _months: dict[str, tuple[date, _Month]] = {}
 _making = Lock()
 
 
-def outlook(here: Site, session: Session, now: datetime) -> Outlook:
+def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
     """What can be said at `now`."""
     settings = load_settings(session)
     month = _month(here, session, settings, now)
@@ -61,7 +61,7 @@ def outlook(here: Site, session: Session, now: datetime) -> Outlook:
         minute = max(begin, known.last_update)
         queue = tuple(update_log.scheduled(session, now))
         advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
-    return Outlook(
+    return PostOutlook(
         progress=reach_progress.newest(session, now, published.listed()),
         advice=in_words(advice, settings.zone.key)
         if advice and isfinite(advice.now.most_minutes)
@@ -80,7 +80,7 @@ def _advice(
     rule: TtlRule,
     groups: tuple[ReaderGroup, ...],
     queue: tuple[datetime, ...],
-) -> Advice | None:
+) -> PublishingAdvice | None:
     """The advice of these five minutes; None while it is being worked out beside this request."""
     future = _asked(known, minute, rule, groups, queue)
     try:
@@ -96,7 +96,7 @@ def _asked(
     rule: TtlRule,
     groups: tuple[ReaderGroup, ...],
     queue: tuple[datetime, ...],
-) -> Future[Advice]:
+) -> Future[PublishingAdvice]:
     return _pool().submit(when_to_publish, known, minute, rule, groups, queue)
 
 

@@ -114,7 +114,7 @@ def _place(db: Session) -> passkeys.Place:
     return found
 
 
-def _asked(asked: passkeys.Asked) -> Response:
+def _asked(asked: passkeys.SigningRequest) -> Response:
     until = (now() + _LIFE).timestamp()
     session[_KEPT] = [base64.b64encode(asked.challenge).decode(), until]
     return Response(asked.options, content_type="application/json")

@@ -8,7 +8,7 @@ import pytest
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.when_to_publish import Advice, Reach, in_words, when_to_publish
+from publisher.core.ttl.when_to_publish import PublishingAdvice, Reach, in_words, when_to_publish
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -73,7 +73,7 @@ def test_the_usual_readers_are_all_of_them() -> None:
 def test_the_advice_is_a_sentence() -> None:
     """Local time, minutes, hours."""
     later = Reach(MONDAY.replace(hour=7), 3.0, 8.4)
-    advice = Advice(Reach(MONDAY, 10.0, 20.3), (later,), later)
+    advice = PublishingAdvice(Reach(MONDAY, 10.0, 20.3), (later,), later)
     told = "Now: most have it within 20 minutes; at 09:00, within 8 minutes."
     assert in_words(advice, "Europe/Berlin") == told
 

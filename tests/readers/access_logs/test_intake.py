@@ -18,7 +18,7 @@ from publisher.readers import poll_sources
 from publisher.readers.access_logs import intake, log_file
 from publisher.readers.access_logs.follow import Follower
 from publisher.readers.access_logs.intake import Intake, take_in
-from publisher.readers.access_logs.logged_polls import Feeds
+from publisher.readers.access_logs.logged_polls import FeedAddresses
 from publisher.readers.fold import fold
 from publisher.readers.report import make
 from publisher.storage.tables.readers import LogPosition, PollBatch
@@ -28,7 +28,7 @@ from tests.readers.polls import NOT_MODIFIED, PACKED, Counting, FakeDocument
 
 QUIET_JSON_SECONDS = 0.35  # for 100,000 lines
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
-FEEDS = Feeds({address: name for name, address in ADDRESSES.items()}, RSS)
+FEEDS = FeedAddresses({address: name for name, address in ADDRESSES.items()}, RSS)
 
 
 def count(site: Site, path: Path, whole: bool = True) -> Intake:
