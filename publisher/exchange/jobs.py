@@ -8,17 +8,19 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, NotFound
-from publisher.storage.tables.blog import Job
+from publisher.storage.tables.blog import Job, JobKind, JobState
 
-Kind = Literal["import", "export", "backup"]
-WAITING, WORKING, DONE, FAILED = "waiting", "working", "done", "failed"
+WAITING: JobState = "waiting"
+WORKING: JobState = "working"
+DONE: JobState = "done"
+FAILED: JobState = "failed"
 MOST_WAITING = 20
 KEPT = timedelta(days=7)  # what was uploaded and made, and the report
 ENDINGS = {"export": ".zip", "backup": ".tar.gz"}
@@ -31,14 +33,14 @@ def folder(environment: Environment) -> Path:
     return place
 
 
-def new_name(kind: Kind, ending: str = "") -> str:
+def new_name(kind: JobKind, ending: str = "") -> str:
     """A name for a file that nobody can guess and no upload can choose."""
     return f"{kind}-{secrets.token_hex(8)}{ENDINGS.get(kind, ending)}"
 
 
 def ask(
     session: Session,
-    kind: Kind,
+    kind: JobKind,
     author_id: int | None,
     now: datetime,
     options: dict[str, Any] | None = None,

@@ -131,6 +131,8 @@ SOURCE_FORMATS: tuple[SourceFormat, ...] = get_args(SourceFormat)
 UpdateKind = Literal["publish", "backdate", "edit", "delete", "restore", "import", "loaded"]
 UPDATE_KINDS: tuple[UpdateKind, ...] = get_args(UpdateKind)
 MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind != "loaded")
+JobKind = Literal["import", "export", "backup"]
+JobState = Literal["waiting", "working", "done", "failed"]
 
 # When a post is, for lists that mix all states: published, to be published, or last changed.
 WHEN = "coalesce(published_at, scheduled_at, changed_at)"
@@ -338,14 +340,14 @@ class HistogramState(Base):
 class Job(Base):
     """A long work that somebody asked for in the studio: an import, an export, a backup.
 
-    `state`: waiting, working, done, failed. `told` is how far it is, or what went wrong; `report`
-    what came of it; `file` the name, in the folder of jobs, of what was uploaded or made.
+    `told` is how far it is, or what went wrong; `report` what came of it; `file` the name, in the
+    folder of jobs, of what was uploaded or made.
     """
 
     __tablename__ = "jobs"
     id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str]
-    state: Mapped[str] = mapped_column(index=True)
+    kind: Mapped[JobKind] = mapped_column(String)
+    state: Mapped[JobState] = mapped_column(String, index=True)
     author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id", ondelete="SET NULL"))
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     report: Mapped[dict[str, Any]] = mapped_column(JSON)

@@ -19,7 +19,7 @@ from publisher.blog import authors
 from publisher.exchange import jobs, schedule_of_backups
 from publisher.installation import recall
 from publisher.settings import load_settings, store_settings
-from publisher.storage.tables.blog import Job
+from publisher.storage.tables.blog import Job, JobKind
 from publisher.web.context import admin_required, me, now, site
 from publisher.web.limits import MOVING_BYTES
 from publisher.web.studio.setting_controls import BACKUPS
@@ -87,7 +87,7 @@ def backup() -> Any:
     return _asked("backup")
 
 
-def _asked(kind: jobs.Kind) -> Response:
+def _asked(kind: JobKind) -> Response:
     with site().database.write() as db:
         number = jobs.ask(db, kind, me().id, now()).id
     return _to(number)
