@@ -40,7 +40,7 @@ def add(url: str, name: str, timezone: str) -> None:
         with here.database.write() as db:
             mirrors.remove(db, name)
         raise
-    click.echo(f"{here.site_url}{mirrors.path_of(name)}")
+    click.echo(f"{here.site_url}{found.path}")
     click.echo(f"token: {token}")
     if found.undated:
         click.echo("its dates name no hour: its day is learned from first sight", err=True)
@@ -57,10 +57,10 @@ def list_mirrors(as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     with here.database.read() as db:
         for one in mirrors.everyone(db):
-            shown = db.get(Snapshot, mirrors.path_of(one.name))
+            shown = db.get(Snapshot, one.path)
             rows.append({
                 "name": one.name,
-                "address": here.site_url + mirrors.path_of(one.name),
+                "address": here.site_url + one.path,
                 "url": one.url,
                 "title": one.title,
                 "ttl_minutes": shown.ttl_minutes if shown else None,

@@ -24,10 +24,13 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), help="only the busiest")
 @click.option("--program", help="only programs whose name contains this")
 @click.option("--verdict", help="obedient, fixed, unconditional, abusive or too-few")
+@click.option("--mirror", default="", help="of this mirrored feed, not of the blog's own")
 @click.option("--csv", "as_csv", is_flag=True, help="print a CSV of the readers alone")
 @json_option
 @click.pass_context
-def readers(ctx: click.Context, /, as_csv: bool, as_json: bool, days: int, **wanted: Any) -> None:
+def readers(
+    ctx: click.Context, /, as_csv: bool, as_json: bool, days: int, mirror: str, **wanted: Any
+) -> None:
     """Report who fetched the feeds in the last DAYS days, and how; import and follow bring polls
     that a cache answered, from its logs.
 
@@ -37,7 +40,7 @@ def readers(ctx: click.Context, /, as_csv: bool, as_json: bool, days: int, **wan
         return
     if as_csv and as_json:
         raise InvalidInput("--csv or --json, not both")
-    values = _report(days, wanted["verdict"])
+    values = _report(days, wanted["verdict"], mirror)
     values["readers"] = _chosen(values["readers"], **wanted)
     if as_json:
         echo_json(values)
@@ -52,8 +55,9 @@ readers.add_command(readers_logs.import_)
 readers.add_command(readers_logs.follow)
 
 
-def _report(days: int, verdict: str | None) -> dict[str, Any]:
+def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
     from publisher.core.specs import known
+    from publisher.foreign import mirrors
     from publisher.readers.fold import fold
     from publisher.readers.report import make
     from publisher.readers.verdicts import VERDICTS
@@ -64,9 +68,11 @@ def _report(days: int, verdict: str | None) -> dict[str, Any]:
     here = site()
     with here.database.read() as session:
         smallest = load_settings(session).rule.menu.smallest
+        if mirror:
+            mirrors.named(session, mirror)
     fold(here.database, smallest)
     with here.database.read() as session:
-        return make(session, here.clock(), days, smallest).to_dict()
+        return make(session, here.clock(), days, smallest, mirror=mirror).to_dict()
 
 
 def _chosen(

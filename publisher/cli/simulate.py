@@ -65,6 +65,7 @@ class Simulate(click.Command):
 @click.option("--client", "clients", multiple=True, help="ttl (default), fixed:60, ...; repeatable")
 @click.option("--population", type=InputFile(), help="file of lines: share client")
 @click.option("--mine", is_flag=True, help="the blog's own update log, the last 30 days scored")
+@click.option("--mirror", metavar="NAME", help="what is known of a mirrored feed, scored likewise")
 @click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (a day)")
 @click.option(
     "--days",
@@ -210,7 +211,8 @@ def _population(path: Path | None, clients: tuple[str, ...]) -> Population | Non
 def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
-    specs = asked["publishers"] or (timelines.my_publishers() if asked["mine"] else ("forward",))
+    ours = asked["mine"] or asked["mirror"]
+    specs = asked["publishers"] or (timelines.my_publishers() if ours else ("forward",))
     for spec in specs:
         try:
             parse_publisher(spec)

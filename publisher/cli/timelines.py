@@ -1,9 +1,10 @@
-"""The update histories that `simulate` is given: from files, exports, the blog's own log."""
+"""The update histories that `simulate` is given: from files, exports, what this site knows."""
 
 from __future__ import annotations  # types of what is imported late
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,8 +32,11 @@ def sources(asked: dict[str, Any]) -> list[Source]:
     # So that *.csv in a folder of timelines does what is meant.
     files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
     lines = [_read(name, zone) for name in files or asked["files"]]
+    recent = not (asked["begin"] or asked["last_days"])
     if asked["mine"]:
-        lines.append(_mine(zone, recent=not (asked["begin"] or asked["last_days"])))
+        lines.append(_recent(*_mine(), zone, recent))
+    if asked["mirror"]:
+        lines.append(_recent(*_mirrored(asked["mirror"]), zone, recent))
     begin, end = _second(asked["begin"]), _second(asked["end"])
     parts = [cut(line, begin, end, asked["last_days"]) for line in lines]
     if days := scored_days(asked["score_days"]):
@@ -43,7 +47,9 @@ def sources(asked: dict[str, Any]) -> list[Source]:
         made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
         found += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
     if not found:
-        raise InvalidInput("nothing to replay: name TIMELINE.csv files, --mine or --synthetic")
+        raise InvalidInput(
+            "nothing to replay: name TIMELINE.csv files, --mine, --mirror or --synthetic"
+        )
     return found
 
 
@@ -89,21 +95,36 @@ def _exported(name: str, zone: str | None) -> Timeline:
     return from_instants(Path(name).stem, known, zone or "UTC")
 
 
-def _mine(zone: str | None, recent: bool) -> Timeline:
-    """The blog's own log up to now; of a `recent` one only the last month is scored."""
+def _mine() -> tuple[str, Sequence[datetime], str]:
+    """The blog's own log: a name, the updates, the author's zone."""
     from sqlalchemy import select
 
-    from publisher.simulator.timelines import DAY, from_instants
     from publisher.storage.tables.blog import Update
 
-    here = site()
-    now = int(here.clock().timestamp())
-    with here.database.read() as db:
-        instants = [int(at.timestamp()) for at in db.scalars(select(Update.at))]
-    known = [at for at in instants if at < now]
+    with site().database.read() as db:
+        return "mine", db.scalars(select(Update.at)).all(), my_settings().timezone
+
+
+def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
+    """What is known of a mirrored feed, in the same form."""
+    from publisher.foreign import mirror_document, mirrors
+
+    with site().database.read() as db:
+        mirror = mirrors.named(db, name)
+        return name, mirror_document.history_of(mirror).updates, mirror.timezone
+
+
+def _recent(
+    name: str, updates: Sequence[datetime], own_zone: str, zone: str | None, recent: bool
+) -> Timeline:
+    """The updates up to now; of a `recent` history only the last month is scored."""
+    from publisher.simulator.timelines import DAY, from_instants
+
+    now = int(site().clock().timestamp())
+    known = [at for at in (int(update.timestamp()) for update in updates) if at < now]
     if not known:
-        raise InvalidData("the blog has no updates yet")
-    line = from_instants("mine", known, zone or my_settings().timezone, end=now)
+        raise InvalidData("there are no updates yet")
+    line = from_instants(name, known, zone or own_zone, end=now)
     return replace(line, scored_from=now - LAST_MONTH_DAYS * DAY) if recent else line
 
 

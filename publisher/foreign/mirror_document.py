@@ -15,12 +15,11 @@ from publisher.core.ttl.reasons import explain
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
 from publisher.foreign.learning import FeedHistory
-from publisher.foreign.mirrors import path_of
 from publisher.publishing import snapshots
 from publisher.publishing.push.targets import cloud_element
 from publisher.river.feed_document import FeedDocument
 from publisher.settings import Settings
-from publisher.storage.tables.mirror import Mirror
+from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot
 
 _LIMITS = Limits(seconds=5.0)
@@ -114,12 +113,12 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
         built_at=now,
         etag=frame.settings.etag,
     )
-    return snapshots.keep(session, path_of(mirror.name), mirror.content_type, body, made)
+    return snapshots.keep(session, mirror.path, mirror.content_type, body, made)
 
 
 def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> bool:
     """Whether the document that is served belongs to an earlier hour, or to other settings."""
-    shown = session.get(Snapshot, path_of(mirror.name))
+    shown = session.get(Snapshot, mirror.path)
     if not mirror.body:
         return False
     if shown is None:

@@ -135,7 +135,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     mirror.title, mirror.undated = document.title[:500], lesson.undated
     if before[0] and (lesson.new or lesson.changed):
         mirror.last_new_at = now
-        topic = {"rss": frame.site_url + mirrors.path_of(mirror.name)}
+        topic = {"rss": frame.site_url + mirror.path}
         told = targets(frame.settings.hubs, frame.settings.cloud, topic)
         outbox.enqueue(session, told, now)
     websub.note_hub(mirror, document, found.fetched.headers, found.fetched.body)

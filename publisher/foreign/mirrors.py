@@ -12,18 +12,13 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.base.hashing import hash_token
 from publisher.river.hosts import work_unit_of
-from publisher.storage.tables.mirror import Mirror
+from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot
 
 # Between two looks, however often we are told: by who holds a secret, by anybody.
 LEAST_GAP, OPEN_GAP = timedelta(seconds=10), timedelta(seconds=60)
 RESERVED = {"ping"}
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-
-
-def path_of(name: str) -> str:
-    """Where a mirror's document is served; also the name of its snapshot."""
-    return f"/mirror/{name}.xml"
 
 
 def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tuple[Mirror, str]:

@@ -28,6 +28,7 @@ from publisher.readers.sums import (
 )
 from publisher.readers.telling_apart import Made, Readers
 from publisher.storage.database import Database
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
@@ -115,6 +116,7 @@ class _Folding:
         self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         self._seen: dict[int, tuple[float, float]] = {}
         self._agents: dict[int, str] = {NOBODY: ""}
+        self._mirrors: dict[int, str] = {}
         self._origins: dict[tuple[int, int], float] = {}
         self._touched: set[tuple[int, str]] = set()
 
@@ -131,7 +133,7 @@ class _Folding:
         """Write everything."""
         feeds = {key: self._readers.feeds[key] for key in self._touched}
         agents = {client: parse_agent(agent) for client, agent in self._agents.items()}
-        store.save_clients(self._session, agents, self._seen)
+        store.save_clients(self._session, agents, self._mirrors, self._seen)
         store.save_origins(self._session, self._origins, self._readers.left)
         store.save_feeds(self._session, feeds)
         store.save_days(self._session, self._days)
@@ -147,16 +149,10 @@ class _Folding:
         document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
         made = self._readers.who(poll, document, at)
         client, agent = made.client, "" if made.client == NOBODY else poll.agent
-        self._note_seen(client, poll.origin, agent, at)
+        self._note_seen(client, poll, agent, at)
         day = self._days[client, int(at // DAY_SECONDS)]
-        name = parse_agent(agent).name if agent else ""
-        for sums in (
-            self._hours[int(at // HOUR_SECONDS)],
-            self._programs[int(at // DAY_SECONDS), name],
-        ):
-            sums[0] += 1
-            sums[1] += poll.status == 304
-            sums[2] += poll.sent
+        if not mirror_at(poll.path):
+            self._count_ours(at, poll, agent)
         source = self._sources[int(at // DAY_SECONDS), poll.source]
         for place, more in enumerate((1, poll.status == 304, bool(poll.tags or poll.since))):
             source[place] += more
@@ -168,6 +164,17 @@ class _Folding:
         else:
             self._touched.add((client, document))
             self._learn(day, made, document, at, poll)
+
+    def _count_ours(self, at: float, poll: PollGroup, agent: str) -> None:
+        """Add a poll of the blog's own feeds to its hour and its program."""
+        name = parse_agent(agent).name if agent else ""
+        for sums in (
+            self._hours[int(at // HOUR_SECONDS)],
+            self._programs[int(at // DAY_SECONDS), name],
+        ):
+            sums[0] += 1
+            sums[1] += poll.status == 304
+            sums[2] += poll.sent
 
     def _learn(
         self, day: ReaderSums, made: Made, document: str, at: float, poll: PollGroup
@@ -202,12 +209,13 @@ class _Folding:
             feed.full_at = at
         self._readers.holds(made.client, document, feed, tag, poll.origin)
 
-    def _note_seen(self, client: int, origin: int, agent: str, at: float) -> None:
+    def _note_seen(self, client: int, poll: PollGroup, agent: str, at: float) -> None:
         first, last = self._seen.get(client, (at, at))
         self._seen[client] = (min(first, at), max(last, at))
         self._agents[client] = agent
         if client != NOBODY:
-            self._origins[origin, client] = at
+            self._origins[poll.origin, client] = at
+            self._mirrors[client] = mirror_at(poll.path)
 
 
 def _bare_tags(tags: str) -> set[str]:

@@ -25,13 +25,15 @@ def week_of(now: datetime) -> int:
     return int(now.timestamp() // WEEK_SECONDS)
 
 
-def origin_id(key: bytes, address: str, agent: Agent) -> int:
+def origin_id(key: bytes, address: str, agent: Agent, mirror: str = "") -> int:
     """An origin's number under a key: 63 bits, never `NOBODY`.
 
     A service that reads for many, and a search engine, come from one place whatever the address.
+    Who fetches the feed of another blog, the one of `mirror`, is a reader of that blog alone.
     """
     place = "" if agent.one_program else address
-    text = f"{place}\0{agent.without_claim}".encode("utf-8", "replace")
+    parts = [place, agent.without_claim, *([mirror] if mirror else [])]
+    text = "\0".join(parts).encode("utf-8", "replace")
     digest = hashlib.blake2b(text, key=key, digest_size=8).digest()
     return int.from_bytes(digest) >> 1 or 1
 

@@ -14,6 +14,7 @@ from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, Group, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id
 from publisher.storage.database import Database
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 2_000
@@ -161,10 +162,10 @@ def _group(
 ) -> PollGroup:
     _, path, method, code, sent, peer, agent, tags, since, encoding, source = group
     nobody = not peer and not agent
-    who = parse_agent(agent)
+    who, mirror = parse_agent(agent), mirror_at(path)
     return PollGroup(
-        origin=NOBODY if nobody else origin_id(present, peer, who),
-        before=NOBODY if nobody else origin_id(past, peer, who),
+        origin=NOBODY if nobody else origin_id(present, peer, who, mirror),
+        before=NOBODY if nobody else origin_id(past, peer, who, mirror),
         agent=agent,
         path=path,
         method=method,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 from publisher.readers.agents import is_hub
 from publisher.readers.intervals import merged, quantile
 from publisher.readers.poll_batches import PollGroup
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PushArrival
 
@@ -27,6 +29,7 @@ class _Ping(NamedTuple):
     at: float
     delivery_id: int
     protocol: str
+    mirror: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,17 @@ class Arrivals:
         begin = datetime.fromtimestamp(first_ms / 1000, UTC) - timedelta(seconds=WITHIN_SECONDS)
         end = datetime.fromtimestamp(last_ms / 1000, UTC)
         rows = session.execute(
-            select(Delivery.delivered_at, Delivery.id, Delivery.protocol)
+            select(Delivery.delivered_at, Delivery.id, Delivery.protocol, Delivery.topic)
             .where(Delivery.delivered_at >= begin, Delivery.delivered_at <= end)
             .order_by(Delivery.delivered_at)
         )
-        return cls([_Ping(at.timestamp(), number, name) for at, number, name in rows if at])
+        return cls(
+            [
+                _Ping(at.timestamp(), number, name, _mirror_of(topic))
+                for at, number, name, topic in rows
+                if at
+            ]
+        )
 
     def count(self, at: float, poll: PollGroup, news: bool) -> None:
         """Count a fetch for the last ping of each protocol that may have caused it.
@@ -75,7 +84,8 @@ class Arrivals:
         if not (news or hub):
             return
         index = bisect_right(self._times, at)
-        near = [ping for ping in self._pings[:index] if at - ping.at <= WITHIN_SECONDS]
+        told = [ping for ping in self._pings[:index] if ping.mirror == mirror_at(poll.path)]
+        near = [ping for ping in told if at - ping.at <= WITHIN_SECONDS]
         cloud = [ping for ping in near if ping.protocol == "rsscloud"]
         last = ([ping for ping in near if ping.protocol == "websub"] if hub else cloud) or near
         if last:
@@ -96,18 +106,23 @@ class Arrivals:
             row.delays = {str(span): count for span, count in sorted(known.items())}
 
 
-def results(session: Session, begin: datetime) -> list[PushResult]:
-    """What the pings since `begin` brought, by target."""
+def results(session: Session, begin: datetime, mirror: str = "") -> list[PushResult]:
+    """What the pings since `begin` brought, by target: about the blog's feeds, or a mirror's."""
     rows = session.execute(
-        select(Delivery.target, PushArrival.hub, PushArrival.delays)
+        select(Delivery.target, PushArrival.hub, PushArrival.delays, Delivery.topic)
         .outerjoin(PushArrival, PushArrival.delivery_id == Delivery.id)
         .where(Delivery.delivered_at >= begin)
         .order_by(Delivery.target)
     ).all()
     by_target: dict[str, list[tuple[int, Counter[int]]]] = defaultdict(list)
-    for target, hub, delays in rows:
-        by_target[target].append((hub or 0, _counted(delays or {})))
+    for target, hub, delays, topic in rows:
+        if _mirror_of(topic) == mirror:
+            by_target[target].append((hub or 0, _counted(delays or {})))
     return [_result(target, pings) for target, pings in by_target.items()]
+
+
+def _mirror_of(topic: str) -> str:
+    return mirror_at(urlsplit(topic).path)
 
 
 def _result(target: str, pings: Iterable[tuple[int, Counter[int]]]) -> PushResult:

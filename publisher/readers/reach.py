@@ -17,6 +17,7 @@ from publisher.readers.agents import parse_agent
 from publisher.readers.poll_batches import PollGroup
 from publisher.readers.verdicts import median_minutes
 from publisher.storage.tables.blog import Update
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
 
 MOST_PROGRAMS = 40  # named of one post
@@ -68,7 +69,10 @@ class News:
         modified = poll.document.modified
         if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (200, 304):
             return
-        first = bisect_right(self._times, feed.seen_at)
+        seen_at, feed.seen_at = feed.seen_at, modified
+        if mirror_at(poll.path):
+            return  # these posts are not in it
+        first = bisect_right(self._times, seen_at)
         last = bisect_right(self._times, modified)
         name = parse_agent(poll.agent).name
         for published, post_id in self._posts[first:last]:
@@ -76,7 +80,6 @@ class News:
             self._delays[post_id][intervals.rounded(delay)] += 1
             known = self._programs[post_id].get(name, (0, delay))
             self._programs[post_id][name] = known[0] + 1, min(known[1], delay)
-        feed.seen_at = modified
 
     def save(self, session: Session) -> None:
         """Add what was counted to the tables."""

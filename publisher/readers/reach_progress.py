@@ -82,6 +82,7 @@ def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime],
             feeds.last_at >= (published - KNOWN_FOR).timestamp(),
             ReaderClient.first_at < published.timestamp(),
             feeds.document.not_like("HEAD %"),
+            ReaderClient.mirror == "",
         )
     )  # fmt: skip
     expected: dict[int, float] = {}

@@ -171,30 +171,33 @@ def make(
     days: int,
     smallest_ttl_minutes: int,
     shown: Callable[[list[Reader]], list[Reader]] = list,
+    mirror: str = "",
 ) -> Report:
     """The report over the last `days` days and the part of the day before them.
 
     Median and told ttl are worked out for the readers that `shown` picks, by default for all.
+    mirror: of this mirrored feed alone; else of the blog's own feeds. What is not known of one
+    feed alone (nameless and uncounted polls, where they were counted) stands with the blog's.
     """
     first_day = int((now - timedelta(days=days)).timestamp() // DAY_SECONDS)
     begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)
     everybody = sorted(
-        (_reader(row, begin.timestamp()) for row in _rows(session, first_day)),
+        (_reader(row, begin.timestamp()) for row in _rows(session, first_day, mirror)),
         key=lambda reader: (-reader.sums.requests, reader.agent, reader.client),
     )
     readers = [reader for reader in everybody if reader.client != NOBODY]
     nobody = [reader.sums for reader in everybody if reader.client == NOBODY]
     _fill_spans(session, shown(readers), first_day)
-    lost = session.get(Meta, LOST)
+    lost = None if mirror else session.get(Meta, LOST)
     return Report(
         begin=begin,
         end=now,
         readers=readers,
         nobody=nobody[0] if nobody else ReaderSums(),
         lost=int(lost.value) if lost else 0,
-        delays=_delays(session, begin),
+        delays=[] if mirror else _delays(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
-        sources=poll_sources.between(session, begin, now),
+        sources=[] if mirror else poll_sources.between(session, begin, now),
     )
 
 
@@ -211,7 +214,7 @@ def minutes_at(counts: Counter[int], share: float) -> float | None:
     return None if value is None else round(value / 60.0, 1)
 
 
-def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
+def _rows(session: Session, first_day: int, mirror: str) -> Iterable[Row[Any]]:
     """Each reader with its newest sums less those before `first_day`, in one statement.
 
     The outer joins also tell the database where to begin: with the readers, not with their days.
@@ -242,7 +245,7 @@ def _rows(session: Session, first_day: int) -> Iterable[Row[Any]]:
                 before.c.day == base.correlate(ReaderClient).scalar_subquery(),
             ),
         )
-        .where(ReaderClient.last_at >= first_day * DAY_SECONDS)
+        .where(ReaderClient.last_at >= first_day * DAY_SECONDS, ReaderClient.mirror == mirror)
     )  # fmt: skip
     return session.execute(query)
 

@@ -128,7 +128,10 @@ def names_and_roaming(session: Session, clients: Iterable[int]) -> tuple[dict[in
 
 
 def save_clients(
-    session: Session, agents: Mapping[int, Agent], seen: Mapping[int, tuple[float, float]]
+    session: Session,
+    agents: Mapping[int, Agent],
+    mirrors: Mapping[int, str],
+    seen: Mapping[int, tuple[float, float]],
 ) -> None:
     """Write who was seen, when first and last."""
     first = {
@@ -144,7 +147,8 @@ def save_clients(
         rows.append(
             {
                 "client": client, "agent": agent.text, "name": agent.name,
-                "version": agent.version, "subscribers": agent.subscribers,
+                "version": agent.version, "mirror": mirrors.get(client, ""),
+                "subscribers": agent.subscribers,
                 "subscribers_capped": agent.subscribers_capped,
                 "first_at": first.get(client, begin), "last_at": end,
             }

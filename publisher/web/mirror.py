@@ -33,11 +33,11 @@ def everyone() -> str:
     with site().database.read() as session:
         settings, found = load_settings(session), []
         for mirror in mirrors.everyone(session):
-            shown = session.get(Snapshot, mirrors.path_of(mirror.name))
+            shown = session.get(Snapshot, mirror.path)
             found.append({
                 "mirror": mirror,
                 "snapshot": shown,
-                "address": site().site_url + mirrors.path_of(mirror.name),
+                "address": site().site_url + mirror.path,
                 "updates": len(mirror_document.history_of(mirror).updates),
                 "why": mirror_poll.why(mirror, now()),
             })  # fmt: skip
@@ -58,7 +58,7 @@ def ttl(name: str) -> Response:
     with site().database.read() as session:
         mirror = mirrors.named(session, name)
         decision = mirror_document.decision_of(mirror, load_settings(session), now())
-        shown = session.get(Snapshot, mirrors.path_of(name))
+        shown = session.get(Snapshot, mirror.path)
         problem = mirror.problem
     rate = update_rate(decision.ttl_minutes) or (None, None)
     expiries = decision.expiries

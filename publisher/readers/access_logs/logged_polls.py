@@ -14,13 +14,14 @@ from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY, origin_id
 from publisher.readers.poll_batches import GivenDocument, PollGroup
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
 
 @dataclass(frozen=True)
 class FeedAddresses:
-    """Which addresses are feeds: `names` maps an address to its document's name, and every tag's
-    feed is told what the document `main` is told."""
+    """Which addresses are feeds: `names` maps an address to its document's name, every tag's
+    feed is told what the document `main` is told, and a mirror's address is its document's name."""
 
     names: Mapping[str, str]
     main: str
@@ -29,6 +30,8 @@ class FeedAddresses:
         """The document at `path` in the history of versions; None where no feed is."""
         if path in self.names:
             return self.names[path]
+        if mirror_at(path):
+            return path
         tag = path.startswith("/tags/") and path.endswith("/rss.xml") and path.count("/") == 3
         return self.main if tag else None
 
@@ -49,10 +52,10 @@ def grouped(
             groups[key][2].append(line.at_ms)
         else:
             groups[key] = (line, version, [line.at_ms])
-    origins: dict[tuple[str, str], tuple[int, int]] = {}
+    origins: dict[tuple[str, str, str], tuple[int, int]] = {}
     found = []
     for line, version, times_ms in groups.values():
-        who = line.address, line.agent
+        who = line.address, line.agent, mirror_at(line.path)
         if who not in origins:
             origins[who] = _origins(line, present, past)
         document = _document(line, version, version is not None and line.path in feeds.names)
@@ -71,8 +74,9 @@ def grouped(
 def _origins(line: LogLine, present: bytes, past: bytes) -> tuple[int, int]:
     if not line.address and not line.agent:
         return NOBODY, NOBODY
-    agent = parse_agent(line.agent)
-    return origin_id(present, line.address, agent), origin_id(past, line.address, agent)
+    agent, mirror = parse_agent(line.agent), mirror_at(line.path)
+    present_id = origin_id(present, line.address, agent, mirror)
+    return present_id, origin_id(past, line.address, agent, mirror)
 
 
 def _expiry(line: LogLine, version: DocumentVersion | None) -> int | None:

@@ -7,6 +7,19 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
 
+_BEGIN, _END = "/mirror/", ".xml"
+
+
+def path_of(name: str) -> str:
+    """Where a mirror's document is served; also the name of its snapshot."""
+    return f"{_BEGIN}{name}{_END}"
+
+
+def mirror_at(path: str) -> str:
+    """The name of the mirror whose document is served at a path; "" for the blog's own feeds."""
+    ours = path.startswith(_BEGIN) and path.endswith(_END)
+    return path[len(_BEGIN) : -len(_END)] if ours else ""
+
 
 class Mirror(Base):
     """One mirrored feed, served at `/mirror/<name>.xml` from the snapshot of that name.
@@ -48,3 +61,8 @@ class Mirror(Base):
     hub_secret: Mapped[str] = mapped_column(default="")
     hub_asked_at: Mapped[datetime | None]
     hub_until: Mapped[datetime | None]
+
+    @property
+    def path(self) -> str:
+        """Where its document is served."""
+        return path_of(self.name)

@@ -64,7 +64,8 @@ class PollBatch(Base):
 class ReaderClient(Base):
     """A reader: a number that says nothing, with what its agent says.
 
-    `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`).
+    `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`). `mirror`: of
+    which mirrored feed it is a reader; "" for a reader of the blog.
     `first_at` and `last_at` are seconds since 1970.
     """
 
@@ -73,6 +74,7 @@ class ReaderClient(Base):
     agent: Mapped[str] = mapped_column(Text)
     name: Mapped[str]
     version: Mapped[str]
+    mirror: Mapped[str] = mapped_column(default="")
     subscribers: Mapped[int]
     subscribers_capped: Mapped[bool]
     first_at: Mapped[float] = mapped_column(index=True)

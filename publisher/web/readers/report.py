@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.errors import InvalidInput
+from publisher.foreign import mirrors
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
 from publisher.readers.program_chart import chart
@@ -33,11 +34,12 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What the visitor chose to see: all where empty."""
+    """What the visitor chose to see: all where empty. mirror: "" for the blog's own feeds."""
 
     days: int
     program: str
     verdict: str
+    mirror: str
 
     def matches(self, reader: Reader) -> bool:
         """Whether a reader is wanted."""
@@ -60,11 +62,14 @@ def report() -> str:
         _days(request.args.get("days", "7")),
         request.args.get("program", "")[:100],
         _verdict(request.args.get("verdict", "")),
+        request.args.get("mirror", ""),
     )
-    feed_url = site().site_url + ADDRESSES[RSS]
     with site().database.read() as session:
         settings = load_settings(session)
-        found = make(session, now(), shown.days, settings.rule.menu.smallest, shown.readers)
+        mirror = mirrors.named(session, shown.mirror) if shown.mirror else None
+        feed_url = site().site_url + (mirror.path if mirror else ADDRESSES[RSS])
+        smallest = settings.rule.menu.smallest
+        found = make(session, now(), shown.days, smallest, shown.readers, shown.mirror)
         groups = by_program(reader for reader in found.readers if shown.matches(reader))
         full = {id(reader) for reader in shown.readers(found.readers)}
 
@@ -78,12 +83,13 @@ def report() -> str:
         return render_template(
             "readers/report.html",
             shown=shown,
+            mirror=mirror,
             programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
             more_programs=groups[PROGRAMS:],
             totals=found.totals(),
             delays=found.delay_summary(),
-            chart=chart(session, found.begin, found.end, shown.program),
-            push=results(session, found.begin),
+            chart=None if mirror else chart(session, found.begin, found.end, shown.program),
+            push=results(session, found.begin, shown.mirror),
             fairness=settings.fairness,
             choices=DAYS,
             verdicts=VERDICTS,

@@ -9,19 +9,20 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.blog import update_log
 from publisher.core.ttl.decision import warming_up
+from publisher.foreign import mirror_document, mirrors
 from publisher.installation import Site
 from publisher.readers.report import make
 from publisher.readers.verdicts import OBEDIENT
@@ -34,7 +35,7 @@ blueprint = Blueprint("readers_worth", __name__)
 NAME = "readers_worth"
 LONGEST_SECONDS = 600  # the first time, the rules are compiled
 DAYS, MOST_READERS = 7, 200
-COMMAND = (sys.executable, "-m", "publisher", "simulate", "--mine", "--format", "json")
+COMMAND = (sys.executable, "-m", "publisher", "simulate", "--format", "json")
 PUBLISHERS = ("--publisher", "forward", "--publisher", "fixed:60")
 WHOLE = "population"
 
@@ -68,12 +69,16 @@ class Worth:
 
 @dataclass(frozen=True)
 class State:
-    """What is stored: what it was asked about, since when it is at work, and how it ended."""
+    """What is stored: what it was asked about, since when it is at work, and how it ended.
+
+    mirror: of which mirrored feed; "" for the blog.
+    """
 
     key: str = ""
     began_at: str = ""
     rows: tuple[dict[str, Any], ...] = ()
     problem: str = ""
+    mirror: str = ""
 
     def at_work(self, moment: datetime) -> bool:
         """Whether a process is at it, and was not lost."""
@@ -93,15 +98,21 @@ def simulated() -> Any:
 @login_required
 def worth() -> str:
     """The answer, or how far it is; asked for when it is not there for today."""
-    here, moment = site(), now()
+    here, moment, name = site(), now(), request.args.get("mirror", "")
     with here.database.read() as session:
         settings = load_settings(session)
-        known = update_log.load(session)
-        state = load(session)
-        learning = known.last_update is None or warming_up(known, moment)
         key = f"{moment:%Y-%m-%d} {settings.rule} {settings.zone.key}"
+        if name:
+            mirror = mirrors.named(session, name)
+            history = mirror_document.history_of(mirror)
+            known = mirror_document.activity_of(history, mirror.timezone, moment)
+            key += f" {mirror.url}"
+        else:
+            known = update_log.load(session)
+        state = load(session, name)
+        learning = known.last_update is None or warming_up(known, moment)
     if not learning and state.key != key and not state.at_work(moment):
-        state = State(key, format_rfc3339(moment))
+        state = State(key, format_rfc3339(moment), mirror=name)
         begin(here, state, settings, moment)
     waited = moment - parse_rfc3339(state.began_at) if state.began_at else timedelta(0)
     return render_template(
@@ -112,16 +123,18 @@ def worth() -> str:
         waited_seconds=max(round(waited.total_seconds()), 0),
         problem=state.problem,
         worth=read(state.rows) if state.rows else None,
+        mirror=name,
     )
 
 
-def load(session: Session) -> State:
+def load(session: Session, mirror: str = "") -> State:
     """What is stored."""
-    row = session.get(Meta, NAME)
+    row = session.get(Meta, _stored_as(mirror))
     if row is None:
         return State()
     values = json.loads(row.value)
-    return State(values["key"], values["began_at"], tuple(values["rows"]), values["problem"])
+    rows = tuple(values["rows"])
+    return State(values["key"], values["began_at"], rows, values["problem"], mirror)
 
 
 def save(here: Site, state: State) -> None:
@@ -131,20 +144,24 @@ def save(here: Site, state: State) -> None:
         "problem": state.problem,
     }  # fmt: skip
     with here.database.write() as session:
-        session.merge(Meta(name=NAME, value=json.dumps(values)))
+        session.merge(Meta(name=_stored_as(state.mirror), value=json.dumps(values)))
+
+
+def _stored_as(mirror: str) -> str:
+    return f"{NAME}:{mirror}" if mirror else NAME
 
 
 def begin(here: Site, state: State, settings: Settings, moment: datetime) -> threading.Thread:
     """Start the work beside the page; the result is stored when it is there."""
     save(here, state)
     with here.database.read() as session:
-        mix = population(session, settings, moment)
+        mix = population(session, settings, moment, state.mirror)
 
     def work() -> None:
         try:
-            found = State(state.key, state.began_at, tuple(simulate(here, mix)))
+            found = replace(state, rows=tuple(simulate(here, mix, state.mirror)))
         except PublisherError as error:
-            found = State(state.key, state.began_at, problem=str(error))
+            found = replace(state, problem=str(error))
         save(here, found)
 
     thread = threading.Thread(target=work, name="worth", daemon=True)
@@ -152,11 +169,12 @@ def begin(here: Site, state: State, settings: Settings, moment: datetime) -> thr
     return thread
 
 
-def population(session: Session, settings: Settings, moment: datetime) -> str:
-    """The blog's own readers as `--population` reads them: polite ones obey, others keep time."""
+def population(session: Session, settings: Settings, moment: datetime, mirror: str = "") -> str:
+    """The feed's own readers as `--population` reads them: polite ones obey, others keep time."""
     report = make(
-        session, moment, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS]
-    )
+        session, moment, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS],
+        mirror,
+    )  # fmt: skip
     lines = []
     for reader in report.readers[:MOST_READERS]:
         minutes = reader.to_dict(report.smallest_ttl_minutes)["median_interval_minutes"]
@@ -167,16 +185,17 @@ def population(session: Session, settings: Settings, moment: datetime) -> str:
     return "\n".join(lines)
 
 
-def simulate(here: Site, mix: str) -> list[dict[str, Any]]:
+def simulate(here: Site, mix: str, mirror: str = "") -> list[dict[str, Any]]:
     """Ask the simulator, for polite readers and for the mix; PublisherError with its own words."""
-    rows = _ask(here, [*PUBLISHERS, "--client", "max-age", "--client", "ttl"])
+    asked = [*(("--mirror", mirror) if mirror else ("--mine",)), *PUBLISHERS]
+    rows = _ask(here, [*asked, "--client", "max-age", "--client", "ttl"])
     if mix:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "readers.txt"
             file.write_text(mix, "utf-8")
             rows += [
                 row
-                for row in _ask(here, [*PUBLISHERS, "--population", str(file)])
+                for row in _ask(here, [*asked, "--population", str(file)])
                 if row["client"] == WHOLE
             ]
     wanted = ("publisher", "client", "polls_per_day", "delay_mean_minutes")
