@@ -73,6 +73,8 @@ class Settings:
     elsewhere: str = ""
     home: str = "whole"
     source_markdown: str = "on"
+    webmention_send: str = "on"
+    webmention_receive: str = "off"
     podcast_image: str = ""
     podcast_category: str = ""
     podcast_author: str = ""
@@ -316,6 +318,8 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "hubs": _addresses(5),
     "cloud": _addresses(1),
     "source_markdown": _choice("on", "off"),
+    "webmention_send": _choice("on", "off"),
+    "webmention_receive": _choice("off", "on"),
     "backup_folder": _folder,
     "backup_hours": _whole(1, 8760),
     "backup_keep": _whole(1, 1000),

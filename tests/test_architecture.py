@@ -74,7 +74,7 @@ OWNERS = {
     "httptools": ["delivery.connection"],
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid"],
-    "lxml": ["feeds.atom", "feeds.syndication"],
+    "lxml": ["feeds.atom", "feeds.syndication", "publishing.mentioning.mention_documents"],
     "markdown_it": ["blog.markdown", "blog.markdown_extras"],
     "markupsafe": ["web"],
     "matplotlib": ["simulator.plots"],

@@ -38,9 +38,9 @@ NAMES = [column.name for column in COLUMNS]
 TAGS = ("sea", "Two words")
 
 # Columns whose values are words of ours or addresses: nobody looks for them in a search.
-NO_PROSE = {"kind", "source_format", "slug", "enclosure_url", "enclosure_type"}
+NO_PROSE = {"kind", "source_format", "slug", "enclosure_url", "enclosure_type", "transcript"}
 # What Micropub has no property for, or only half of one: an update keeps it all the same.
-NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds"}
+NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds", "transcript"}
 
 
 def word(name: str) -> str:
@@ -57,6 +57,7 @@ def unusual(column: Any) -> Any:
         "slug": "an-address-of-its-own",
         "enclosure_url": "https://a.example/1.mp3",
         "enclosure_type": "audio/mpeg",
+        "transcript": "https://a.example/1.vtt",
     }
     if column.name in known:
         return known[column.name]

@@ -118,7 +118,8 @@ async def guarded_session(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: final address, status, headers (names in lower case), bounded body."""
+    """What came back: final address, status, headers (names in lower case, what was said several
+    times joined by commas), bounded body."""
 
     url: str
     status: int
@@ -126,14 +127,19 @@ class Reply:
     body: bytes
 
 
-async def read_bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """The decompressed body; OutgoingError once it grows beyond `max_bytes`."""
+async def read_bounded(
+    response: aiohttp.ClientResponse, max_bytes: int, beginning: bool = False
+) -> bytes:
+    """The decompressed body; once it grows beyond `max_bytes`, OutgoingError, or its `beginning`
+    where that is enough."""
     parts: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
         size += len(chunk)
         if size > max_bytes:
             response.close()
+            if beginning:
+                return b"".join([*parts, chunk])[:max_bytes]
             raise OutgoingError(f"the answer is larger than {max_bytes} bytes")
         parts.append(chunk)
     return b"".join(parts)
@@ -172,12 +178,13 @@ def request_public(
     headers: Mapping[str, str] | None = None,
     allow_private: bool = False,
     max_bytes: int = 10_000_000,
+    beginning: bool = False,
     timeout_seconds: float = 30.0,
 ) -> Reply:
     """One request from ordinary synchronous code; follows at most five redirects.
 
-    Any HTTP status is a `Reply`; no answer, a refused address or an oversized
-    body is an `OutgoingError`. Not for use inside a running event loop.
+    Any HTTP status is a `Reply`; no answer, a refused address or an oversized body (unless its
+    `beginning` is enough) is an `OutgoingError`. Not for use inside a running event loop.
     """
 
     async def run() -> Reply:
@@ -189,8 +196,8 @@ def request_public(
                 method, check_url(url), data=form, headers=headers, max_redirects=5
             ) as response,
         ):
-            body = await read_bounded(response, max_bytes)
-            names = {name.lower(): value for name, value in response.headers.items()}
+            body = await read_bounded(response, max_bytes, beginning)
+            names = {n.lower(): ", ".join(response.headers.getall(n)) for n in response.headers}
             return Reply(str(response.url), response.status, names, body)
 
     try:

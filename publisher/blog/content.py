@@ -13,6 +13,7 @@ from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
 from publisher.blog.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags
 from publisher.blog.enclosures import EnclosureField
+from publisher.blog.transcripts import Transcript
 from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
 
 
@@ -28,6 +29,7 @@ class Content:
     kind: PostKind = "post"
     source_format: SourceFormat = "markdown"
     enclosure: Attachment | None = None
+    transcript: str = ""
 
 
 # A field a row, in the order in which people are shown what changed.
@@ -38,6 +40,7 @@ FIELDS: tuple[Field, ...] = (
     Paragraphs("summary", "Summary", limit=2_000, aliases=("description", "excerpt")),
     Choice("kind", "Kind", prose=False, micropub=None, options=KINDS),
     EnclosureField("enclosure", "Sound", prose=False, micropub=None),
+    Transcript("transcript", "Transcript", limit=2_000, prose=False, micropub=None),
     Choice("source_format", "Format", prose=False, micropub=None, options=SOURCE_FORMATS),
     SourceText("source", "Text", limit=1_000_000, micropub=None),
 )

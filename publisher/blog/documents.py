@@ -11,10 +11,11 @@ _HEIC = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"}
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a page needs to know of such a file."""
+    """What a page needs to know of such a file; `data` where not all of it is kept as it is."""
 
     content_type: str
     extension: str
+    data: bytes | None = None
 
 
 def recognise(data: bytes) -> FileInfo | None:

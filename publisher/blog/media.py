@@ -21,7 +21,7 @@ from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.text import clean
 from publisher.base.whole_files import whole_file
-from publisher.blog import documents, pictures, sounds
+from publisher.blog import documents, pictures, sounds, transcripts
 from publisher.blog.documents import FileInfo
 from publisher.blog.pictures import Encoded
 from publisher.blog.sounds import Sound
@@ -35,7 +35,7 @@ MAX_ALT = 1000
 CONTENT_TYPES = {
     "jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg",
-    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf",
+    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf", **transcripts.TYPES,
 }  # fmt: skip
 
 _NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\.([a-z0-9]{3,4})")
@@ -87,6 +87,8 @@ def accept(data: bytes) -> Accepted:
     found = confined.read(_looked_at, LIMITS, data)
     if isinstance(found, Encoded):
         return _picture(found)
+    if isinstance(found, FileInfo):
+        data = found.data or data
     digest, seconds = digest_of(data), found.seconds if isinstance(found, Sound) else 0
     files = {f"{digest[:20]}.{found.extension}": data}
     return Accepted(digest, found.content_type, found.extension, 0, 0, seconds, files)
@@ -202,6 +204,8 @@ def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
     found = documents.recognise(data) or sounds.recognise(data)
     if found is not None:
         return found
+    if (transcript := transcripts.recognise(data)) is not None:
+        return transcript
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
     return pictures.encode(data)

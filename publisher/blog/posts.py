@@ -14,9 +14,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.blog import markdown, search, tags, update_log
+from publisher.blog import markdown, search, tags, told_links, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
-from publisher.blog.published import is_listed
+from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.settings import load_settings
 from publisher.storage import content_serial
@@ -155,6 +155,8 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     _show(session, post, now)
     if was_visible:
         update_log.record(session, now, "delete", post.id)
+    if post.deleted_status == "published":
+        told_links.tell(session, post, path(post), now)
 
 
 def restore(session: Session, post: Post, now: datetime) -> Post:
@@ -166,6 +168,8 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
     _show(session, post, now)
     if is_listed(post):
         update_log.record(session, now, "restore", post.id)
+    if is_public(post):
+        told_links.tell(session, post, path(post), now)
     return post
 
 
@@ -191,6 +195,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
     _show(session, post, now)
     if is_listed(post):
         update_log.record(session, at, kind, post.id)
+    told_links.tell(session, post, path(post), now)
 
 
 def _show(session: Session, post: Post, now: datetime) -> None:
@@ -211,6 +216,7 @@ def _replace(
 ) -> None:
     """Write `value` over the post and keep it as a revision."""
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
+    html_before = post.html or ""
     for name, part in to_columns(replace(value, slug=post.slug)).items():
         setattr(post, name, part)
     language = load_settings(session).language
@@ -220,6 +226,8 @@ def _replace(
     post.changed_at = now
     if is_listed(post):
         content_serial.grow(session)
+    if is_public(post) and not minor and post.html != html_before:
+        told_links.tell(session, post, path(post), now, html_before)
     session.flush()
     tags.assign(session, post, value.tags, now)
     search.index(session, post)

@@ -19,8 +19,9 @@ _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S
 # First parts of addresses that the site itself uses: a page may not be called like them.
 RESERVED = frozenset(
     """
-    archive archives authors cards favicon feed healthz media metrics micropub opml posts preview
-    readers river robots rss search setup sitemap static studio style subscribe tags xmlrpc
+    archive archives authors cards favicon feed healthz indieauth media metrics micropub mirror opml
+    posts preview readers river robots rss search setup sitemap static studio style subscribe tags
+    webmention xmlrpc
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 )
 

@@ -26,7 +26,7 @@ def render(channel: Channel) -> bytes:
     It has no ttl: the response's Cache-Control carries it.
     """
     names: dict[str | None, str] = {None: ATOM}
-    names |= {"fh": HISTORY} if channel.complete else {}
+    names |= {"fh": HISTORY} if channel.complete or channel.current_url else {}
     names |= {"at": TOMBSTONES} if channel.deleted else {}
     feed = Element("feed", {_XML_LANG: channel.language}, nsmap=names)
     _text(feed, "id", channel.feed_url)
@@ -37,10 +37,14 @@ def render(channel: Channel) -> bytes:
     _link(feed, "alternate", channel.home_url, type="text/html")
     for hub in channel.hubs:
         _link(feed, "hub", hub)
+    for relation, address in channel.history_links("atom.xml"):
+        _link(feed, relation, address)
     _text(SubElement(feed, "author"), "name", channel.title)
     _text(feed, "generator", "Publisher")
     if channel.complete:
         SubElement(feed, f"{{{HISTORY}}}complete")
+    if channel.current_url:
+        SubElement(feed, f"{{{HISTORY}}}archive")
     for item in channel.items:
         _add(feed, item)
     for guid, moment in channel.deleted:

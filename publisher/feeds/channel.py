@@ -16,7 +16,7 @@ class Item:
     """One post as readers get it. `html` has absolute addresses only; `title` may be empty.
 
     `summary` is plain text, `markdown` the source where it is Markdown. `guid_is_permalink` holds
-    only for a guid that is a full address.
+    only for a guid that is a full address. `transcript`: address and media type.
     """
 
     guid: str
@@ -32,6 +32,7 @@ class Item:
     attachment: Attachment | None = None
     markdown: str = ""
     author_url: str = ""
+    transcript: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Channel:
     `skip_hours` are hours of the day in GMT; `rhythm` is told where it is a podcast;
     `accounts` are services and names there; `blogroll_url` is a public OPML list. `complete`:
     there are no posts besides these, so what a reader has and this lacks was taken away; `deleted`
-    are guids, and when they were.
+    are guids, and when they were. `older` and `newer` are folders with archive documents (RFC
+    5005); `current_url` is set in those alone: the feed that they belong to.
     """
 
     title: str
@@ -73,6 +75,15 @@ class Channel:
     blogroll_url: str = ""
     complete: bool = False
     deleted: tuple[tuple[str, datetime], ...] = ()
+    older: str = ""
+    newer: str = ""
+    current_url: str = ""
+
+    def history_links(self, name: str) -> list[tuple[str, str]]:
+        """RFC 5005's links, as relation and address, for documents that are called `name`."""
+        links = [("prev-archive", self.older), ("next-archive", self.newer)]
+        found = [(relation, folder + name) for relation, folder in links if folder]
+        return [*found, ("current", self.current_url)] if self.current_url else found
 
     @property
     def is_podcast(self) -> bool:

@@ -29,7 +29,8 @@ def render(channel: Channel) -> bytes:
     feed.generator("Publisher")
     feed.docs("https://www.rssboard.org/rss-specification")
     feed.lastBuildDate(channel.content_changed_at.astimezone(UTC))
-    feed.ttl(channel.ttl_minutes)
+    if not channel.current_url:  # an archive is not asked again
+        feed.ttl(channel.ttl_minutes)
     feed.link(href=channel.feed_url, rel="self", type="application/rss+xml")
     feed.link(href=channel.home_url, rel="alternate")  # the last one becomes <link>
     for item in channel.items:

@@ -29,7 +29,7 @@ class ChannelExtension:
     def extend_ns(self) -> dict[str, str]:
         """The prefixes that the document needs."""
         names = {"sy": SYNDICATION, "source": SOURCE}
-        if self.channel.complete:
+        if self.channel.complete or self.channel.current_url:
             names["fh"] = HISTORY
         if any(item.author for item in self.channel.items):
             names["dc"] = DUBLIN_CORE
@@ -42,6 +42,8 @@ class ChannelExtension:
         target, channel = root[0], self.channel
         for hub in channel.hubs:
             SubElement(target, f"{{{ATOM}}}link", rel="hub", href=hub)
+        for relation, address in channel.history_links("rss.xml"):
+            SubElement(target, f"{{{ATOM}}}link", rel=relation, href=address)
         if channel.cloud:
             SubElement(
                 target, "cloud", domain=channel.cloud.domain, port=str(channel.cloud.port),
@@ -52,11 +54,13 @@ class ChannelExtension:
             hours = SubElement(target, "skipHours")
             for hour in sorted(channel.skip_hours):
                 SubElement(hours, "hour").text = str(hour)
-        if rate := update_rate(channel.ttl_minutes):
+        if channel.ttl_minutes and (rate := update_rate(channel.ttl_minutes)):
             SubElement(target, f"{{{SYNDICATION}}}updatePeriod").text = rate[0]
             SubElement(target, f"{{{SYNDICATION}}}updateFrequency").text = str(rate[1])
         if channel.complete:
             SubElement(target, f"{{{HISTORY}}}complete")
+        if channel.current_url:
+            SubElement(target, f"{{{HISTORY}}}archive")
         SubElement(target, f"{{{SOURCE}}}self").text = channel.feed_url
         if channel.blogroll_url:
             SubElement(target, f"{{{SOURCE}}}blogroll").text = channel.blogroll_url
@@ -113,6 +117,10 @@ def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
     """What programs for podcasts show of one recording."""
     if file.seconds:
         SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
+    if item.transcript:
+        url, kind = item.transcript
+        timed = {"rel": "captions"} if kind in ("text/vtt", "application/x-subrip") else {}
+        SubElement(entry, f"{{{PODCAST}}}transcript", url=url, type=kind, **timed)
     if item.author:
         where = {"href": item.author_url} if item.author_url else {}
         SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author

@@ -27,6 +27,7 @@ from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.operations import long_work
 from publisher.publishing import versions
+from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox
 from publisher.publishing.rebuild import refresh
 from publisher.readers import retention
@@ -81,12 +82,21 @@ def look_at_origins(site: Site) -> float:
 
 
 def send_pings(site: Site) -> float:
-    """Tell hubs and cloud of new content, and try again where they did not answer."""
-    send = outbox.sender(f"Publisher (+{site.site_url}/)", site.environment.allow_private)
+    """Tell hubs, cloud and linked pages, and try again where they did not answer."""
+    send = outbox.sender(site.site_url, site.environment.allow_private)
     outbox.deliver(site.database, site.clock(), send)
     with site.database.read() as session:
         due = session.scalar(select(func.min(Delivery.next_at)))
     return math.inf if due is None else (due - site.clock()).total_seconds()
+
+
+def look_at_mentions(site: Site) -> float:
+    """Look at the pages that say they link to a post."""
+    due = receiving.look(site, site.clock())
+    return math.inf if due is None else (due - site.clock()).total_seconds()
+
+
+_SHORT = (refresh_feeds, fold_polls, send_pings, look_at_origins, look_at_mentions)
 
 
 class Errand(threading.Thread):
@@ -184,7 +194,7 @@ def run_forever(parent_pid: int) -> None:
         return
     long_work.begin(site)
     worker = long_work.LongWork()
-    short = [Errand(job, site) for job in (refresh_feeds, fold_polls, send_pings, look_at_origins)]
+    short = [Errand(job, site) for job in _SHORT]
     errands = [*short, Errand(worker.do_jobs, site)]  # which may take hours
     scheduler = make_scheduler(site, errands[0])
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")

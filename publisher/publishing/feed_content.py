@@ -10,6 +10,7 @@ from publisher.base.text import clean
 from publisher.blog import posts
 from publisher.blog.content import of_post
 from publisher.blog.markdown import absolute
+from publisher.blog.transcripts import type_of
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.podcasts import Podcast
 from publisher.publishing.elsewhere import accounts
@@ -90,8 +91,16 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
         tags=content.tags,
         attachment=content.enclosure,
         markdown=_markdown(post, site_url) if with_markdown else "",
+        transcript=_transcript(post, site_url),
         author_url=f"{site_url}/authors/{quote(post.author.name)}" if post.author else "",
     )
+
+
+def _transcript(post: Post, site_url: str) -> tuple[str, str] | None:
+    if not post.transcript:
+        return None
+    own = post.transcript.startswith("/")
+    return (site_url if own else "") + post.transcript, type_of(post.transcript)
 
 
 def _markdown(post: Post, site_url: str) -> str:

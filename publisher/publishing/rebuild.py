@@ -21,7 +21,7 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.feeds.podcasts import Podcast, guid_of
 from publisher.installation import Site, public_address, recall, remember
-from publisher.publishing import feed_content, feed_problems, snapshots, versions
+from publisher.publishing import feed_archive, feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.river import blogroll
@@ -207,12 +207,14 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     """The main feed's content; a post dated in the future is none of it."""
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
+    older = feed_archive.newest(session, now)
     deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.items(rows, site_url, with_markdown),
         blogroll_url=f"{site_url}/opml.xml" if blogroll.shown(session) else "",
-        complete=len(rows) < settings.feed_items,
+        complete=older is None,
+        older=feed_archive.folder(site_url, older),
         deleted=feed_content.tombstones(deleted),
     )
     return replace(channel, podcast=_with_guid(session, channel))

@@ -39,6 +39,7 @@ from publisher.web import (
     site_address,
     studio,
     style,
+    webmention,
 )
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
@@ -81,6 +82,7 @@ _ADDRESSES = (
     worth,
     studio,
     style,
+    webmention,
     xmlrpc,
 )
 

@@ -1,12 +1,17 @@
-"""`/rss.xml` and other feeds where delivery holds none: before the first build, unknown tags."""
+"""`/archive/...`; `/rss.xml` and other feeds where delivery holds none: before the first build,
+unknown tags."""
 
 from flask import Blueprint, current_app, redirect, request
+from flask import Response as Answer
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound, StorageUnavailable
 from publisher.blog import published
+from publisher.feeds import atom, rss
+from publisher.publishing import feed_archive
 from publisher.publishing.rebuild import RSS
-from publisher.web.context import site
+from publisher.web.context import now, site
+from publisher.web.rendering import own_address
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -30,3 +35,20 @@ def not_this_tag(tag: str) -> Response:
         if found.slug == tag or not published.with_tag(db, found, 1):
             raise NotFound(f"no post has the tag {tag!r}")
     return redirect(f"/tags/{found.slug}/rss.xml", 301)
+
+
+@blueprint.get("/archive/<int:year>/<int:month>/rss.xml")
+@blueprint.get("/archive/<int:year>/<int:month>/atom.xml")
+def archive(year: int, month: int) -> Answer:
+    """A month of the feed's past. Once over it is kept for a day, then asked for by its tag."""
+    name = request.path.rpartition("/")[2]
+    form = atom if name == "atom.xml" else rss
+    with site().database.read() as db:
+        channel = feed_archive.document(db, own_address(), year, month, name, now())
+    answer = Answer(form.render(channel), content_type=form.CONTENT_TYPE)
+    open_still = (now().year, now().month) == (year, month)
+    answer.headers["Cache-Control"] = "no-cache" if open_still else "public, max-age=86400"
+    answer.last_modified = channel.content_changed_at
+    answer.add_etag(weak=True)
+    answer.make_conditional(request)
+    return answer

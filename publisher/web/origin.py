@@ -16,7 +16,7 @@ from publisher.web.context import site
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that no cookie opens: neither the origin nor a form key is asked for there.
-PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api")
+PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "webmention")
 
 
 def prepare(app: Flask) -> None:

@@ -21,6 +21,7 @@ from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
 from publisher.storage.tables.blog import Author, LoginSession, Media, Passkey, Post
+from publisher.storage.tables.publishing import Mention
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
@@ -35,6 +36,7 @@ GATES: dict[str, tuple[str, str, str, str]] = {
     "admin": (LOGIN, FORBIDDEN, FORBIDDEN, IN),
     "post": (LOGIN, FORBIDDEN, IN, IN),
     "medium": (LOGIN, FORBIDDEN, IN, IN),
+    "mention": (LOGIN, FORBIDDEN, IN, IN),
     "own": (LOGIN, HIDDEN, IN, HIDDEN),  # a login or a token: nobody else's business, not even ..
     "token": (LOGIN, LOGIN, LOGIN, LOGIN),  # .. the admin's; and no cookie opens the programs' door
     "machine": (FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN),  # from elsewhere, without a token
@@ -58,6 +60,7 @@ TABLE: dict[tuple[str, str], str] = {
         ("GET", rule): "public"
         for rule in (
             "/", "/<path:old>", "/about", "/archives", "/archives/<int:year>/<int:month>",
+            "/archive/<int:year>/<int:month>/rss.xml", "/archive/<int:year>/<int:month>/atom.xml",
             "/atom.xml", "/authors/<name>", "/favicon.ico", "/feed.json", "/healthz",
             "/indieauth/metadata", "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml",
             "/search", "/setup/<secret>",
@@ -79,6 +82,10 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/<slug>"): "shown",
     ("GET", "/preview/<token>"): "link",
     ("POST", "/setup/<secret>"): "public",
+    ("POST", "/webmention"): "public",
+    ("GET", "/studio/mentions"): "login",
+    ("POST", "/studio/mentions/<int:mention_id>/show"): "mention",
+    ("POST", "/studio/mentions/<int:mention_id>/refuse"): "mention",
     ("POST", "/xmlrpc"): "public",  # who calls is said in the call (tests/web/xml_rpc)
     **{
         ("POST", f"/indieauth/{name}"): "public"  # the code or the token itself is looked at
@@ -306,7 +313,9 @@ def test_what_readers_see_depends_on_the_post_alone(house: House, state: str) ->
             assert met(send(house.browser(role), method, path)) == expected[state], (rule, role)
 
 
-@pytest.mark.parametrize("gate", ["public", "login", "admin", "token", "machine", "own", "medium"])
+@pytest.mark.parametrize(
+    "gate", ["public", "login", "admin", "token", "machine", "own", "medium", "mention"]
+)
 def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
     """Public pages, the studio, what is the admin's, and what is one person's alone."""
     for method, rule in of_gate(gate):
@@ -335,9 +344,12 @@ def _values(house: House, rule: str) -> dict[str, Any]:
                       created_at=house.clock())  # fmt: skip
         file = Media(digest=token_hex(8), name="a", content_type="image/webp", extension="webp",
                      bytes=1, author_id=owner.id, created_at=house.clock())  # fmt: skip
-        db.add_all((key, file))
+        post = posts.create(db, content("Mentioned."), owner.id, house.clock())
+        mention = Mention(post_id=post.id, source=f"https://m.example/{post.id}", target="x",
+                          received_at=house.clock())  # fmt: skip
+        db.add_all((key, file, mention))
         db.flush()
-        values["media_id"] = file.id
+        values["media_id"], values["mention_id"] = file.id, mention.id
         made = {"sessions": logins[-1], "passkeys": key.id}
         values["number"] = next(
             (number for part, number in made.items() if part in rule),

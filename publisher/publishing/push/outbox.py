@@ -8,8 +8,11 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.blog.told_links import WEBMENTION
+from publisher.publishing.mentioning import sending
 from publisher.publishing.push.targets import Target, form
 from publisher.storage.database import Database
+from publisher.storage.owed import owe
 from publisher.storage.tables.publishing import Delivery
 
 # Minutes until the next try after the first, second, ... failure; then it is given up.
@@ -19,26 +22,14 @@ AT_ONCE = 8
 LONGEST_PAUSE = timedelta(days=1)
 LONGEST_ANSWER = 120
 
-Send = Callable[[Target], Reply]
+Send = Callable[[Target], Reply | None]  # None: there is nobody to tell
+Outcome = tuple[bool, str, timedelta] | None
 
 
 def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
     """Note that these are to be told now; a ping that still waits becomes this one."""
     for target in targets:
-        waiting = session.scalar(
-            select(Delivery).where(
-                Delivery.target == target.url,
-                Delivery.topic == target.topic,
-                Delivery.next_at.is_not(None),
-            )
-        )
-        if waiting is None:
-            waiting = Delivery(
-                protocol=target.protocol, target=target.url, topic=target.topic, answer=""
-            )
-            session.add(waiting)
-        waiting.created_at = waiting.next_at = now
-        waiting.attempts = 0
+        owe(session, target.protocol, target.url, target.topic, now)
 
 
 def deliver(database: Database, now: datetime, send: Send) -> int:
@@ -48,30 +39,38 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
     """
     with database.read() as session:
         due = session.scalars(
-            select(Delivery).where(Delivery.next_at <= now).order_by(Delivery.next_at).limit(64)
+            select(Delivery)
+            .where(Delivery.next_at <= now)
+            .order_by(Delivery.protocol == WEBMENTION, Delivery.next_at)  # hubs come first
+            .limit(64)
         ).all()
     if not due:
         return 0
     with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="push") as pool:
         outcomes = list(pool.map(lambda row: _try(_target(row), send), due))
     with database.write() as session:
-        for before, (delivered, answer, wait) in zip(due, outcomes, strict=True):
+        for before, outcome in zip(due, outcomes, strict=True):
             row = session.get(Delivery, before.id)
             if row is None:
                 continue
             if row.created_at != before.created_at:  # there is newer content to tell of
                 continue
-            _settle(row, delivered, answer, wait, now)
+            if outcome is None:
+                session.delete(row)
+            else:
+                _settle(row, *outcome, now)
     return len(due)
 
 
-def sender(user_agent: str, allow_private: bool) -> Send:
+def sender(site_url: str, allow_private: bool) -> Send:
     """How a site sends: behind the guard against private addresses, with a time limit."""
 
-    def send(target: Target) -> Reply:
+    def send(target: Target) -> Reply | None:
+        if target.protocol == WEBMENTION:
+            return sending.send(site_url + target.topic, target.url, site_url, allow_private)
         return request_public(
             target.url,
-            user_agent=user_agent,
+            user_agent=f"Publisher (+{site_url}/)",
             method="POST",
             form=form(target),
             allow_private=allow_private,
@@ -96,12 +95,15 @@ def _target(row: Delivery) -> Target:
     return Target(row.protocol, row.target, row.topic)
 
 
-def _try(target: Target, send: Send) -> tuple[bool, str, timedelta]:
-    """Whether it was taken, what was answered, and how long the other side asks us to wait."""
+def _try(target: Target, send: Send) -> Outcome:
+    """Whether it was taken, what was answered, and how long the other side asks us to wait; None
+    where there is nobody to tell."""
     try:
         reply = send(target)
     except OutgoingError as error:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
+    if reply is None:
+        return None
     text = " ".join(reply.body[:400].decode("utf-8", "replace").split())
     printable = "".join(c for c in text if c.isprintable())
     answer = f"{reply.status} {printable}".strip()[:LONGEST_ANSWER]
@@ -118,9 +120,10 @@ def _retry_after(reply: Reply) -> timedelta:
 def _settle(row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime) -> None:
     row.attempts += 1
     row.answer = answer
+    refused = row.protocol == WEBMENTION and answer.startswith("4") and answer[:3] != "429"
     if delivered:
         row.delivered_at, row.next_at = now, None
-    elif row.attempts > len(PAUSES_MINUTES):
+    elif refused or row.attempts > len(PAUSES_MINUTES):
         row.given_up_at, row.next_at = now, None
     else:
         pause = timedelta(minutes=PAUSES_MINUTES[row.attempts - 1])

@@ -181,6 +181,7 @@ class Post(Base):
     enclosure_type: Mapped[str] = mapped_column(default="")
     enclosure_bytes: Mapped[int] = mapped_column(default=0)
     enclosure_seconds: Mapped[int] = mapped_column(default=0)
+    transcript: Mapped[str] = mapped_column(default="", server_default="")
     preview_token: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     changed_at: Mapped[datetime]

@@ -1,12 +1,16 @@
-"""The tables of publishing: the documents that are served, their versions, the pings owed."""
+"""The tables of publishing: documents that are served, their versions, pings owed, mentions."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
+    ForeignKey,
     Index,
     LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -58,7 +62,8 @@ class DocumentVersion(Base):
 
 
 class Delivery(Base):
-    """One ping that is owed to a hub (`protocol` websub) or a cloud (rsscloud).
+    """One ping that is owed: to a hub (`protocol` websub), a cloud (rsscloud), or to the page that
+    a post links to (webmention, where `topic` is the post's path).
 
     It is tried again at `next_at` until `delivered_at` or `given_up_at` is set.
     """
@@ -74,3 +79,30 @@ class Delivery(Base):
     delivered_at: Mapped[datetime | None]
     given_up_at: Mapped[datetime | None]
     answer: Mapped[str] = mapped_column(default="")
+
+
+MentionState = Literal["new", "waiting", "shown", "refused"]
+
+
+class Mention(Base):
+    """A page elsewhere that says it links to a post here (Webmention).
+
+    `state`: new until the page was looked at, waiting for the author, shown, refused. `next_at` is
+    when to look (again). `said` is how it links: mention, reply, like, share; `target` the address
+    that it used; `author`, `title` and `words` are plain text from there.
+    """
+
+    __tablename__ = "mentions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"), index=True)
+    source: Mapped[str]
+    target: Mapped[str]
+    state: Mapped[MentionState] = mapped_column(String, default="new")
+    said: Mapped[str] = mapped_column(default="mention")
+    author: Mapped[str] = mapped_column(default="")
+    title: Mapped[str] = mapped_column(default="")
+    words: Mapped[str] = mapped_column(Text, default="")
+    received_at: Mapped[datetime]
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+    __table_args__ = (UniqueConstraint("source", "post_id"),)

@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import Gone, NotFound
 from publisher.blog import published
 from publisher.blog.markdown import render
+from publisher.publishing.mentioning import receiving
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.old_addresses import found_at
 from publisher.web.blog_day import strip
@@ -27,6 +28,7 @@ def about() -> str:
         return render_template(
             "blog/about.html",
             post=found,
+            mentions=receiving.below(db, found) if found else (),
             people=[(person, render(person.bio)) for person in people],
             day=strip(db, now()),
         )
@@ -39,4 +41,5 @@ def page(slug: str) -> str | Response:
         found = found_at(db, slug, "page")
         if isinstance(found, Response):
             return found
-        return render_template("blog/page.html", post=found)
+        mentions = receiving.below(db, found)
+        return render_template("blog/page.html", post=found, mentions=mentions)

@@ -4,6 +4,7 @@ from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 
 from publisher.blog import published
+from publisher.publishing.mentioning import receiving
 from publisher.web.blog.old_addresses import found_at
 from publisher.web.blog.post_list import several_authors
 from publisher.web.context import site
@@ -20,5 +21,10 @@ def post(slug: str) -> str | Response:
             return found
         older, newer = published.neighbours(db, found)
         return render_template(
-            "blog/post.html", post=found, older=older, newer=newer, several=several_authors(db)
+            "blog/post.html",
+            post=found,
+            older=older,
+            newer=newer,
+            several=several_authors(db),
+            mentions=receiving.below(db, found),
         )

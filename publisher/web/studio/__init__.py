@@ -14,6 +14,7 @@ from publisher.web.studio import (
     home,
     look,
     media,
+    mentions,
     moving,
     navigation,
     people,
@@ -44,6 +45,7 @@ for module in (
     look,
     navigation,
     tags,
+    mentions,
     moving,
 ):
     blueprint.register_blueprint(module.blueprint)

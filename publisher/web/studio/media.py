@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from publisher.base.attachment import Attachment
 from publisher.base.errors import Conflict, Forbidden, InvalidData
 from publisher.base.text import clean
-from publisher.blog import enclosures, media, media_library, permissions
+from publisher.blog import enclosures, media, media_library, permissions, transcripts
 from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.forms import Typed
@@ -90,15 +90,16 @@ def upload() -> Any:
     return jsonify(
         url=accepted.path,
         markdown=_markdown(accepted.path, accepted.content_type, _alt(), _file_name()),
-        sound=_enclosure(accepted) if accepted.content_type.startswith("audio/") else None,
+        inputs=_inputs(accepted),
     )
 
 
 def added(typed: Typed) -> Typed:
-    """The form with the file that came with it: a picture in the text, a sound as enclosure."""
+    """The form with the file that came with it: a picture in the text, a sound as enclosure, its
+    transcript."""
     accepted = _taken()
-    if accepted.content_type.startswith("audio/"):
-        return typed.with_texts(_enclosure(accepted))
+    if inputs := _inputs(accepted):
+        return typed.with_texts(inputs)
     text = _markdown(accepted.path, accepted.content_type, _alt(), _file_name())
     source = f"{typed.source.rstrip()}\n\n{text}\n".lstrip()
     return typed.with_texts({"source": source})
@@ -134,7 +135,12 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
     return f"![{escaped}]({place})" if picture else f"[{escaped}]({place})"
 
 
-def _enclosure(accepted: media.Accepted) -> dict[str, str]:
+def _inputs(accepted: media.Accepted) -> dict[str, str]:
+    """What a sound or a transcript writes into the form; nothing for what stands in the text."""
+    if accepted.content_type in transcripts.TYPES.values():
+        return {"transcript": accepted.path}
+    if not accepted.content_type.startswith("audio/"):
+        return {}
     address = site().site_url + accepted.path
     file = Attachment(address, accepted.content_type, accepted.bytes, accepted.seconds)
     return enclosures.to_inputs(file)

@@ -6,6 +6,7 @@ from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.text import clean
 from publisher.blog import authors, overview, permissions, published
+from publisher.publishing.mentioning import receiving
 from publisher.readers.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
 from publisher.web.context import login_required, me, site
@@ -23,6 +24,7 @@ def page() -> str:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
+        mentions_waiting = receiving.waiting(db, me())
         reach = reached(db, [row.id for row in rows if published.is_public(row)])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
@@ -35,6 +37,7 @@ def page() -> str:
         first=cursor is None,
         leaving=waiting,
         reach=reach,
+        mentions_waiting=mentions_waiting,
         seconds_left=shared.seconds_left,
     )
 

@@ -156,6 +156,27 @@ _GROUPS = (
         ),
     ),
     Group(
+        "Conversations",
+        (
+            Control(
+                "webmention_send",
+                "Pages that a post links to",
+                "They are told by Webmention, where they take it: when the post is published, "
+                "changed and deleted.",
+                "radios",
+                (("on", "are told"), ("off", "are not told")),
+            ),
+            Control(
+                "webmention_receive",
+                "Pages that link to a post",
+                "They are looked at and then wait among your mentions, under Posts. Nothing is "
+                "shown before you say so.",
+                "radios",
+                (("off", "cannot tell this blog"), ("on", "may tell this blog")),
+            ),
+        ),
+    ),
+    Group(
         "Podcast",
         (
             Control(

@@ -25,7 +25,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.publishing.push.hub import Hub, running_hub
 
-SEND = outbox.sender("Publisher (+https://blog.example/)", allow_private=True)
+SEND = outbox.sender(SITE_URL, allow_private=True)
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_private_addresses_are_refused(pushing: Site, hub: Hub) -> None:
     """Without PUBLISHER_ALLOW_PRIVATE a hub on loopback is never connected to."""
     make_post(pushing)
     rebuild(pushing, pushing.clock())
-    outbox.deliver(pushing.database, pushing.clock(), outbox.sender("test", allow_private=False))
+    outbox.deliver(pushing.database, pushing.clock(), outbox.sender(SITE_URL, allow_private=False))
     assert hub.pings == []
     assert all("private" in row.answer for row in rows(pushing))
 
@@ -171,7 +171,7 @@ def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
         hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
         make_post(pushing)
         rebuild(pushing, pushing.clock())
-        send = outbox.sender("test", allow_private=False)
+        send = outbox.sender(SITE_URL, allow_private=False)
         assert outbox.deliver(pushing.database, pushing.clock(), send) > 0
         assert hub.pings
         assert inside.pings == []

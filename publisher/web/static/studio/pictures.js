@@ -6,6 +6,8 @@ import { insert } from "./keys.js";
 
 const AT_ONCE = 2;
 const THUMBNAIL = 96;
+// What goes beside the text: sounds and their transcripts.
+const BESIDE = /^audio\/|\.(vtt|srt|json|html)$/;
 let count = 0;
 
 export class Pictures {
@@ -19,7 +21,7 @@ export class Pictures {
     const plain = form.querySelector("[data-plain-upload]");
     if (plain) plain.hidden = true;
     const picker = Object.assign(document.createElement("input"), { type: "file", multiple: true });
-    picker.accept = "image/jpeg,image/png,image/webp,image/gif,image/avif,audio/*,video/mp4,video/webm,application/pdf";
+    picker.accept = "image/jpeg,image/png,image/webp,image/gif,image/avif,audio/*,video/mp4,video/webm,application/pdf,.vtt,.srt,.json,.html";
     button.onclick = () => picker.click();
     picker.onchange = () => {
       this.take([...picker.files]);
@@ -54,7 +56,7 @@ export class Pictures {
     let text = "";
     for (const file of files) {
       count += 1;
-      const sound = file.type.startsWith("audio/") && this.form.elements.enclosure_url;
+      const sound = BESIDE.test(file.type + file.name) && this.form.elements.enclosure_url;
       const held = sound ? "" : `*Adding ${file.name.replace(/[*_[\]<>`\\]/g, " ")} ${count} …*`;
       const one = { file, held, lead: held && lead, trail: "" };
       if (held) {
@@ -90,7 +92,7 @@ export class Pictures {
       const answer = await send(this.form, "/studio/media", data);
       if (!answer.ok) throw new Error(await problemOf(answer));
       const told = await answer.json();
-      if (!one.held) return this.enclose(told.sound);
+      if (!one.held) return this.enclose(told.inputs);
       one.text = told.markdown;
       this.replace(one.held, one.text);
       this.arrived(one, told);
@@ -155,11 +157,11 @@ export class Pictures {
     if (last && document.activeElement === this.area) this.tray.querySelector("input").focus();
   }
 
-  enclose(sound) {
-    for (const [name, value] of Object.entries(sound)) this.form.elements[name].value = value;
+  enclose(inputs) {
+    for (const [name, value] of Object.entries(inputs)) this.form.elements[name].value = value;
     this.form.querySelector("details.more").open = true;
     this.form.dispatchEvent(new Event("input", { bubbles: true }));
-    this.say("Sound added: it goes out with this post.");
+    this.say(inputs.transcript ? "Transcript added: it goes out with the sound." : "Sound added: it goes out with this post.");
   }
 
   replace(old, text) {

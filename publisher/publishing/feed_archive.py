@@ -1,0 +1,68 @@
+"""Archive documents (RFC 5005, section 4): a month of UTC each, so that their addresses stay.
+
+The feed itself links to the month of the newest post that it lacks; each month links to the ones
+before and after it. Whoever follows the links has every post.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import NotFound
+from publisher.blog import archive, published
+from publisher.blog.archive import Month
+from publisher.feeds.channel import NEVER, Channel
+from publisher.publishing import feed_content
+from publisher.settings import load_settings
+from publisher.storage.tables.blog import Post
+
+_NEWEST = select(func.max(Post.published_at)).where(published.listed())
+_OLDEST = select(func.min(Post.published_at)).where(published.listed())
+
+
+def newest(session: Session, now: datetime) -> Month | None:
+    """The month of the newest post that the feed has no place for; None where it has all."""
+    items = load_settings(session).feed_items
+    shown = published.newest_until(session, now, items)
+    if len(shown) < items:
+        return None
+    return _month(session.scalar(_NEWEST.where(published.older_than(shown[-1]))))
+
+
+def folder(site_url: str, month: Month | None) -> str:
+    """Where the documents of a month stand, with a slash at its end; "" for none."""
+    return f"{site_url}/archive/{month.year}/{month.month:02}/" if month else ""
+
+
+def document(
+    session: Session, site_url: str, year: int, month: int, name: str, now: datetime
+) -> Channel:
+    """The archive of a month, as the file `name` (rss.xml) of its folder; NotFound for none."""
+    asked, last = archive.month_of(year, month, UTC), newest(session, now)
+    rows = published.between(session, asked.start, asked.end)
+    if last is None or not rows or asked.start > last.start:
+        raise NotFound("there is no such archive of the feed")
+    settings = load_settings(session)
+    before = _month(session.scalar(_NEWEST.where(Post.published_at < asked.start)))
+    after = _month(session.scalar(_OLDEST.where(Post.published_at >= asked.end)))
+    items = feed_content.items(rows, site_url, settings.source_markdown == "on")
+    return replace(
+        feed_content.frame(settings, site_url),
+        feed_url=folder(site_url, asked) + name,
+        current_url=f"{site_url}/{name}",
+        older=folder(site_url, before),
+        newer=folder(site_url, after if after and after.start <= last.start else None),
+        hubs=(),
+        cloud=None,
+        content_changed_at=max((item.changed_at for item in items), default=NEVER),
+        items=items,
+    )
+
+
+def _month(moment: datetime | None) -> Month | None:
+    if moment is None:
+        return None
+    utc = moment.astimezone(UTC)
+    return archive.month_of(utc.year, utc.month, UTC)

@@ -1,0 +1,158 @@
+"""Strangers' pages, read for two things: where they take mentions, and what they say of a post.
+
+Pure functions for `base.confined`; what comes back is plain text, addresses and nothing else.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from publisher.base.text import clean
+
+MAX_LINE, MAX_WORDS = 200, 500
+_LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)')
+_REL = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))', re.IGNORECASE)
+_LINKS = (
+    "//a/@href | //area/@href | //link/@href | //img/@src | //video/@src | //audio/@src"
+    " | //source/@src | //iframe/@src | //blockquote/@cite | //q/@cite"
+)
+_SAID = {"u-in-reply-to": "reply", "u-like-of": "like", "u-repost-of": "share"}
+
+
+@dataclass(frozen=True)
+class MentionText:
+    """What a page says of a post it links to; `said`: mention, reply, like or share."""
+
+    said: str = "mention"
+    author: str = ""
+    title: str = ""
+    words: str = ""
+
+
+def endpoint_in_header(value: str) -> str | None:
+    """The first webmention endpoint of a Link header, as it is written; None for none."""
+    for address, parameters in _LINK_HEADER.findall(value):
+        rel = _REL.search(parameters)
+        if rel is not None and "webmention" in (rel[1] or rel[2]).lower().split():
+            return str(address).strip()
+    return None
+
+
+def endpoint_in_page(body: bytes, base: str) -> str | None:
+    """The address of the first `<link>` or `<a>` with rel=webmention and an href; None for none."""
+    page = _parsed(body)
+    if page is None:
+        return None
+    for element in page.iter("link", "a"):
+        if "webmention" in element.get("rel", "").lower().split() and "href" in element.attrib:
+            return _joined(base, element.get("href", "").strip())
+    return None
+
+
+def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
+    """What a document says of `target`; None where it does not name that very address."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in ("text/html", "application/xhtml+xml", ""):
+        page = _parsed(body)
+        return None if page is None else _told_in_page(page, base, target)
+    text = body.decode("utf-8", "replace")
+    if kind == "application/json" or kind.endswith("+json"):
+        try:
+            named = target in _texts(json.loads(text))
+        except (ValueError, RecursionError):
+            named = False
+    else:
+        named = kind.startswith("text/") and target in re.split(r'[\s"<>]+', text)
+    return MentionText() if named else None
+
+
+def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
+    links = [link for link in page.xpath(_LINKS) if _joined(base, link.strip()) == target]
+    if not links:
+        return None
+    entry = next(iter(page.xpath(_having("h-entry"))), None)
+    around = entry if entry is not None else page
+    said = next((s for link in links for s in _said(link.getparent(), around)), "mention")
+    title = _first(around, "p-name") if entry is not None else ""
+    if not title:
+        title = _line(" ".join(page.xpath("//head/title[1]//text()")))
+    words = _first(around, "e-content", MAX_WORDS) if entry is not None else ""
+    if words.startswith(title.rstrip(" ….")):  # a note's name is its words again
+        title = ""
+    return MentionText(
+        said, _author(around), title, words or _first(around, "p-summary", MAX_WORDS)
+    )
+
+
+def _said(element: Any, around: Any) -> Iterator[str]:
+    """How a link, or the citation around it, calls what it leads to."""
+    while element is not None and element is not around:
+        for name in element.get("class", "").split():
+            if name in _SAID:
+                yield _SAID[name]
+        element = element.getparent()
+
+
+def _author(around: Any) -> str:
+    card = next(iter(around.xpath(_having("p-author", "."))), None)
+    if card is None:
+        return ""
+    return _first(card, "p-name") or _line(card.text_content())
+
+
+def _first(around: Any, name: str, most: int = MAX_LINE) -> str:
+    """The text of the first element of a class, one line, cut at a word."""
+    for element in around.xpath(_having(name, ".")):
+        if text := _line(element.text_content(), most):
+            return text
+    return ""
+
+
+def _having(name: str, place: str = "") -> str:
+    return f"{place}//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
+
+
+def _line(text: str, most: int = MAX_LINE) -> str:
+    line = "".join(c for c in " ".join(clean(text).split()) if c.isprintable())
+    if len(line) <= most:
+        return line
+    return (line[:most].rpartition(" ")[0] or line[:most]) + " …"
+
+
+def _parsed(body: bytes) -> Any:
+    """The page as a tree without comments, scripts and templates; None where there is none."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body)  # which may end inside a character
+        encoding = "utf-8"
+    except ValueError:
+        encoding = None  # what its meta element says
+    parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding=encoding)
+    try:
+        page = lxml_html.document_fromstring(body, parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return None
+    for element in page.xpath("//script | //style | //template"):
+        element.drop_tree()
+    return page
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _joined(base: str, link: str) -> str:
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return ""

@@ -1,0 +1,186 @@
+"""Mentions that come in: noted, looked at where they are said to stand, then the author's.
+
+A stranger decides what we fetch here, so it is little, seldom, and behind the guard against private
+addresses; at most `MOST_OF_A_HOST` pages of one host wait to be looked at.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from publisher.base.confined import Limits, Unreadable, read
+from publisher.base.errors import FieldErrors, InvalidInput, NotFound, TooMany
+from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.blog import permissions, published
+from publisher.installation import Site
+from publisher.publishing.mentioning.mention_documents import MentionText, told_by
+from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.publishing import Mention
+
+MAX_PAGE, MAX_ADDRESS = 1_000_000, 2_000
+TIMEOUT_SECONDS = 10.0
+READING = Limits(seconds=5.0)
+AT_ONCE = 4
+MOST_NEW, MOST_OF_A_HOST, MOST_OF_A_POST = 500, 20, 1_000
+PAUSES_MINUTES = (5, 60, 720)  # until a page that did not answer is asked again
+SHOWN_BELOW, LISTED = 200, 200
+
+
+def receive(session: Session, site_url: str, source: str, target: str, now: datetime) -> Mention:
+    """Note that `source` says it links to `target`; it is looked at soon.
+
+    Raises FieldErrors for addresses that cannot be, InvalidInput for a target that is no published
+    post or page, TooMany when too many wait.
+    """
+    problems = {name: problem for name, text in (("source", source), ("target", target))
+                if (problem := _problem(text))}  # fmt: skip
+    if problems:
+        raise FieldErrors(problems)
+    if source.startswith(f"{site_url}/"):
+        raise InvalidInput("source: this blog does not mention itself")
+    post = _post_at(session, site_url, target)
+    known = session.scalar(
+        select(Mention).where(Mention.source == source, Mention.post_id == post.id)
+    )
+    if known is None:
+        _check_room(session, source, post)
+        known = Mention(post_id=post.id, source=source, received_at=now)
+        session.add(known)
+    known.target, known.next_at, known.attempts = target, now, 0
+    session.flush()
+    return known
+
+
+def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
+    """Look at the pages that are due, several at once; returns when the next one is due."""
+    with site.database.read() as session:
+        due = session.scalars(
+            select(Mention).where(Mention.next_at <= now).order_by(Mention.next_at).limit(limit)
+        ).all()
+    if due:
+        agent = f"Publisher (+{site.site_url}/) Webmention"
+        private = site.environment.allow_private
+        with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="mentions") as pool:
+            found = list(pool.map(lambda row: _looked_at(row, agent, private), due))
+        with site.database.write() as session:
+            for before, told in zip(due, found, strict=True):
+                row = session.get(Mention, before.id)
+                if row is not None and row.next_at == before.next_at:
+                    _settle(session, row, told, now)
+    with site.database.read() as session:
+        return session.scalar(select(func.min(Mention.next_at)))
+
+
+def below(session: Session, post: Post) -> Sequence[Mention]:
+    """The mentions shown below a post, oldest first."""
+    query = select(Mention).where(Mention.post_id == post.id, Mention.state == "shown")
+    return session.scalars(query.order_by(Mention.id).limit(SHOWN_BELOW)).all()
+
+
+def listed(session: Session, author: Author) -> list[tuple[Mention, Post]]:
+    """What the studio shows to `author`: what waits before what is shown, the newest first."""
+    query = (
+        select(Mention, Post)
+        .join(Post, Post.id == Mention.post_id)
+        .where(Mention.state.in_(("waiting", "shown")))
+        .options(joinedload(Post.author))
+    )
+    if not permissions.is_admin(author):
+        query = query.where(Post.author_id == author.id)
+    rows = session.execute(query.order_by(Mention.state.desc(), Mention.id.desc()).limit(LISTED))
+    return [(row.Mention, row.Post) for row in rows]
+
+
+def waiting(session: Session, author: Author) -> int:
+    """How many mentions wait for `author`."""
+    query = select(func.count(Mention.id)).where(Mention.state == "waiting")
+    if not permissions.is_admin(author):
+        query = query.join(Post, Post.id == Mention.post_id).where(Post.author_id == author.id)
+    return session.scalar(query) or 0
+
+
+def decide(session: Session, author: Author, mention_id: int, show: bool) -> Mention:
+    """Show a mention below its post, or refuse it for good; Forbidden for who may not edit it."""
+    row = session.get(Mention, mention_id)
+    if row is None:
+        raise NotFound("there is no such mention")
+    permissions.editable(session, author, row.post_id)
+    row.state = "shown" if show else "refused"
+    return row
+
+
+def _problem(address: str) -> str:
+    try:
+        check_url(address)
+    except ValueError as error:
+        return str(error)
+    return "the address is too long" if len(address) > MAX_ADDRESS else ""
+
+
+def _post_at(session: Session, site_url: str, target: str) -> Post:
+    """The post that anybody can open at `target`."""
+    parts = urlsplit(target)
+    path = unquote(parts.path)
+    if f"{parts.scheme}://{parts.netloc}".lower() == site_url.lower():
+        post = published.at_address(session, path.rstrip("/"))
+        if post is None:
+            query = f"?{parts.query}" if parts.query else ""
+            post = published.moved(session, path, parts.path, f"{path}{query}")
+        if post is not None and published.is_public(post):
+            return post
+    raise InvalidInput("target: no post of this blog has that address")
+
+
+def _check_room(session: Session, source: str, post: Post) -> None:
+    parts = urlsplit(source)
+    host = f"{parts.scheme}://{parts.netloc}/"
+    fresh = select(func.count(Mention.id)).where(Mention.state == "new")
+    of_host = fresh.where(Mention.source.startswith(host, autoescape=True))
+    of_post = select(func.count(Mention.id)).where(Mention.post_id == post.id)
+    for query, most in (
+        (fresh, MOST_NEW), (of_host, MOST_OF_A_HOST), (of_post, MOST_OF_A_POST),
+    ):  # fmt: skip
+        if (session.scalar(query) or 0) >= most:
+            raise TooMany("too many mentions wait here; try again in an hour", 3600)
+
+
+def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | bool:
+    """What the page says; False where it is gone or does not link; True where nobody answered."""
+    try:
+        page = request_public(
+            row.source, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
+            allow_private=allow_private, max_bytes=MAX_PAGE, beginning=True,
+            timeout_seconds=TIMEOUT_SECONDS,
+        )  # fmt: skip
+        if page.status >= 500 or page.status == 429:
+            return True
+        if page.status != 200:
+            return False
+        kind = page.headers.get("content-type", "")
+        return read(told_by, READING, page.body, kind, page.url, row.target) or False
+    except OutgoingError:
+        return True
+    except Unreadable:
+        return False
+
+
+def _settle(session: Session, row: Mention, told: MentionText | bool, now: datetime) -> None:
+    """What was seen, kept. A mention that says something else than was allowed waits again."""
+    row.next_at = None
+    if told is True:
+        if row.attempts < len(PAUSES_MINUTES):
+            row.next_at = now + timedelta(minutes=PAUSES_MINUTES[row.attempts])
+            row.attempts += 1
+        elif row.state == "new":
+            session.delete(row)
+    elif isinstance(told, MentionText):
+        before = MentionText(row.said, row.author, row.title, row.words)
+        row.said, row.author, row.title, row.words = told.said, told.author, told.title, told.words
+        if row.state == "new" or (row.state == "shown" and told != before):
+            row.state = "waiting"
+    elif row.state != "refused":
+        session.delete(row)

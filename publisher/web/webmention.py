@@ -1,0 +1,45 @@
+"""`/webmention`: where pages elsewhere say that they link to a post, if the blog takes that."""
+
+from datetime import timedelta
+
+from flask import Blueprint, Response, request
+
+from publisher.base.errors import FieldErrors, NotFound, PublisherError, TooMany
+from publisher.blog.throttle import network
+from publisher.publishing.mentioning import receiving
+from publisher.web.context import now, site
+from publisher.web.micropub.rate_limit import Pace
+from publisher.web.rendering import own_address, settings
+
+blueprint = Blueprint("webmention", __name__)
+
+_pace = Pace(30, timedelta(minutes=5))
+
+
+@blueprint.post("/webmention")
+def receive() -> Response:
+    """Take a mention (202, looked at soon), or say in a line why not."""
+    try:
+        if settings().webmention_receive != "on":
+            raise NotFound("this blog takes no mentions")
+        _pace.check(network(request.remote_addr or ""), now())
+        source, target = (request.form.get(name, "").strip() for name in ("source", "target"))
+        with site().database.write() as db:
+            receiving.receive(db, own_address(), source, target, now())
+    except PublisherError as error:
+        return _refused(error)
+    return _plain("Thank you. The page is looked at soon; what is shown is up to the author.", 202)
+
+
+def _refused(error: PublisherError) -> Response:
+    if isinstance(error, FieldErrors):
+        words = "; ".join(f"{name}: {problem}" for name, problem in error.fields.items())
+        return _plain(words, 400)
+    answer = _plain(str(error), error.http_status if error.http_status != 422 else 400)
+    if isinstance(error, TooMany):
+        answer.headers["Retry-After"] = str(error.retry_after_seconds)
+    return answer
+
+
+def _plain(words: str, status: int) -> Response:
+    return Response(f"{words}\n", status, content_type="text/plain; charset=utf-8")

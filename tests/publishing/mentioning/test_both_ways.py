@@ -1,0 +1,351 @@
+"""Mentions over real HTTP: sent with a post's life, received into a list that the author opens."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from publisher.blog import authors, posts
+from publisher.blog.told_links import links_in
+from publisher.installation import Site
+from publisher.publishing.mentioning import receiving
+from publisher.publishing.push import outbox
+from publisher.settings import store_setting
+from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.publishing import Delivery, Mention
+from publisher.web import webmention
+from publisher.web.micropub.rate_limit import Pace
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import content, make_author, make_post
+from tests.publishing.mentioning.elsewhere import Elsewhere, running_elsewhere
+
+
+@pytest.fixture
+def there() -> Iterator[Elsewhere]:
+    """Somebody else's site."""
+    with running_elsewhere() as running:
+        yield running
+
+
+def deliver(site: Site, private: bool = True) -> None:
+    send = outbox.sender(SITE_URL, allow_private=private)
+    outbox.deliver(site.database, site.clock(), send)
+
+
+def rows(site: Site) -> list[Delivery]:
+    with site.database.read() as session:
+        return list(session.scalars(select(Delivery).order_by(Delivery.id)))
+
+
+# Sent
+
+
+def test_links_of_a_post() -> None:
+    """Addresses elsewhere, each once; what is relative is one's own."""
+    html = '<p><a href="https://a.example/?x=1&amp;y=2">a</a> <a href="/posts/b">b</a> '
+    html += '<a class="x" href="https://a.example/?x=1&amp;y=2">again</a> https://c.example</p>'
+    assert links_in(html) == ["https://a.example/?x=1&y=2"]
+
+
+def test_a_life_of_a_post_is_told(site: Site, there: Elsewhere, clock: FakeClock) -> None:
+    """When it is published, when a link changes (old and new are told), when it is deleted."""
+    one = there.put("/one", "", headers=[("Link", "</told?to=1>; rel=webmention")])
+    two = there.put("/two", '<a rel="webmention" href="/told">m</a>')
+    post = make_post(site, f"See [one]({one}), [one again]({one}) and [us]({SITE_URL}/about).")
+    assert there.asked == []  # no author waits for anybody
+    deliver(site)
+    source = f"{SITE_URL}{posts.path(post)}"
+    assert there.told == [("/told?to=1", {"source": source, "target": one})]
+    with site.database.write() as session:
+        posts.save(session, post.id, content(f"Now [two]({two})."), 1, None, clock.forward(hours=1))
+    deliver(site)
+    assert sorted(form["target"] for _, form in there.told[1:]) == [one, two]
+    with site.database.write() as session:
+        posts.delete(session, posts.get(session, post.id), clock.forward(hours=1))
+    deliver(site)
+    assert [form["target"] for _, form in there.told[3:]] == [two]
+    assert all(row.delivered_at for row in rows(site))
+
+
+def test_what_is_not_told(site: Site, there: Elsewhere, clock: FakeClock) -> None:
+    """Drafts, minor edits, texts that stay as they are, and nothing at all where it is off."""
+    link = f"[x]({there.put('/x', '')})"
+    with site.database.write() as session:
+        posts.create(session, content(f"A draft of {link}."), None, clock())
+        post = posts.create(session, content("Nothing yet."), None, clock())
+        posts.publish(session, post, clock(), clock())
+        posts.save(session, post.id, content(f"With {link}."), 1, None, clock(), minor=True)
+        posts.save(session, post.id, content(f"With {link}.", "A title"), 2, None, clock())
+    assert rows(site) == []
+    with site.database.write() as session:
+        store_setting(session, "webmention_send", "off")
+    make_post(site, f"Published {link}.")
+    assert rows(site) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "again"), [(400, False), (404, False), (429, True), (503, True)]
+)
+def test_a_refusal_is_taken(site: Site, there: Elsewhere, status: int, again: bool) -> None:
+    """A page that does not want it is not asked six times; one that is down is."""
+    target = there.put("/x", '<link rel="webmention" href="/told">')
+    there.answer = status
+    make_post(site, f"[x]({target})")
+    deliver(site)
+    (row,) = rows(site)
+    assert row.answer.startswith(str(status))
+    assert (row.next_at is not None) == again
+
+
+def test_pages_without_an_endpoint_leave_no_trace(site: Site, there: Elsewhere) -> None:
+    """Most of the web takes no mentions: the author's list is not about that."""
+    make_post(site, f"[x]({there.put('/x', 'no endpoint')}) [gone]({there.url}/gone)")
+    deliver(site)
+    assert rows(site) == []
+
+
+def test_private_addresses_are_told_nothing(site: Site, there: Elsewhere) -> None:
+    """Neither the page nor the endpoint that it names may lie inside."""
+    make_post(site, f"[x]({there.put('/x', '')})")
+    deliver(site, private=False)
+    (row,) = rows(site)
+    assert "private" in row.answer
+    assert there.asked == []
+
+
+# Received
+
+
+@pytest.fixture
+def open_site(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A blog that takes mentions, on a machine that may look at loopback."""
+    monkeypatch.setattr(webmention, "_pace", Pace(30, timedelta(minutes=5)))
+    with site.database.write() as session:
+        store_setting(session, "webmention_receive", "on")
+    object.__setattr__(site.environment, "allow_private", True)
+    return site
+
+
+def mention(client: FlaskClient, source: str, target: str) -> tuple[int, str]:
+    client.environ_base.pop("HTTP_ORIGIN", None)
+    answer = client.post(
+        "/webmention", data={"source": source, "target": target}, base_url=SITE_URL
+    )
+    return answer.status_code, answer.text
+
+
+def known(site: Site) -> list[Mention]:
+    with site.database.read() as session:
+        return list(session.scalars(select(Mention).order_by(Mention.id)))
+
+
+def address(post: Post) -> str:
+    return f"{SITE_URL}{posts.path(post)}"
+
+
+def page(target: str, words: str = "I agree", said: str = "u-in-reply-to") -> str:
+    return (
+        f'<div class="h-entry"><a class="p-author">Eve</a> <p class="e-content">{words}'
+        f'</p><a class="{said}" href="{target}">re</a></div>'
+    )
+
+
+def test_closed_by_default(app: Flask, client: FlaskClient, site: Site) -> None:
+    """Nothing is announced, nothing is taken."""
+    post = make_post(site)
+    assert "webmention" not in client.get(posts.path(post), base_url=SITE_URL).text
+    assert mention(client, "https://a.example/", address(post))[0] == 404
+    assert known(site) == []
+
+
+def test_from_a_strangers_page_to_the_post(
+    app: Flask, client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """Taken, looked at, waiting, shown; changed and it waits again; deleted and it is gone."""
+    post = make_post(open_site, "A post.", title="Ours")
+    source = there.put(
+        "/note", page(address(post), "<b>Yes</b> &lt;script&gt;alert(1)&lt;/script&gt;")
+    )
+    assert '<link rel="webmention" href="/webmention">' in client.get(posts.path(post)).text
+    assert mention(client, source, address(post))[0] == 202
+    assert there.asked == []
+    receiving.look(open_site, clock())
+    (row,) = known(open_site)
+    assert (row.state, row.said, row.author) == ("waiting", "reply", "Eve")
+    assert row.words == "Yes <script>alert(1)</script>"
+    assert "Eve" not in client.get(posts.path(post)).text
+    _allow(open_site, row)
+    shown = client.get(posts.path(post)).text
+    assert "&lt;script&gt;alert(1)" in shown
+    assert f'href="{source}" rel="nofollow ugc noopener"' in shown
+    assert "<script>alert" not in shown
+    there.put("/note", page(address(post), "Buy pills"))
+    assert mention(client, source, address(post))[0] == 202
+    receiving.look(open_site, clock.forward(minutes=1))
+    assert known(open_site)[0].state == "waiting"
+    assert "pills" not in client.get(posts.path(post)).text
+    there.put("/note", "", status=410)
+    assert mention(client, source, address(post))[0] == 202
+    receiving.look(open_site, clock.forward(minutes=1))
+    assert known(open_site) == []
+
+
+def _allow(site: Site, row: Mention, show: bool = True) -> None:
+    with site.database.write() as session:
+        receiving.decide(session, Author(id=0, role="admin"), row.id, show)
+
+
+def test_a_page_that_does_not_link_is_forgotten(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """Another address, a redirect to nowhere, a file of another kind."""
+    post = make_post(open_site)
+    pages = [
+        there.put("/no", "no link"),
+        there.put("/other", page(f"{address(post)}-other")),
+        there.put("/png", page(address(post)), content_type="image/png"),
+        f"{there.url}/missing",
+    ]
+    for source in pages:
+        assert mention(client, source, address(post))[0] == 202
+    receiving.look(open_site, clock())
+    assert known(open_site) == []
+
+
+def test_what_was_refused_does_not_come_back(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """However often it is sent, and though its page is deleted meanwhile."""
+    post = make_post(open_site)
+    source = there.put("/note", page(address(post)))
+    for status in (200, 200, 410, 200):
+        there.pages["/note"].status = status
+        mention(client, source, address(post))
+        receiving.look(open_site, clock.forward(minutes=1))
+        _allow(open_site, known(open_site)[0], show=False)
+    assert [row.state for row in known(open_site)] == ["refused"]
+
+
+def test_a_page_that_is_down_is_asked_again_and_then_forgotten(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """Three times more, hours apart."""
+    post = make_post(open_site)
+    mention(client, there.put("/note", "", status=503), address(post))
+    for minutes in receiving.PAUSES_MINUTES:
+        receiving.look(open_site, clock())
+        (row,) = known(open_site)
+        assert row.next_at is not None
+        clock.forward(minutes=minutes)
+    receiving.look(open_site, clock())
+    assert known(open_site) == []
+    assert len(there.asked) == 4
+
+
+def test_a_hostile_page(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """Deep, long, or inside: bounded, and no link counts beyond the bound."""
+    post = make_post(open_site)
+    link = page(address(post))
+    mention(client, there.put("/deep", "<div>" * 150_000 + link), address(post))
+    mention(client, there.put("/long", " " * 2_000_000 + link), address(post))
+    object.__setattr__(open_site.environment, "allow_private", False)
+    receiving.look(open_site, clock())
+    assert there.asked == []  # loopback is private
+    object.__setattr__(open_site.environment, "allow_private", True)
+    receiving.look(open_site, clock.forward(minutes=5))
+    assert sorted(there.asked) == ["/deep", "/long"]
+    assert not [row for row in known(open_site) if row.source.endswith("/long")]
+    assert all(row.next_at is None for row in known(open_site))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("", "/posts/x"),
+        ("https://a.example/", ""),
+        ("javascript:alert(1)", f"{SITE_URL}/posts/a-short-note"),
+        ("https://u:p@a.example/", f"{SITE_URL}/posts/a-short-note"),
+        ("https://a.example/\u0000", f"{SITE_URL}/posts/a-short-note"),
+        ("https://a.example/" + "x" * 2_001, f"{SITE_URL}/posts/a-short-note"),
+        (f"{SITE_URL}/posts/a-short-note", f"{SITE_URL}/posts/a-short-note"),
+        ("https://a.example/", "https://b.example/posts/a-short-note"),
+        ("https://a.example/", f"{SITE_URL}/posts/nothing"),
+        ("https://a.example/", f"{SITE_URL}/"),
+        ("https://a.example/", f"{SITE_URL}/posts/[::"),
+        ("https://a.example/", "https://[::/posts/a-short-note"),
+    ],
+)
+def test_bad_addresses_are_refused_in_words(
+    client: FlaskClient, open_site: Site, source: str, target: str
+) -> None:
+    """400 and a line; nothing is noted, nothing is fetched."""
+    make_post(open_site)
+    status, words = mention(client, source, target)
+    assert status == 400
+    assert words.strip()
+    assert known(open_site) == []
+
+
+def test_drafts_and_deleted_posts_take_none(
+    client: FlaskClient, open_site: Site, clock: FakeClock
+) -> None:
+    """Whether there is a draft is nobody's business."""
+    with open_site.database.write() as session:
+        draft = posts.create(session, content("A draft.", slug="secret"), None, clock())
+        gone = posts.create(session, content("Gone.", slug="gone"), None, clock())
+        posts.publish(session, gone, clock(), clock())
+        posts.delete(session, gone, clock())
+    missing = mention(client, "https://a.example/", f"{SITE_URL}/posts/nothing")
+    assert mention(client, "https://a.example/", address(draft)) == missing
+    assert mention(client, "https://a.example/", address(gone))[0] in (400, 410)
+
+
+def test_limits(client: FlaskClient, open_site: Site) -> None:
+    """Pages of one host, and requests of one address."""
+    post = make_post(open_site)
+    answers = [
+        mention(client, f"https://a.example/{number}", address(post))[0] for number in range(31)
+    ]
+    assert answers[:20] == [202] * 20
+    assert set(answers[20:]) == {429}
+    assert len(known(open_site)) == receiving.MOST_OF_A_HOST
+
+
+def test_old_addresses_of_a_post_count(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """A page links to where the post was."""
+    post = make_post(open_site, slug="before")
+    before = address(post)
+    with open_site.database.write() as session:
+        posts.save(session, post.id, content("New.", slug="after"), 1, None, clock())
+    assert mention(client, there.put("/note", page(before)), before)[0] == 202
+    receiving.look(open_site, clock())
+    assert [row.state for row in known(open_site)] == ["waiting"]
+
+
+def test_the_room(
+    app: Flask, client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """An admin sees all that waits; another author nothing of it."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    ada, eve = make_author(open_site, "ada"), make_author(open_site, "eve")
+    post = make_post(open_site, author_id=ada.id)
+    mention(client, there.put("/note", page(address(post))), address(post))
+    receiving.look(open_site, clock())
+    client.environ_base["HTTP_ORIGIN"] = SITE_URL
+    for person, sees in ((eve, False), (ada, True)):
+        with open_site.database.write() as session:
+            token = authors.open_session(session, person, "", clock())
+        with client.session_transaction(base_url=SITE_URL) as kept:
+            kept["token"] = token
+        assert ("I agree" in client.get("/studio/mentions", base_url=SITE_URL).text) == sees
+    assert "Mentions (1)" in client.get("/studio/posts", base_url=SITE_URL).text
+    answer = client.post("/studio/mentions/1/show", base_url=SITE_URL, follow_redirects=True)
+    assert "It is shown below the post." in answer.text
+    assert "I agree" in client.get(posts.path(post)).text
