@@ -10,6 +10,8 @@ TITLE_LENGTH = 70
 # What XML 1.0 cannot carry: control characters but tab and newlines, lone surrogates, U+FFFE.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_WORDS = nh3.Cleaner(tags=set())  # made once: that costs more than to use it
+_MARKED = re.compile("[<&\0\ufeff]")  # markup, and what the parser of it drops
 _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
 
 
@@ -20,8 +22,10 @@ def clean(text: str) -> str:
 
 def plain_text(markup: str) -> str:
     """The words of some markup on one line; words of different blocks stay apart."""
+    if _MARKED.search(markup) is None:  # as most titles are
+        return " ".join(markup.split())
     spaced = _BLOCK.sub(r" \g<0>", markup)
-    return " ".join(unescape(nh3.clean(spaced, tags=set())).split())
+    return " ".join(unescape(_WORDS.clean(spaced)).split())
 
 
 def first_words(markup: str, limit: int = TITLE_LENGTH) -> str:

@@ -9,12 +9,11 @@ from sqlalchemy.orm import Session
 
 from publisher.river import item_store, subscriptions
 from publisher.river.feed_document import FeedItem
-from publisher.storage.tables.river import RiverItem
 
 
 def follow(session: Session, now: datetime) -> int:
     """Subscribe to all of them; returns how many there are. Nobody is asked for anything."""
-    rows: list[RiverItem] = []
+    rows: list[item_store.NewRow] = []
     feeds = tomllib.loads(files(__package__).joinpath("neighbours.toml").read_text("utf-8"))["feed"]
     for told in feeds:
         feed = subscriptions.subscribe(

@@ -6,10 +6,9 @@ outcome is a `Fetched` whose `problem` names what went wrong.
 """
 
 import asyncio
-import base64
 import functools
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -23,8 +22,9 @@ from publisher.base.sealed import is_sealed
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
 from publisher.river.decoding import DamagedBody, TooLargeBody, unpacked
 from publisher.river.gate import HostGate
-from publisher.river.hosts import AddressBook, work_unit_of
+from publisher.river.hosts import AddressBook, work_unit
 from publisher.river.lenient_http import LenientResponses
+from publisher.river.logins import Login
 
 MAX_HOPS = 6
 ACCEPT = (
@@ -137,7 +137,7 @@ class Fetcher:
         here = url
         while True:
             conditional = known if here == known.url else Validators()
-            secret = credentials if _origin(here) == _origin(url) else None
+            secret = credentials if credentials and _origin(here) == _origin(url) else None
             status, headers, body, scheme = await self._once(here, conditional, secret, trip)
             if not 300 <= status < 400 or status == 304:
                 break
@@ -162,36 +162,33 @@ class Fetcher:
     async def _once(
         self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
     ) -> tuple[int, dict[str, str], bytes, str]:
-        scheme = credentials.scheme if credentials else ""
-        answer = await self._send(url, validators, credentials, scheme, trip)
-        challenge = answer[1].get("www-authenticate", "").lower()
-        if answer[0] == 401 and credentials and scheme != "basic" and "basic" in challenge:
-            scheme = "basic"
-            answer = await self._send(url, validators, credentials, scheme, trip)
-        return (*answer, scheme if answer[0] < 400 else "")
+        if credentials is None:
+            return (*await self._send(url, validators.headers(), trip), "")
+        login = Login(credentials)
+        sent = validators.headers() | login.headers()
+        status, headers, body = await self._send(url, sent, trip, login.middlewares())
+        if status == 401 and login.can_answer(headers.get("www-authenticate", "")):
+            sent = validators.headers() | login.headers()
+            status, headers, body = await self._send(url, sent, trip)
+        return status, headers, body, login.scheme if status < 400 else ""
 
     async def _send(
         self,
         url: str,
-        validators: Validators,
-        credentials: Credentials | None,
-        scheme: str,
+        headers: Mapping[str, str],
         trip: _Trip,
+        middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = (),
     ) -> tuple[int, dict[str, str], bytes]:
+        """One request, in the turn of its host and its machine."""
         net.check_url(url)
-        await self._pass_gate(work_unit_of(url), trip)
-        headers = {"Accept": ACCEPT, **validators.headers()}
-        middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = ()
-        if credentials and scheme == "basic":
-            headers["Authorization"] = _basic(credentials)
-        elif credentials:
-            middlewares = (_digest(credentials),)
+        host = urlsplit(url).hostname or ""
+        await self._pass_gate(work_unit(host), trip)
         async with (
-            self._book.turn(urlsplit(url).hostname or ""),
+            self._book.turn(host),
             _timed(trip),
             self._session.get(
                 URL(url, encoded=True),
-                headers=headers,
+                headers={"Accept": ACCEPT, **headers},
                 middlewares=middlewares,
                 allow_redirects=False,
             ) as response,
@@ -241,15 +238,6 @@ async def _timed(trip: _Trip) -> AsyncIterator[None]:
             yield
     finally:
         trip.seconds_left -= clock() - begun
-
-
-def _basic(credentials: Credentials) -> str:
-    pair = f"{credentials.username}:{credentials.password}"
-    return "Basic " + base64.b64encode(pair.encode()).decode()
-
-
-def _digest(credentials: Credentials) -> aiohttp.DigestAuthMiddleware:
-    return aiohttp.DigestAuthMiddleware(credentials.username, credentials.password)
 
 
 def _origin(url: str) -> tuple[str, str]:

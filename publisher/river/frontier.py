@@ -174,7 +174,6 @@ def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
     names = list(hosts)
     if not names:
         return
-    session.flush()
     due = {name: moment for name, moment in session.execute(_NEXT_DUE, {"hosts": names}) if moment}
     for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
         host.owner = None
@@ -184,7 +183,6 @@ def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
 def give_back(session: Session, owner: str, hosts: Iterable[str], rested_at: datetime) -> None:
     """Release hosts that were asked outside of a round, each with a pause until `rested_at`."""
     names = list(hosts)
-    session.flush()
     for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
         host.rested_at = max(host.rested_at or rested_at, rested_at)
     release(session, owner, names)

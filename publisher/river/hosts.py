@@ -1,6 +1,7 @@
 """Names of hosts: which of them share a queue, and which share a machine."""
 
 import asyncio
+import functools
 import ipaddress
 import socket
 from collections.abc import AsyncIterator
@@ -20,6 +21,7 @@ _SHARED_SECOND_LEVEL = frozenset(
 )  # fmt: skip
 
 
+@functools.lru_cache(10_000)
 def work_unit(host: str) -> str:
     """The name under which requests are queued: the registrable domain, by a short rule.
 
@@ -83,10 +85,8 @@ class AddressBook(AbstractResolver):
             await self._resolver.close()
 
     async def _machine(self, host: str) -> str:
-        try:
-            return str(ipaddress.ip_address(host))
-        except ValueError:
-            pass
+        if ":" in host or host[-1:].isdigit():  # as no name of the web ends
+            return work_unit(host)
         try:
             found = await self.resolve(host)
         except OSError:

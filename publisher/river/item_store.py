@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any, TypeAlias
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
@@ -14,9 +15,14 @@ from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, Rive
 
 SEARCH = FullText("river_search")
 
+NewRow: TypeAlias = dict[str, Any]
+"""The columns of an item that is not stored yet."""
+
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
-_SAME = select(RiverItem).where(
+_Known = Row[int, bytes, bytes]
+_INSERT = insert(RiverItem).returning(RiverItem.id, sort_by_parameter_order=True)
+_SAME = select(RiverItem.id, RiverItem.key, RiverItem.fingerprint).where(
     RiverItem.feed_id == bindparam("feed"),
     RiverItem.key.in_(bindparam("keys", expanding=True))
     | RiverItem.fingerprint.in_(bindparam("prints", expanding=True)),
@@ -28,56 +34,69 @@ def keep(
     feed: RiverFeed,
     items: Sequence[FeedItem],
     now: datetime,
-    new_rows: list[RiverItem],
+    new_rows: list[NewRow],
 ) -> list[FeedItem]:
     """Append rows for new items to `new_rows` and return those items; `insert_new` stores the rows.
 
     An item is known by its key, or by what it says when its id changes at every fetch. A
     known one that says something else is brought up to date and is not new again.
     """
-    known = _known(session, feed.id, items) if items else {}
+    read_before = feed.last_success_at is not None  # else nothing of it can be here
+    known = _known(session, feed.id, items) if items and read_before else {}
     fresh: list[FeedItem] = []
     for item in items:
         row = known.get(item.key) or known.get(item.fingerprint)
         if row is None:
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
-            _update(session, row, item, feed, now)
+            _update(session, session.get_one(RiverItem, row.id), item, feed, now)
     new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
     return fresh
 
 
-def insert_new(session: Session, new_rows: Sequence[RiverItem]) -> None:
-    """Store the new items of a whole batch of visits, and make them findable."""
-    session.add_all(new_rows)
-    session.flush()
-    _index(session, new_rows)
+def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
+    """Store the new items of a whole batch of visits, and make them findable.
+
+    Plain rows: an object for each would take longer than everything else about it.
+    """
+    if not new_rows:
+        return
+    numbers = session.scalars(_INSERT, new_rows).all()
+    SEARCH.add(
+        session,
+        (
+            (number, row["title"], plain_text(row["html"]))
+            for number, row in zip(numbers, new_rows, strict=True)
+        ),
+    )
 
 
-def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, RiverItem]:
+def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, _Known]:
+    """What is stored of these items, by key and by fingerprint: numbers, not what they say."""
     keys = [item.key for item in items]
     prints = [item.fingerprint for item in items]
-    rows = session.scalars(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
-    return {row.fingerprint: row for row in rows} | {row.key: row for row in rows}
+    rows = session.execute(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
+    known: dict[bytes, _Known] = {row.fingerprint: row for row in rows}
+    return known | {row.key: row for row in rows}
 
 
-def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> RiverItem:
+def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> NewRow:
     published = plausible(item.published_at, now)
-    return RiverItem(
-        feed_id=feed.id,
-        key=item.key,
-        fingerprint=item.fingerprint,
-        url=item.url,
-        title=item.title,
-        html=clean_html(item.markup, item.url or feed.url),
-        author=item.author,
-        enclosures=_files(item),
-        details=item.details.as_json(),
-        published_at=published,
-        seen_at=now,
-        shown_at=published or now,
-        pruned=False,
-    )
+    return {
+        "feed_id": feed.id,
+        "key": item.key,
+        "fingerprint": item.fingerprint,
+        "url": item.url,
+        "title": item.title,
+        "html": clean_html(item.markup, item.url or feed.url),
+        "author": item.author,
+        "enclosures": _files(item),
+        "details": item.details.as_json(),
+        "published_at": published,
+        "seen_at": now,
+        "shown_at": published or now,
+        "pruned": False,
+    }
 
 
 def _files(item: FeedItem) -> list[list[object]]:
@@ -97,11 +116,7 @@ def _update(
     row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
     session.flush()
     SEARCH.remove(session, [row.id])
-    _index(session, [row])
-
-
-def _index(session: Session, rows: Sequence[RiverItem]) -> None:
-    SEARCH.add(session, ((row.id, row.title, plain_text(row.html)) for row in rows))
+    SEARCH.add(session, [(row.id, row.title, plain_text(row.html))])
 
 
 def drop_feed_items(session: Session, feed_id: int) -> None:

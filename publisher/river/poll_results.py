@@ -42,7 +42,7 @@ _HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding
 class _NewRows:
     """Rows that a batch of polls adds to the database."""
 
-    items: list[RiverItem] = field(default_factory=list)
+    items: list[item_store.NewRow] = field(default_factory=list)
     gaps: dict[int, RiverGap] = field(default_factory=dict)
     visits: list[dict[str, Any]] = field(default_factory=list)
 
@@ -68,12 +68,11 @@ def settle(
     hosts = sorted({name for visit in visits for name in visit.hosts})
     feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
     units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
+    limited = {number for number, feed in feeds.items() if feed.limited}
     new_rows = _NewRows()
     with session.no_autoflush:  # one flush for all feeds, not one before each query
         for visit in visits:
-            feed = feeds.get(visit.job.feed_id)
-            _rest(units, visit, feed is not None and feed.limited > 0, now, options)
-            if feed is not None:  # else it was removed meanwhile
+            if (feed := feeds.get(visit.job.feed_id)) is not None:  # else it was removed meanwhile
                 _settle_one(session, feed, visit, options, rng, new_rows)
     item_store.insert_new(session, new_rows.items)
     session.add_all(new_rows.gaps.values())
@@ -81,7 +80,11 @@ def settle(
         session.execute(insert(RiverVisit), new_rows.visits)
     if outage_since is not None:
         outage.resume(session, outage_since, now)
-    frontier.release(session, owner, hosts)
+    session.flush()
+    for visit in visits:
+        _rest(units, visit, visit.job.feed_id in limited, now, options)
+    with session.no_autoflush:  # each host is written once, with its pause and its release
+        frontier.release(session, owner, hosts)
     return len(new_rows.items)
 
 
@@ -123,7 +126,7 @@ def _settle_one(
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
     trouble = _trouble(feed, visit, waited) if problem else None
-    stakes = None if problem else _stakes(session, feed, visit, new_rows.items)
+    stakes = None if problem else _stakes(session, feed, visit, new)
     planned = plan(policy, memory, now, options, rng, trouble=trouble, stakes=stakes)
     feed.next_poll_at = planned.next_at if feed.state == "active" else None
     remarks = [] if problem else _remarks(visit, new_rows.gaps.get(feed.id))
@@ -210,7 +213,7 @@ def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
 
 
 def _stakes(
-    session: Session, feed: RiverFeed, visit: Visit, new_rows: list[RiverItem]
+    session: Session, feed: RiverFeed, visit: Visit, new: Sequence[FeedItem]
 ) -> Stakes | None:
     """What depends on the next poll; None where a person chose the policy of the feed.
 
@@ -225,7 +228,7 @@ def _stakes(
     if not blind and (document is None or hints.skip_hours or hints.skip_days):
         return Stakes()
     size = turnover.document_size(feed, document)
-    time = turnover.turnover(session, feed, size, new_rows, visit.job.at)
+    time = turnover.turnover(session, feed, size, new, visit.job.at)
     return Stakes(blind, time, asked)
 
 

@@ -1,5 +1,6 @@
 """Other people's HTML, made harmless; and their images, which report who is reading."""
 
+from contextvars import ContextVar
 from urllib.parse import urljoin
 
 import nh3
@@ -16,42 +17,47 @@ _ADDRESSES = frozenset({"href", "src", "cite"})
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
 
 
+_LINKS = "nofollow noopener noreferrer"
+_base_url: ContextVar[str] = ContextVar("base_url")
+
+
+def _harmless(tag: str, name: str, value: str) -> str | None:
+    if name in _ADDRESSES:
+        try:
+            return urljoin(_base_url.get(), value.strip())
+        except ValueError:
+            return None
+    if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):
+        return None
+    return value
+
+
+def _loading_nothing(tag: str, name: str, value: str) -> str | None:
+    return None if _REMOTE.get(tag) == name else value
+
+
+# Made once: to make one takes fifteen times as long as to clean a post with it.
+_CLEANER = nh3.Cleaner(
+    tags=_TAGS,
+    attributes=_ATTRIBUTES,
+    attribute_filter=_harmless,
+    url_schemes={"http", "https", "mailto"},
+    link_rel=_LINKS,
+)
+_STILL = nh3.Cleaner(
+    tags=_TAGS, attributes=_ATTRIBUTES, attribute_filter=_loading_nothing, link_rel=_LINKS
+)
+
+
 def clean_html(markup: str, base_url: str) -> str:
     """Markup that may be shown: no scripts, styles, frames or forms; absolute addresses."""
-
-    def attribute(tag: str, name: str, value: str) -> str | None:
-        if name in _ADDRESSES:
-            try:
-                return urljoin(base_url, value.strip())
-            except ValueError:
-                return None
-        if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):
-            return None
-        return value
-
-    return nh3.clean(
-        markup,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        attribute_filter=attribute,
-        url_schemes={"http", "https", "mailto"},
-        link_rel="nofollow noopener noreferrer",
-    )
+    _base_url.set(base_url)
+    return _CLEANER.clean(markup)
 
 
 def without_remote_media(markup: str) -> str:
     """Cleaned markup in which nothing is loaded from anywhere until the reader asks."""
-
-    def attribute(tag: str, name: str, value: str) -> str | None:
-        return None if _REMOTE.get(tag) == name else value
-
-    return nh3.clean(
-        markup,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        attribute_filter=attribute,
-        link_rel="nofollow noopener noreferrer",
-    )
+    return _STILL.clean(markup)
 
 
 def has_remote_media(markup: str) -> bool:

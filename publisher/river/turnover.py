@@ -7,7 +7,7 @@ poll misses items; the document then holds none that is known.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
@@ -16,6 +16,12 @@ from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _MARK_AND_KEY_BYTES = 16
 _LEAST_ITEMS = 3
+_NEWEST = (
+    select(RiverItem.shown_at)
+    .where(RiverItem.feed_id == bindparam("feed"), RiverItem.pruned.is_(False))
+    .order_by(RiverItem.shown_at.desc())
+    .limit(bindparam("most"))
+)
 
 
 def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
@@ -26,24 +32,20 @@ def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
 
 
 def turnover(
-    session: Session, feed: RiverFeed, size: int, new_rows: Sequence[RiverItem], now: datetime
+    session: Session, feed: RiverFeed, size: int, new: Sequence[FeedItem], now: datetime
 ) -> timedelta | None:
     """How long the newest `size` items took to appear; None when fewer are known.
 
-    `new_rows` are items of this batch that are not in the database yet. By the dates of the
+    `new` are items that are not in the database yet. By the dates of the
     feed, else by when they were seen: a feed without dates is first taken for fast, and
     every poll that brings nothing doubles the estimate.
     """
     if size < _LEAST_ITEMS:
         return None
-    fresh = [row.shown_at for row in new_rows if row.feed_id == feed.id]
-    stored = (
-        select(RiverItem.shown_at)
-        .where(RiverItem.feed_id == feed.id, RiverItem.pruned.is_(False))
-        .order_by(RiverItem.shown_at.desc())
-        .limit(max(size - len(fresh), 0))
-    )
-    newest = sorted([*fresh, *session.scalars(stored)], reverse=True)[:size]
+    fresh = [plausible(item.published_at, now) or now for item in new]
+    most = size - len(fresh)
+    stored = session.scalars(_NEWEST, {"feed": feed.id, "most": most}) if most > 0 else ()
+    newest = sorted([*fresh, *stored], reverse=True)[:size]
     return now - newest[-1] if len(newest) == size else None
 
 

@@ -26,11 +26,15 @@ Route = Callable[[Mapping[str, str]], Reply]
 
 
 class Origin:
-    """A server on loopback. `routes` maps request targets to functions of the headers."""
+    """A server on loopback. `routes` maps request targets to functions of the headers.
+
+    `connections` counts those that were opened to it.
+    """
 
     def __init__(self, address: str = "127.0.0.1", port: int = 0) -> None:
         self.routes: dict[str, Route] = {}
         self.log: list[Logged] = []
+        self.connections = 0
         self.clock: Callable[[], float] = time.time
         self._lock = threading.Lock()
         origin = self
@@ -39,6 +43,10 @@ class Origin:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
             wbufsize = 65536
+
+            def setup(self) -> None:
+                origin.connections += 1
+                super().setup()
 
             def handle_request(self) -> None:
                 origin.answer(self)

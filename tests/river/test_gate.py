@@ -92,13 +92,18 @@ def test_one_machine_is_asked_by_one_process_at_a_time(own: Site, origin: Origin
         assert after.at >= before.ended_at - 0.01
 
 
-def test_a_second_try_waits_for_its_host(site: Site, clock: FakeClock, origin: Origin) -> None:
+@pytest.mark.parametrize(
+    "challenge", ['Basic realm="x"', 'Digest realm="x", nonce="n", qop="auth"']
+)
+def test_a_second_try_waits_for_its_host(
+    site: Site, clock: FakeClock, origin: Origin, challenge: str
+) -> None:
     """401, then the same with the password: the pause lies between, and both are counted."""
 
     def route(headers: Mapping[str, str]) -> Reply:
-        if "authorization" in headers:
+        if headers.get("authorization", "").startswith(challenge[:5]):
             return Reply(200, rss("a"))
-        return Reply(401, b"", {"WWW-Authenticate": 'Basic realm="x"'})
+        return Reply(401, b"", {"WWW-Authenticate": challenge})
 
     river = River(site, clock, replace(OPTIONS, host_delay_seconds=PAUSE_SECONDS))
     with site.database.write() as db:
@@ -111,6 +116,22 @@ def test_a_second_try_waits_for_its_host(site: Site, clock: FakeClock, origin: O
     assert second.at - first.ended_at >= PAUSE_SECONDS
     with site.database.read() as db:
         assert [visit.requests for visit in db.query(RiverVisit)] == [2]
+
+
+def test_feeds_of_one_host_share_a_connection(site: Site, clock: FakeClock, origin: Origin) -> None:
+    """One after the other, each in its turn: documents, unchanged ones, errors and moves."""
+    river = River(site, clock)
+    fixed = [
+        Reply(200, rss("a")),
+        Reply(304),
+        Reply(404, b"no"),
+        Reply(302, b"", {"Location": "/0"}),
+    ]
+    for number, reply in enumerate(fixed):
+        river.add(origin.serve(f"/{number}", reply))
+    river.poll()
+    assert {entry.target for entry in origin.log} == {"/0", "/1", "/2", "/3"}
+    assert origin.connections == 1
 
 
 def test_a_busy_target_is_nobodys_failure(site: Site, clock: FakeClock, origin: Origin) -> None:

@@ -16,7 +16,7 @@ from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.river import service, subscriptions
 from publisher.river.feed_document import FeedItem
-from publisher.river.item_store import insert_new, keep, prune
+from publisher.river.item_store import NewRow, insert_new, keep, prune
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
@@ -59,9 +59,10 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
             )
             for position, name in enumerate(names)
         ]
-        shelf: list[RiverItem] = []
+        shelf: list[NewRow] = []
         keep(db, feed, made, now, shelf)
         insert_new(db, shelf)
+        feed.last_success_at = now
         return feed.id
 
 
@@ -388,7 +389,7 @@ def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
             db, "http://a.example/f", site.clock(), site.clock(), title="A *feed*"
         )
         item = FeedItem("g", "http://a.example/x y", "On [this]", "<p>Words *of* <b>theirs</b></p>")
-        rows: list[RiverItem] = []
+        rows: list[NewRow] = []
         keep(db, feed, [item], site.clock(), rows)
         insert_new(db, rows)
     page = html.unescape(reader.get("/studio/posts/new?about=1").text)
