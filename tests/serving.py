@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 
 
 @dataclass

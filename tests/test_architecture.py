@@ -62,6 +62,8 @@ OWNERS = {
     "alembic": ["storage"],
     "apscheduler": ["operations.scheduler"],
     "argon2": ["blog.authors"],
+    "backports": ["feeds.packing"],
+    "brotli": ["feeds.packing"],
     "click": ["cli"],
     "dateutil": ["base.dates"],
     "defusedxml": [
@@ -75,7 +77,10 @@ OWNERS = {
     "httptools": ["delivery.connection"],
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid"],
-    "lxml": ["feeds.atom", "feeds.syndication", "publishing.mentioning.mention_documents"],
+    "lxml": [
+        "feeds.atom", "feeds.deltas", "feeds.syndication",
+        "publishing.mentioning.mention_documents",
+    ],
     "markdown_it": ["blog.markdown", "blog.markdown_extras"],
     "markupsafe": ["web"],
     "matplotlib": ["simulator.plots"],
@@ -110,8 +115,6 @@ DYNAMIC_IN = {
 
 # Declared and imported by nobody here: what needs it.
 IMPORTED_ELSEWHERE = {
-    "brotli": "aiohttp decodes br with it",
-    "backports-zstd": "aiohttp decodes zstd with it",
     "tzdata": "zoneinfo reads it where the system has no zones",
 }
 # Imported, and declared through another: they come with it and follow its versions.

@@ -15,6 +15,7 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import permissions, throttle
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Author, LoginSession, Role
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
@@ -48,6 +49,7 @@ def add(
         created_at=now,
     )
     session.add(author)
+    content_serial.grow(session)  # a blog of several says who wrote what
     session.flush()
     return author
 

@@ -224,7 +224,7 @@ def _replace(
     _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now
-    if is_listed(post):
+    if is_public(post):
         content_serial.grow(session)
     if is_public(post) and not minor and post.html != html_before:
         told_links.tell(session, post, path(post), now, html_before)

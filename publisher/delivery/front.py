@@ -81,6 +81,7 @@ class FeedFront:
         self._tags = TagFeeds(site)
         looks = site.database.look_seconds  # besides when a writer has rung
         pause_seconds = looks if site.database.tells else UNTOLD_CHECK_SECONDS
+        self._packer: threading.Thread | None = None
         self._watch = Watch(self._looking, pause_seconds, site.database.listen)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False
@@ -163,6 +164,8 @@ class FeedFront:
     def close(self) -> None:
         """Stop watching, and wait for it: the application is not needed any more."""
         self._watch.stop()
+        if (packer := self._packer) is not None:
+            packer.join()
 
     def serial(self, name: str) -> int:
         """Which build of a document is held; 0 for none."""
@@ -184,7 +187,26 @@ class FeedFront:
                 del self._serials[name]
             self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
             self._serials |= {row.name: row.serial for row in rows}
+            if self._packer is None or not self._packer.is_alive():
+                self._packer = threading.Thread(target=self._pack, name="packing", daemon=True)
+                self._packer.start()
         self._be_fair(settings)
+
+    def _pack(self) -> None:
+        """Beside everything else: make what is dear to make of the documents, then serve it."""
+        while True:
+            with self._refreshing:
+                new = ((p, d) for p, d in self._snapshots.items() if not d.is_packed)
+                path, document = next(new, (None, None))
+                if path is None or document is None:
+                    self._packer = None
+                    return
+            packed = document.packed()
+            with self._refreshing:
+                if self._snapshots.get(path) is document:  # else it has been replaced meanwhile
+                    self._snapshots[path] = packed
+                if self._documents.get(path) is document:
+                    self._documents = {**self._documents, path: packed}
 
     def _be_fair(self, settings: Settings) -> None:
         """Begin or end to refuse polls that come too early, as the settings want it."""
@@ -256,4 +278,5 @@ class FeedFront:
         self._site.database.engine.dispose(close=False)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._watch.forked()
+        self._packer = None
         self._ready = False

@@ -17,10 +17,11 @@ from publisher.blog import published
 from publisher.feeds import rss
 from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
+from publisher.feeds.packing import gzipped
 from publisher.installation import Site
 from publisher.publishing import feed_content
 from publisher.publishing.rebuild import RSS
-from publisher.publishing.snapshots import compress, entity_tag, freshness
+from publisher.publishing.snapshots import entity_tag, freshness
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Tag
 from publisher.storage.tables.publishing import Snapshot
@@ -113,7 +114,7 @@ def _serve(channel: Channel, settings: Settings, build: Snapshot, tag: Tag) -> S
     frame_changed_at = datetime.fromtimestamp(build.decision.get("frame_changed_at", 0), UTC)
     return Served(
         body=body,
-        body_gzip=compress(body),
+        body_gzip=gzipped(body),
         content_type=rss.CONTENT_TYPE,
         etag=entity_tag(content_hash(channel), body, settings.etag),
         last_modified=max(tag.changed_at, frame_changed_at).replace(microsecond=0) + _SECOND,

@@ -23,16 +23,26 @@ def _unglued(tag: str) -> str:
     return tag.removesuffix(suffix)
 
 
-@lru_cache(maxsize=256)
 def accepts_gzip(header: str) -> bool:
     """Whether an Accept-Encoding header prefers gzip to the plain document."""
+    return preferred_coding(header, ("gzip",)) == "gzip"
+
+
+@lru_cache(maxsize=512)
+def preferred_coding(header: str, offered: tuple[str, ...]) -> str:
+    """The coding of `offered` that an Accept-Encoding header wants most; empty: the plain document.
+
+    Among equal wishes the first that is offered wins. `*` is taken for gzip alone: who does not
+    name a newer coding may not know it.
+    """
     wishes: dict[str, float] = {}
     for part in header.lower().split(","):
         coding, _, parameters = part.partition(";")
-        wishes[coding.strip()] = _quality(parameters)
-    star = wishes.get("*", 0.0)
-    gzip = max(wishes.get("gzip", star), wishes.get("x-gzip", 0.0))
-    return gzip > 0 and gzip >= wishes.get("identity", 0.0)
+        wishes[coding.strip().removeprefix("x-")] = _quality(parameters)
+    wishes.setdefault("gzip", wishes.get("*", 0.0))
+    best = max(offered, key=lambda coding: wishes.get(coding, 0.0))
+    wish = wishes.get(best, 0.0)
+    return best if wish > 0 and wish >= wishes.get("identity", 0.0) else ""
 
 
 def _quality(parameters: str) -> float:

@@ -1,6 +1,5 @@
 """Snapshots: the served documents as rows, with ETag, Last-Modified and compressed body."""
 
-import gzip
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,8 @@ from sqlalchemy.orm import Session
 from publisher.core.ttl.freshness import Expiries
 from publisher.feeds.channel import fingerprint
 from publisher.feeds.conditional import Freshness, Served
+from publisher.feeds.deltas import followed
+from publisher.feeds.packing import gzipped
 from publisher.storage.tables.publishing import Snapshot
 
 
@@ -49,7 +50,7 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
             serial=before.serial + 1 if before else 1,
             content_type=content_type,
             body=body,
-            body_gzip=before.body_gzip if before and same else compress(body),
+            body_gzip=before.body_gzip if before and same else gzipped(body),
             etag=etag,
             last_modified=last_modified,
             second_shared=shared,
@@ -59,6 +60,9 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
             decision=build.decision,
             decided_at=build.decided_at,
             built_at=build.built_at,
+            item_history=followed(
+                before.item_history if before else None, build.content_hash, content_type, body
+            ),
         )
     )
 
@@ -67,7 +71,7 @@ def served(row: Snapshot, links: tuple[str, ...] = ()) -> Served:
     """A stored snapshot, ready to be sent; `links` are values of the Link header."""
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
-        row.ttl_minutes * 60, row.second_shared, links, freshness(row),
+        row.ttl_minutes * 60, row.second_shared, links, freshness(row), row.item_history,
     )  # fmt: skip
 
 
@@ -82,11 +86,6 @@ def entity_tag(digest: str, body: bytes, etag: str) -> str:
     """The weak validator: of the content `digest` alone where the setting `etag` is `quiet`; else
     its beginning and the hash of the bytes, so that a tag tells which content its holder has."""
     return f'W/"{digest}"' if etag == "quiet" else f'W/"{digest[:8]}.{fingerprint(body)}"'
-
-
-def compress(body: bytes) -> bytes:
-    """The body as gzip, the same bytes every time."""
-    return gzip.compress(body, compresslevel=9, mtime=0)
 
 
 def _last_modified(before: Snapshot | None, etag: str, now: datetime) -> tuple[datetime, bool]:

@@ -15,7 +15,7 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import poll_sources, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import FlushedPolls, PollGroup, bare
+from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
 from publisher.readers.push_arrivals import Arrivals
 from publisher.readers.reach import News
 from publisher.readers.sums import (
@@ -205,7 +205,7 @@ class _Folding:
         if poll.status == 429:
             feed.asked_back_at = feed.full_at + self._smallest * 60.0
             return
-        if poll.status == 200:
+        if poll.status in BROUGHT:
             feed.full_at = at
         self._readers.holds(made.client, document, feed, tag, poll.origin)
 
@@ -252,7 +252,7 @@ def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
 def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:
     """The known versions, if any answer needs them: a body in spite of validators."""
     versions = Versions({}, {})
-    if any(group.status == 200 and (group.tags or group.since) for group in groups):
+    if any(group.status in BROUGHT and (group.tags or group.since) for group in groups):
         for tag, modified, content in session.execute(
             select(
                 DocumentVersion.etag, DocumentVersion.last_modified, DocumentVersion.content_hash

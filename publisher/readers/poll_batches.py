@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
+from publisher.dynamic_ttl.validators import preferred_coding
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, Group, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id
@@ -18,6 +19,8 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 2_000
+CODINGS = ("br", "zstd", "gzip")
+BROUGHT = (200, 226)  # statuses of answers with a body: the document, or its newer items alone
 
 
 class GivenDocument(NamedTuple):
@@ -43,7 +46,7 @@ class GivenDocument(NamedTuple):
             return self.ttl_minutes * 60
         seconds = self._max_age(at)
         content = self.etag.removeprefix('W/"').partition(".")[0]
-        return with_news(seconds) if status == 200 and tags and content not in tags else seconds
+        return with_news(seconds) if status in BROUGHT and tags and content not in tags else seconds
 
     def tag(self, at: float) -> str:
         """The bare tag that was given at `at`."""
@@ -62,7 +65,8 @@ class PollGroup(NamedTuple):
     """Polls from one origin that asked the same and were answered with the same document.
 
     `before` is the origin's number under last week's key. `tags` and `since` are the request's
-    validators; `times_ms`: milliseconds since 1970. `source`: through whom they came here.
+    validators; `gzip`: compressed, in whatever coding; `times_ms`: milliseconds since 1970.
+    `source`: through whom they came here.
     """
 
     origin: int
@@ -171,7 +175,7 @@ def _group(
         method=method,
         status=code,
         sent=sent,
-        gzip=sent == document.packed if sent else "gzip" in encoding,
+        gzip=sent < document.whole if sent else bool(preferred_coding(encoding, CODINGS)),
         tags=tags,
         since=since,
         document=document,

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.readers.agents import is_hub
 from publisher.readers.intervals import merged, quantile
-from publisher.readers.poll_batches import PollGroup
+from publisher.readers.poll_batches import BROUGHT, PollGroup
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PushArrival
@@ -78,7 +78,7 @@ class Arrivals:
         A hub's own fetch belongs to hubs; a reader comes because of a cloud where there is one,
         as hubs bring the content themselves.
         """
-        if not self._pings or poll.status != 200 or poll.method != "GET":
+        if not self._pings or poll.status not in BROUGHT or poll.method != "GET":
             return
         hub = is_hub(poll.agent)
         if not (news or hub):

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
-from publisher.readers.poll_batches import PollGroup
+from publisher.readers.poll_batches import BROUGHT, PollGroup
 from publisher.readers.verdicts import median_minutes
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.mirror import mirror_at
@@ -67,7 +67,7 @@ class News:
     def count(self, feed: ReaderFeed, at: float, poll: PollGroup) -> None:
         """Count what a reader got with this answer; a 304 also says that it holds all."""
         modified = poll.document.modified
-        if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (200, 304):
+        if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (*BROUGHT, 304):
             return
         seen_at, feed.seen_at = feed.seen_at, modified
         if mirror_at(poll.path):

@@ -8,7 +8,7 @@ from math import log
 from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
-from publisher.readers.poll_batches import PollGroup, bare
+from publisher.readers.poll_batches import BROUGHT, PollGroup, bare
 from publisher.storage.tables.readers import ReaderCounts, ReaderFeed
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
@@ -108,10 +108,10 @@ def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
         sums.saved_by_304_bytes += document.packed if poll.gzip else document.whole
     elif poll.status == 429:
         sums.refused += 1
-    elif poll.status == 200:
-        sums.full += 1
-        if poll.gzip and poll.sent:
-            sums.saved_by_gzip_bytes += poll.document.whole - poll.document.packed
+    elif poll.status in BROUGHT:
+        sums.full += poll.status == 200
+        if poll.gzip and poll.sent and poll.status == 200:
+            sums.saved_by_gzip_bytes += poll.document.whole - poll.sent
         if conditional:
             _count_validator(sums, poll, versions)
 

@@ -60,6 +60,24 @@ def test_each_document_has_its_type(client: FlaskClient, front: FeedFront, path:
     assert b"First post." in answer.data
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_newer_items_alone(
+    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock, path: str
+) -> None:
+    """`A-IM: feed` with the tag of an earlier document: 226 with the new post and not the old."""
+    make_post(site, "Long. " * 500, clock() - timedelta(minutes=30))
+    rebuild(site, clock())
+    asked = {"A-IM": "feed", "If-None-Match": client.get(path).headers["ETag"]}
+    make_post(site, "News.", clock())
+    clock.forward(minutes=1)
+    rebuild(site, clock())
+    eventually(lambda: client.get(path, headers=asked).status_code == 226)
+    answer = client.get(path, headers=asked)
+    assert b"News." in answer.data
+    assert b"First post." not in answer.data
+    assert answer.headers["ETag"] == client.get(path).headers["ETag"]
+
+
 @pytest.mark.parametrize("path", [*PATHS, "/tags/web/rss.xml"])
 def test_h6_stored_validators_get_304(
     app: Flask, client: FlaskClient, front: FeedFront, clock: FakeClock, environment: Environment,

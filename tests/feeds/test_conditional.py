@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
 from publisher.core.ttl.freshness import Expiries
-from publisher.dynamic_ttl.validators import accepts_gzip
+from publisher.dynamic_ttl.validators import accepts_gzip, preferred_coding
 from publisher.feeds.conditional import FeedAnswer, Freshness, Moved, Served
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
@@ -143,6 +143,40 @@ def test_h3_gzip_has_the_same_tag() -> None:
 def test_h3_accept_encoding(header: str, gzip: bool) -> None:
     """H3: q values count, zero means never, the star stands for what is not named."""
     assert accepts_gzip(header) is gzip
+
+
+@pytest.mark.parametrize(
+    ("header", "coding"),
+    [
+        ("gzip, br, zstd", "br"),
+        ("gzip, deflate, br;q=0.9", "gzip"),
+        ("gzip;q=0.5, zstd;q=0.8", "zstd"),
+        ("br;q=0, zstd;q=0, gzip", "gzip"),
+        ("*", "gzip"),  # who does not name br may not know it
+        ("BR", "br"),
+        ("br;q=0.5, identity", ""),
+        ("brotli", ""),
+        ("", ""),
+    ],
+)
+def test_h3_the_coding_that_is_wanted_most(header: str, coding: str) -> None:
+    """H3: by its q value; among equals the smallest document."""
+    assert preferred_coding(header, ("br", "zstd", "gzip")) == coding
+
+
+def test_h3_better_codings_are_made_later() -> None:
+    """H3: br and zstd hold the same document under the same tag; until they are made, gzip."""
+    brotli = pytest.importorskip("brotli")
+    document = served(body=b"<rss>" + b"text " * 100 + b"</rss>")
+    wish = "gzip, br"
+    assert dict(ask(document, accept_encoding=wish).headers)["Content-Encoding"] == "gzip"
+    answer = ask(document.packed(), accept_encoding=wish)
+    headers = dict(answer.headers)
+    assert (headers["Content-Encoding"], headers["ETag"]) == ("br", TAG)
+    assert headers["Vary"] == "Accept-Encoding"
+    assert int(headers["Content-Length"]) == answer.sent_bytes
+    assert brotli.decompress(b"".join(answer.body)) == b"".join(ask(document).body)
+    assert ask(document.packed(), accept_encoding="gzip").body == [b"zipped"]
 
 
 def test_h4_head_is_get_without_a_body() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import free_port, serving, wait_until
+from tests.serving import Server, free_port, serving, wait_until
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "deploy.md"
@@ -81,6 +81,15 @@ def ask(port: int, headers: dict[str, str], path: str = "/rss.xml") -> http.clie
     return answer
 
 
+def newer_items(server: Server) -> dict[str, str]:
+    """A request for the newer items alone, once the server itself answers it so."""
+    held = server.get("/rss.xml")[1]["etag"]
+    server.command("post", "add", text="Newer.")
+    asked = {"A-IM": "feed", "If-None-Match": held}
+    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 10)
+    return asked
+
+
 def test_behind_the_documented_nginx(tmp_path: Path) -> None:
     """Validators, freshness and compression pass through; forwarded addresses are believed."""
     environment = {
@@ -89,7 +98,7 @@ def test_behind_the_documented_nginx(tmp_path: Path) -> None:
     }
     (tmp_path / "nginx").mkdir()
     with serving(tmp_path / "site", env=environment) as server:
-        server.command("post", "add", "--title", "Through nginx", text="Hello.")
+        server.command("post", "add", "--title", "Through nginx", text="Hello. " * 500)
         with nginx(tmp_path / "nginx", server.port) as port:
             plain = ask(port, {})
             assert plain.status == 200
@@ -101,6 +110,8 @@ def test_behind_the_documented_nginx(tmp_path: Path) -> None:
             packed = ask(port, {"Accept-Encoding": "gzip"})
             assert packed.headers["Content-Encoding"] == "gzip"
             assert packed.headers["ETag"] == plain.headers["ETag"]
+            newer = ask(port, newer_items(server))
+            assert (newer.status, newer.headers["IM"]) == (226, "feed")
             assert ask(port, {}, "/metrics").status == 403
             assert ask(port, {}, "/healthz").status == 200
 
@@ -114,7 +125,7 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
     }
     (tmp_path / "nginx").mkdir()
     with serving(tmp_path / "site", env=environment) as server:
-        server.command("post", "add", "--title", "Through nginx", text="Hello.")
+        server.command("post", "add", "--title", "Through nginx", text="Hello. " * 500)
         with nginx(tmp_path / "nginx", server.port, cached=True) as port:
             log, one, two = tmp_path / "nginx" / "feeds.json", "one/1.0", "two/1.0"
             asked = [""]  # whether it listens
@@ -131,6 +142,9 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             for _ in range(6):
                 again = poll(two, Accept_Encoding="gzip", If_None_Match=first.headers["ETag"])
                 assert (again.status, again.body) == (304, b"")  # type: ignore[attr-defined]
+            whole = ask(port, newer_items(server) | {"User-Agent": one})
+            asked.append(one)
+            assert whole.status == 200  # what is kept here is for everybody
             server.command("post", "add", "--title", "Fresh", text="News.")
             wait_until(lambda: b"Fresh" in poll(one).body, 10)  # type: ignore[attr-defined]
             wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 10, log)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from secrets import token_hex
 
 import feedparser
 import pytest
@@ -55,7 +56,8 @@ def site(server: Server) -> Iterator[Site]:
         posts.publish(session, post, then, then)
     yield opened
     with opened.database.write() as session:
-        posts.delete(session, posts.get(session, post.id), utc_now())
+        for post in published.newest(session, 100):
+            posts.delete(session, post, utc_now())
     opened.database.close()
 
 
@@ -96,6 +98,34 @@ def journey(
     assert recorder.statuses()[0] == 200
 
 
+def news(site: Site, server: Server, recorder: Recorder, poll: Poll, status: int) -> None:
+    """A post beside older ones: the reader gets it, with `status`, and what it had it has still."""
+    mark, shown = token_hex(4), ""
+    titles = [f"{name} {mark}" for name in ("Old", "Older", "Oldest", "Long ago", "Fresh")]
+    for title in titles[:-1]:
+        add(site, title, f"Words of {title}. " * 20)
+    build(site, server, titles[-2])
+    while 304 not in recorder.statuses():
+        shown += poll()
+    held = server.get("/rss.xml")[1]["etag"]
+    add(site, titles[-1], "News.")
+    build(site, server, titles[-1])
+    asked = {"A-IM": "feed", "If-None-Match": held}
+    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 10, "no newer items alone")
+    shown += poll()
+    assert recorder.statuses() == [status]
+    assert [title for title in titles if title not in shown] == []
+    poll()
+    assert recorder.statuses() == [304]
+
+
+def add(site: Site, title: str, text: str) -> None:
+    """A post of now."""
+    with site.database.write() as session:
+        post = posts.create(session, content(text, title=title), None, utc_now())
+        posts.publish(session, post, utc_now(), utc_now())
+
+
 def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:
     """feedparser, with the validators that it was given."""
     kept: dict[str, str] = {}
@@ -107,6 +137,25 @@ def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:
         return " ".join(entry.title + entry.summary for entry in found.entries)
 
     journey(site, server, recorder, poll)
+    news(site, server, recorder, poll, 200)  # it asks for programs that know nothing of 226
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:reader")
+def test_reader(site: Site, server: Server, recorder: Recorder) -> None:
+    """The library `reader`, which keeps what it has read."""
+    library = pytest.importorskip("reader", reason="reader is not installed on this machine")
+    with closing(library.make_reader(":memory:")) as reader:
+        reader.add_feed(f"{recorder.url}/rss.xml")
+
+        def poll() -> str:
+            reader.update_feed(f"{recorder.url}/rss.xml")
+            return " ".join(
+                f"{entry.title} {entry.summary} {[part.value for part in entry.content]}"
+                for entry in reader.get_entries()
+            )
+
+        journey(site, server, recorder, poll)
+        news(site, server, recorder, poll, 226)
 
 
 @needs("newsboat")
@@ -123,6 +172,7 @@ def test_newsboat(site: Site, server: Server, recorder: Recorder, tmp_path: Path
         return " ".join(title + content for title, content in rows)
 
     journey(site, server, recorder, poll, first_polls=2)
+    news(site, server, recorder, poll, 226)
 
 
 @needs("r2e")
@@ -142,6 +192,7 @@ def test_rss2email(site: Site, server: Server, recorder: Recorder, tmp_path: Pat
         return " ".join(f"{mail['subject']} {mail.get_payload(decode=True)!r}" for mail in mails)
 
     journey(site, server, recorder, poll)
+    news(site, server, recorder, poll, 200)  # it would take 226 for an error
 
 
 def run(folder: Path, *command: str) -> None:

@@ -20,12 +20,12 @@ from publisher.readers.access_logs import log_file
 from publisher.readers.access_logs.line_formats import LogLine, read_line
 from publisher.readers.access_logs.logged_polls import FeedAddresses, ServedVersions, grouped
 from publisher.readers.identity import keys
-from publisher.readers.poll_batches import GROUPS_A_BATCH, FlushedPolls
+from publisher.readers.poll_batches import BROUGHT, GROUPS_A_BATCH, FlushedPolls
 from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
 
-COUNTED_STATUSES = (200, 304, 429)
+COUNTED_STATUSES = (*BROUGHT, 304, 429)
 METHODS = ("GET", "HEAD")
 AHEAD_MS = 86_400_000  # a line of more than a day later than now is a mistake
 EXAMPLES = 5

@@ -22,7 +22,7 @@ class Snapshot(Base):
 
     `serial` grows with each build; `decided_at` is the moment g that the decision belongs to;
     `content_hash` tells content from ttl; `content_changed_at` is lastBuildDate; `second_shared`
-    marks two different builds in one second.
+    marks two different builds in one second; `item_history` is `feeds.deltas.History`.
     """
 
     __tablename__ = "snapshots"
@@ -40,6 +40,7 @@ class Snapshot(Base):
     decision: Mapped[dict[str, Any]] = mapped_column(JSON)
     decided_at: Mapped[datetime]
     built_at: Mapped[datetime]
+    item_history: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 
 
 class DocumentVersion(Base):

@@ -226,6 +226,56 @@ def test_pages_are_revalidated(site: Site, client: FlaskClient) -> None:
     assert client.get("/", headers=known).status_code == 200
 
 
+PAGES = ("/", "/posts/one", "/tags/feeds", "/archives", "/archives/2024/3", "/colophon")
+
+
+def test_pages_have_a_date(site: Site, client: FlaskClient, clock: FakeClock) -> None:
+    """If-Modified-Since is a 304 until anything at all is changed: a setting, a page, an author."""
+    make_post(site, "One.", title="One", slug="one", tags=["feeds"])
+    page = make_post(site, "How.", title="Colophon", slug="colophon", kind="page")
+
+    def dates() -> list[str | None]:
+        return [client.get(path).headers.get("Last-Modified") for path in PAGES]
+
+    def set_look() -> None:
+        with site.database.write() as db:
+            store_setting(db, "look", "book")
+
+    def edit() -> None:
+        with site.database.write() as db:
+            new = content("Otherwise.", title="Colophon", slug="colophon", kind="page")
+            posts.save(db, page.id, new, page.version, None, clock())
+
+    assert dates() == [None] * len(PAGES)  # in this second more may change
+    for change in (set_look, edit, lambda: make_author(site), lambda: make_post(site)):
+        clock.forward(seconds=1)
+        known = dates()
+        assert None not in known
+        for path, date in zip(PAGES, known, strict=True):
+            again = client.get(path, headers={"If-Modified-Since": str(date)})
+            assert (again.status_code, again.data) == (304, b"")
+        change()
+        for path, date in zip(PAGES, known, strict=True):
+            assert client.get(path, headers={"If-Modified-Since": str(date)}).status_code == 200
+        assert dates() == [None] * len(PAGES)
+
+
+def test_pages_of_the_moment_and_of_authors_have_no_date(
+    site: Site, client: FlaskClient, clock: FakeClock
+) -> None:
+    """What shows the hour, a search or an author's own links is nothing that a date tells."""
+    make_author(site)
+    make_post(site, "One.", slug="one")
+    client.get("/")
+    clock.forward(seconds=2)
+    for path in ("/subscribe", "/about", "/search?q=one"):
+        assert "Last-Modified" not in client.get(path).headers
+    assert "Last-Modified" in client.get("/posts/one").headers
+    with client.session_transaction() as session:
+        session["token"] = "somebody's"
+    assert "Last-Modified" not in client.get("/posts/one").headers
+
+
 def test_lists_cost_the_same_with_many_posts(site: Site, client: FlaskClient) -> None:
     """Every query of the home page, a post and a tag enters an index where it begins, and sorts
     nothing."""

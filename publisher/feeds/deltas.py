@@ -1,0 +1,125 @@
+"""The newer items of a document alone, for readers that ask with `A-IM: feed` (RFC 3229).
+
+A document's history says which contents it had lately, and with which of them each of its items
+came. A reader names the content that it holds by its tag, and gets what came after.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from lxml.etree import XMLParser, XMLSyntaxError, fromstring, tostring
+
+from publisher.feeds.packing import gzipped
+from publisher.feeds.syndication import ATOM, HISTORY
+
+MOST_CONTENTS = 32
+CONTENT_DIGITS = 8  # of the content's hash; a tag begins with them
+# feedparser asks for programs that know nothing of it: rss2email takes status 226 for an error.
+UNAWARES = ("feedparser/", "rss2email/")
+LARGEST_SHARE = 0.5  # of the whole document: a longer delta is not worth its name
+
+# "contents": content -> number, oldest first; "items": item -> number of the content it came with.
+History = dict[str, dict[str, int]]
+
+
+class Delta(NamedTuple):
+    """A document of newer items, as it is and as gzip."""
+
+    body: bytes
+    body_gzip: bytes
+
+
+def followed(before: History | None, content_hash: str, content_type: str, body: bytes) -> History:
+    """The history of a document that follows the one with the history `before`.
+
+    Nothing is known of documents that cannot be taken apart.
+    """
+    content = content_hash[:CONTENT_DIGITS]
+    document = _Document(content_type, body)
+    contents, items = (before["contents"], before["items"]) if before else ({}, {})
+    number = max(contents.values(), default=0) + 1
+    came = {digest: items.get(digest, number) for digest in document.digests}
+    if next(reversed(contents), None) == content:
+        if came == items:
+            return {"contents": contents, "items": items}
+        contents = {}  # the same words in other bytes: what readers hold is not known
+    kept = [(name, at) for name, at in contents.items() if name != content]
+    return {"contents": dict([*kept, (content, number)][-MOST_CONTENTS:]), "items": came}
+
+
+def deltas(history: History | None, content_type: str, body: bytes) -> dict[str, Delta]:
+    """What the holders of each earlier content lack, by the content; only where it is short."""
+    if not history or not history["items"]:
+        return {}
+    document = _Document(content_type, body)
+    by_number: dict[int, Delta] = {}
+    for number in {*history["contents"].values()}:
+        held = {item for item, at in history["items"].items() if at <= number}
+        text = document.without(held) if held else body
+        if len(text) <= LARGEST_SHARE * len(body):
+            by_number[number] = Delta(text, gzipped(text))
+    contents = history["contents"].items()
+    return {content: by_number[number] for content, number in contents if number in by_number}
+
+
+def wanted(environ: Mapping[str, Any]) -> bool:
+    """Whether a request asks for newer items alone, and its sender can read them."""
+    if str(environ.get("HTTP_USER_AGENT", "")).startswith(UNAWARES):
+        return False
+    for part in str(environ.get("HTTP_A_IM", "")).lower().split(","):
+        name, _, quality = part.partition(";")
+        if name.strip() == "feed":
+            return quality.strip().rstrip("0.") != "q="
+    return False
+
+
+class _Document:
+    """A feed taken apart; one that cannot be has no items."""
+
+    def __init__(self, content_type: str, body: bytes) -> None:
+        self._is_json = "json" in content_type
+        try:
+            self._root: Any = json.loads(body) if self._is_json else fromstring(body, _parser())
+        except (ValueError, XMLSyntaxError):
+            self._root = None
+        self.digests = [_digest(item) for item in _items(self._root)]
+
+    def without(self, unwanted: set[str]) -> bytes:
+        """The document without these items, and without the claim that there are no others."""
+        if self._is_json:
+            pairs = zip(self.digests, self._root["items"], strict=True)
+            items = [item for digest, item in pairs if digest not in unwanted]
+            short = {**self._root, "items": items}
+            return (json.dumps(short, ensure_ascii=False, indent=1) + "\n").encode()
+        tree = deepcopy(self._root.getroottree())
+        pairs = zip(self.digests, _items(tree.getroot()), strict=True)
+        gone = [item for digest, item in pairs if digest in unwanted]
+        for element in (*gone, *tree.iterfind(f".//{{{HISTORY}}}complete")):
+            element.getparent().remove(element)
+        return bytes(tostring(tree, encoding="UTF-8", xml_declaration=True))
+
+
+def _parser() -> XMLParser:
+    return XMLParser(strip_cdata=False, resolve_entities=False, no_network=True)
+
+
+def _items(root: Any) -> list[Any]:
+    """The items of RSS 2.0 and JSON Feed, the entries of Atom."""
+    if isinstance(root, dict):
+        items = root.get("items")
+        return items if isinstance(items, list) else []
+    if getattr(root, "tag", "") == "rss":
+        return list(root.iterfind("channel/item"))
+    atom = getattr(root, "tag", "") == f"{{{ATOM}}}feed"
+    return list(root.iterfind(f"{{{ATOM}}}entry")) if atom else []
+
+
+def _digest(item: Any) -> str:
+    if isinstance(item, dict):
+        text = json.dumps(item, sort_keys=True).encode()
+    else:
+        text = tostring(item, method="c14n", exclusive=True, with_tail=False)
+    return hashlib.sha256(text).hexdigest()[:16]

@@ -1,0 +1,179 @@
+"""The newer items alone (RFC 3229): what is known of a document's items, and what goes out."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+
+import feedparser
+import pytest
+
+from publisher.feeds import atom, jsonfeed, rss
+from publisher.feeds.channel import Channel, content_hash
+from publisher.feeds.conditional import FeedAnswer, Served
+from publisher.feeds.deltas import MOST_CONTENTS, History, deltas, followed, wanted
+from publisher.feeds.packing import gzipped
+from tests.feeds.samples import channel, everything, item
+
+FORMS = [rss, atom, jsonfeed]
+NOW = datetime(2024, 3, 4, 9, 30, 5, tzinfo=UTC)
+
+
+def titles(body: bytes) -> list[str]:
+    """The titles of a document's items."""
+    if body.startswith(b"{"):
+        return [entry.get("title", "") for entry in json.loads(body)["items"]]
+    found = feedparser.parse(body)
+    assert not found.bozo, found.get("bozo_exception")
+    return [entry.title for entry in found.entries]
+
+
+def life(form: ModuleType, *channels: Channel) -> tuple[History, bytes]:
+    """The history after these documents, and the last one."""
+    history, body = None, b""
+    for one in channels:
+        body = form.render(one)
+        history = followed(history, content_hash(one), form.CONTENT_TYPE, body)
+    assert history is not None
+    return history, body
+
+
+def posts(*numbers: int, **changes: str) -> Channel:
+    """A feed of ten old posts, besides those; the old ones fill it so that a delta is short."""
+    return channel(*(item(n, **changes) for n in numbers), *(item(n) for n in range(50, 60)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_content_lacks_what_came_after(form: ModuleType) -> None:
+    """Its holders get the newer posts and no other; holders of the newest content get none."""
+    contents = [posts(), posts(1), posts(2, 1)]
+    found = deltas(*_told(form, *contents))
+    by_content = [titles(found[content_hash(one)[:8]].body) for one in contents]
+    assert by_content == [["Post 2", "Post 1"], ["Post 2"], []]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_edited_post_is_new_and_a_deleted_one_is_not(form: ModuleType) -> None:
+    """What a reader holds in other words is sent again."""
+    before = posts(2, 1)
+    after = channel(item(2, html="<p>Corrected.</p>"), *posts().items)
+    found = deltas(*_told(form, before, after))
+    assert titles(found[content_hash(before)[:8]].body) == ["Post 2"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_there_and_back(form: ModuleType) -> None:
+    """Who holds a content that came twice lacks nothing of it."""
+    found = deltas(*_told(form, posts(1), posts(2, 1), posts(1)))
+    assert titles(found[content_hash(posts(1))[:8]].body) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_claim_to_be_complete(form: ModuleType) -> None:
+    """RFC 5005's `complete` would tell readers that all the others are gone."""
+    whole = channel(*posts(1).items, complete=True)
+    history, body = life(form, channel(*posts().items, complete=True), whole)
+    for delta in deltas(history, form.CONTENT_TYPE, body).values():
+        assert b"complete" not in delta.body
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_everything_stays_readable(form: ModuleType) -> None:
+    """A podcast with all fields, CDATA and foreign words: the item that is left is as it was."""
+    full = everything()
+    before = channel(*full.items[1:])
+    history, body = life(form, before, full)
+    found = deltas(history, form.CONTENT_TYPE, body)
+    if delta := found.get(content_hash(before)[:8]):  # else it is not short enough
+        assert titles(delta.body) == titles(body)[:1]
+
+
+def test_the_same_words_in_other_bytes() -> None:
+    """After a release that writes items otherwise nothing is known of what readers hold."""
+    history, body = life(rss, posts(1))
+    other = body.replace(b"<title>Post 1<", b"<title> Post 1<")
+    digest = content_hash(posts(1))
+    again = followed(history, digest, rss.CONTENT_TYPE, other)
+    assert again["contents"].keys() == {digest[:8]}
+    assert followed(again, digest, rss.CONTENT_TYPE, other) == again
+
+
+def test_history_is_bounded() -> None:
+    """Only so many contents are known, the newest ones."""
+    history, _ = life(rss, *(posts(number) for number in range(MOST_CONTENTS + 5)))
+    assert len(history["contents"]) == MOST_CONTENTS
+    assert content_hash(posts(0))[:8] not in history["contents"]
+    assert content_hash(posts(MOST_CONTENTS + 4))[:8] in history["contents"]
+
+
+@pytest.mark.parametrize("body", [b"", b"<rss", b"{}", b"[1]", b"<html/>", b"\xff", b"<rss/>"])
+@pytest.mark.parametrize("kind", [rss.CONTENT_TYPE, jsonfeed.CONTENT_TYPE])
+def test_what_cannot_be_taken_apart(kind: str, body: bytes) -> None:
+    """A mirror's document may be anything: then there are no deltas."""
+    assert deltas(followed(None, "0123456789", kind, body), kind, body) == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "agent", "asked"),
+    [
+        ("feed", "newsboat/2.21.0", True),
+        ("gzip, feed", "x", True),
+        ("FEED ;q=0.5", "x", True),
+        ("feed;q=0", "x", False),
+        ("feed;q=0.0", "x", False),
+        ("vcdiff", "x", False),
+        ("feeds", "x", False),
+        ("", "x", False),
+        ("feed", "rss2email/3.14 (https://pypi.org)", False),
+        ("feed", "feedparser/6.0.10 +https://github.com/kurtmckee/feedparser/", False),
+    ],
+)
+def test_who_asks(header: str, agent: str, asked: bool) -> None:
+    """`feed` must be named; programs on feedparser ask unawares."""
+    assert wanted({"HTTP_A_IM": header, "HTTP_USER_AGENT": agent}) is asked
+
+
+def test_the_answer() -> None:
+    """226 with the base, the new tag and private freshness; whole for everybody else."""
+    old, new = posts(), posts(1)
+    history, body = life(rss, old, new)
+    tag = f'W/"{content_hash(new)[:8]}.ab"'
+    held = f'W/"{content_hash(old)[:8]}.cd"'
+    document = Served(
+        body, gzipped(body), rss.CONTENT_TYPE, tag, NOW - timedelta(minutes=1), 900,
+        links=("<https://hub.example>; rel=hub", "<https://blog.example>; rel=self"),
+        history=history,
+    )  # fmt: skip
+    asked = {"HTTP_A_IM": "feed", "HTTP_IF_NONE_MATCH": held, "HTTP_ACCEPT_ENCODING": "gzip"}
+    assert _get(document, **asked).code == 200  # not made yet
+    document = document.packed()
+    answer = _get(document, **asked)
+    headers = dict(answer.headers)
+    assert (answer.code, answer.status) == (226, "226 IM Used")
+    assert headers["IM"] == "feed"
+    assert (headers["ETag"], headers["Delta-Base"]) == (tag, held)
+    assert headers["Cache-Control"] == "private, max-age=900"
+    assert headers["CDN-Cache-Control"] == "no-store"
+    assert headers["Vary"] == "Accept-Encoding, A-IM, If-None-Match"
+    assert headers["Content-Encoding"] == "gzip"
+    assert len([name for name, _ in answer.headers if name == "Link"]) == 2
+    assert int(headers["Content-Length"]) == answer.sent_bytes == len(b"".join(answer.body))
+    assert titles(b"".join(_get(document, **(asked | {"HTTP_ACCEPT_ENCODING": ""})).body)) == [
+        "Post 1"
+    ]
+    for other in (
+        {"HTTP_IF_NONE_MATCH": held},
+        {"HTTP_A_IM": "feed"},
+        {**asked, "HTTP_IF_NONE_MATCH": '"invented.0"'},
+        {**asked, "REQUEST_METHOD": "HEAD"},
+    ):
+        assert _get(document, **other).code == 200
+    assert _get(document, HTTP_A_IM="feed", HTTP_IF_NONE_MATCH=tag).code == 304
+
+
+def _get(document: Served, **environ: str) -> FeedAnswer:
+    return document.respond({"REQUEST_METHOD": "GET", **environ}, NOW)
+
+
+def _told(form: ModuleType, *channels: Channel) -> tuple[History, str, bytes]:
+    history, body = life(form, *channels)
+    return history, form.CONTENT_TYPE, body
