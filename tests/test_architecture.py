@@ -73,7 +73,7 @@ OWNERS = {
     "feedgen": ["feeds.rss"],
     "feedparser": ["river.parse"],
     "flask": ["web"],
-    "flask_wtf": ["web"],
+    "itsdangerous": ["web.form_key"],
     "httptools": ["delivery.connection"],
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid"],
@@ -124,6 +124,7 @@ COMES_WITH = {
     "werkzeug": "flask",
     "yarl": "aiohttp",
     "click": "flask",
+    "itsdangerous": "flask",
 }
 
 

@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
-from flask_wtf.csrf import CSRFProtect
 from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
@@ -22,6 +21,7 @@ from publisher.web import (
     failures,
     favicon,
     feeds,
+    form_key,
     healthz,
     measures,
     media,
@@ -86,8 +86,6 @@ _ADDRESSES = (
     xmlrpc,
 )
 
-csrf = CSRFProtect()
-
 
 def create_app(environment: Environment | None = None, clock: Clock | None = None) -> Flask:
     """The application for one installation; settings from the environment unless given."""
@@ -101,7 +99,6 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         SESSION_COOKIE_SAMESITE="Lax",
         # A slow answer to a script must not bring back the cookie of before a login or a save.
         SESSION_REFRESH_EACH_REQUEST=False,
-        WTF_CSRF_TIME_LIMIT=None,  # a login that lasts as long as the session, not an hour
         TRUSTED_HOSTS=None,
     )
     app.extensions["publisher"] = site
@@ -110,13 +107,11 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     request_log.prepare(app)
     measures.prepare(app)
     origin.prepare(app)
-    csrf.init_app(app)
+    form_key.prepare(app)
     rendering.prepare(app)
     page_look.prepare(app)
     app.register_blueprint(mirror.pages)
     for module in _ADDRESSES:
-        if module.blueprint.name in origin.PROGRAMS:
-            csrf.exempt(module.blueprint)
         app.register_blueprint(module.blueprint)
     failures.prepare(app)
     app.after_request(_secure)

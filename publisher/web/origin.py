@@ -24,9 +24,14 @@ def prepare(app: Flask) -> None:
     app.before_request(_check)
 
 
+def is_checked() -> bool:
+    """Whether this request may change something with nothing but a cookie."""
+    return request.method not in _SAFE and request.blueprint not in PROGRAMS
+
+
 def _check() -> None:
     """Forbidden for a change that is not asked for by a page of this site."""
-    if request.method in _SAFE or request.blueprint in PROGRAMS:
+    if not is_checked():
         return
     fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if fetched is None and origin is None:

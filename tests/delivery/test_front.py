@@ -175,7 +175,7 @@ def test_whoever_saves_serves_at_once(
         rebuild(site, clock())
         return "saved"
 
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     app.add_url_rule("/a-form-for-this-test", view_func=form, methods=["POST"])
     front._watch = Watch(lambda: nullcontext(lambda: None), 60)
     client.get("/rss.xml")

@@ -121,7 +121,7 @@ def test_a_bad_document_never_replaces_a_good_one(
     app: Flask, client: FlaskClient, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Readers keep the last good bytes, the author is told, and it heals by itself."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     make_post(site, "The first note.")

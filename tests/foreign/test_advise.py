@@ -195,7 +195,7 @@ def test_the_page(
     """Behind a login; a private address is refused in words; an answer is kept for an hour."""
     url = origin.serve("/feed", good)
     assert client.get(f"/readers/advise?url={url}").status_code == 302
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     assert client.get("/readers/advise").status_code == 200

@@ -83,7 +83,7 @@ def test_when_even_the_page_breaks(broken: FlaskClient, monkeypatch: pytest.Monk
 
 def test_other_methods_are_refused(client: FlaskClient) -> None:
     """A page cannot be posted to, and the answer names what it takes."""
-    client.application.config["WTF_CSRF_ENABLED"] = False
+    client.application.config["FORM_KEYS"] = False
     answer = client.post("/subscribe")
     assert answer.status_code == 405
     assert "GET" in answer.headers["Allow"]

@@ -26,7 +26,7 @@ MARKUP = "Evil/1.0 <script>alert(1)</script> \x01\x02 (9999999999 subscribers)"
 @pytest.fixture
 def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
     """A browser that is logged in as an admin."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     return client

@@ -25,7 +25,7 @@ ROWS = [
 @pytest.fixture
 def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
     """A browser that is logged in."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     return client

@@ -236,7 +236,7 @@ class House:
 @pytest.fixture
 def house(app: Flask, site: Site, clock: FakeClock) -> House:
     """The form key has tests of its own; here it would only be in the way."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     found = House(app, site, clock)
     found.people["admin"] = make_author(site, "admin")
     rebuild(site, clock())

@@ -36,7 +36,7 @@ def environment(environment: Environment) -> Environment:
 @pytest.fixture
 def reader(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
     """A browser that is logged in."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     return client
@@ -338,7 +338,7 @@ def test_the_upgrade_is_told_once(reader: FlaskClient, site: Site) -> None:
 
 def test_forms_need_their_token(app: Flask, reader: FlaskClient, site: Site) -> None:
     """Another site cannot make a logged-in browser follow or remove anything."""
-    app.config["WTF_CSRF_ENABLED"] = True
+    app.config["FORM_KEYS"] = True
     stock(site, "a")
     assert reader.post("/river/feeds/1/remove").status_code == 400
     assert reader.post("/river/read", data={"until": "9"}).status_code == 400

@@ -16,7 +16,7 @@ def test_first_author_writes_and_the_feed_has_it(
     app: Flask, client: FlaskClient, site: Site, clock: FakeClock
 ) -> None:
     """Set-up link, first post, undo window, feed with a ttl: the main job."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     link = setup_path(site)
     assert link is not None
     form = {"name": "ada", "password": PASSWORD}

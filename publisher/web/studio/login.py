@@ -14,13 +14,13 @@ from flask import (
     session,
     url_for,
 )
-from flask_wtf.csrf import CSRFError, generate_csrf
 
 from publisher.base.errors import Forbidden, TooMany
 from publisher.blog import authors, passkeys, throttle
 from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
+from publisher.web.form_key import FormKeyError, form_key
 from publisher.web.studio import unsaved_form
 
 blueprint = Blueprint("login", __name__)
@@ -81,12 +81,12 @@ def needed(error: LoginNeeded) -> Any:
     return _login_page(str(error), error.http_status)
 
 
-@blueprint.app_errorhandler(CSRFError)
-def forged(error: CSRFError) -> Any:
+@blueprint.app_errorhandler(FormKeyError)
+def forged(_error: FormKeyError) -> Any:
     """A form without its key: forged, or older than the login. Nothing is done, nothing lost."""
     if wants_json():
         # The key is of no use to another site: its scripts cannot read this answer.
-        return jsonify(error="the form's key has expired", csrf_token=generate_csrf()), 400
+        return jsonify(error="the form's key has expired", csrf_token=form_key()), 400
     if author() is None and request.path.startswith("/studio/"):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."

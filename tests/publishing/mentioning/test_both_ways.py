@@ -333,7 +333,7 @@ def test_the_room(
     app: Flask, client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
 ) -> None:
     """An admin sees all that waits; another author nothing of it."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     ada, eve = make_author(open_site, "ada"), make_author(open_site, "eve")
     post = make_post(open_site, author_id=ada.id)
     mention(client, there.put("/note", page(address(post))), address(post))

@@ -22,7 +22,7 @@ Enter = Callable[..., FlaskClient]
 @pytest.fixture
 def enter(app: Flask, site: Site) -> Enter:
     """A browser logged in as somebody; forms need no token here, except where a test says so."""
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site, "ada")
     make_author(site, "ben")
 
@@ -77,7 +77,7 @@ def test_authors_are_no_admins(enter: Enter, site: Site, deed: str) -> None:
 def test_forms_need_their_token(app: Flask, enter: Enter, deed: str) -> None:
     """A form that another site made is refused."""
     client = enter()
-    app.config["WTF_CSRF_ENABLED"] = True
+    app.config["FORM_KEYS"] = True
     assert client.post(deed, data={"title": "Taken"}).status_code == 400
 
 

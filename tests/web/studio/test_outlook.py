@@ -22,7 +22,7 @@ def author(
 ) -> Iterator[FlaskClient]:
     """A browser that is logged in; pages wait for what is worked out beside them."""
     monkeypatch.setattr(outlook, "WAIT_SECONDS", 60.0)
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     yield client

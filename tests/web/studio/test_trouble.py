@@ -113,7 +113,7 @@ from publisher.web.application import create_app
 from publisher.blog import authors
 
 app = create_app()
-app.config["WTF_CSRF_ENABLED"] = False
+app.config["FORM_KEYS"] = False
 site = app.extensions["publisher"]
 with site.database.write() as db:
     store_setting(db, "undo_seconds", "0")

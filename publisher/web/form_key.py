@@ -1,0 +1,56 @@
+"""The key of a form: the session's secret, signed; without it nothing is changed.
+
+Another site can make a browser send a form here, but cannot read a page of ours, where the key
+stands. It is the second of two: `origin.py` looks where the request comes from.
+"""
+
+import hmac
+import secrets
+
+from flask import Flask, current_app, request, session
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from publisher.base.errors import PublisherError
+from publisher.web.origin import is_checked
+
+FIELD, HEADER = "csrf_token", "X-CSRFToken"
+# As in earlier versions, so that pages that were open when this one began still send right keys.
+_SALT = "wtf-csrf-token"
+
+
+class FormKeyError(PublisherError):
+    """A form without its key: forged, or older than the login."""
+
+    http_status = 400
+
+
+def prepare(app: Flask) -> None:
+    """Ask for the key before every view that changes something; templates write it."""
+    app.config.setdefault("FORM_KEYS", True)
+    app.jinja_env.globals["csrf_token"] = form_key
+    app.before_request(_check)
+
+
+def form_key() -> str:
+    """The key for a form of this session. Each is written another way, so that compressed pages
+    tell nothing about it."""
+    if FIELD not in session:
+        session[FIELD] = secrets.token_hex(20)
+    return _signer().dumps(session[FIELD])
+
+
+def _check() -> None:
+    """FormKeyError for a change without the session's key, in the form or in a script's header."""
+    if not is_checked() or request.endpoint is None or not current_app.config["FORM_KEYS"]:
+        return
+    sent = request.form.get(FIELD) or request.headers.get(HEADER, "")
+    try:
+        secret = str(_signer().loads(sent))
+    except BadData as error:
+        raise FormKeyError("the form's key is missing or was not made here") from error
+    if not hmac.compare_digest(secret.encode(), str(session.get(FIELD, "")).encode()):
+        raise FormKeyError("the form's key belongs to another session")
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt=_SALT)
