@@ -18,6 +18,7 @@ from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.blog import permissions, published
 from publisher.installation import Site
 from publisher.publishing.mentioning.mention_documents import MentionText, told_by
+from publisher.storage import content_serial
 from publisher.storage.tables.blog import Author, Post
 from publisher.storage.tables.publishing import Mention
 
@@ -110,6 +111,7 @@ def decide(session: Session, author: Author, mention_id: int, show: bool) -> Men
         raise NotFound("there is no such mention")
     permissions.editable(session, author, row.post_id)
     row.state = "shown" if show else "refused"
+    content_serial.grow(session)  # the post's page is another one
     return row
 
 
@@ -171,6 +173,7 @@ def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | b
 def _settle(session: Session, row: Mention, told: MentionText | bool, now: datetime) -> None:
     """What was seen, kept. A mention that says something else than was allowed waits again."""
     row.next_at = None
+    was_shown = row.state == "shown"
     if told is True:
         if row.attempts < len(PAUSES_MINUTES):
             row.next_at = now + timedelta(minutes=PAUSES_MINUTES[row.attempts])
@@ -184,3 +187,5 @@ def _settle(session: Session, row: Mention, told: MentionText | bool, now: datet
             row.state = "waiting"
     elif row.state != "refused":
         session.delete(row)
+    if was_shown and (row in session.deleted or row.state != "shown"):
+        content_serial.grow(session)
