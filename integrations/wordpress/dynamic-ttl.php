@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Dynamic ttl
  * Description: The feed tells readers when to come back: element, syndication module and headers, by the hours at which you post.
- * Version: 0.1.0
+ * Version: 0.2.0
  * Requires at least: 5.5
  * Requires PHP: 7.4
  * License: MIT
@@ -54,14 +54,17 @@ function dynamic_ttl_ask()
     if (!defined('DYNAMIC_TTL_SOURCE') || get_transient(DYNAMIC_TTL_FAILED)) {
         return null;
     }
-    $reply = wp_remote_get(DYNAMIC_TTL_SOURCE, array('timeout' => 2, 'redirection' => 2));
+    // Said beforehand, so that of many readers in the same moment one waits for the answer.
+    set_transient(DYNAMIC_TTL_FAILED, 1, 10 * MINUTE_IN_SECONDS);
+    $options = array('timeout' => 2, 'redirection' => 2, 'limit_response_size' => 65536);
+    $reply = wp_remote_get(DYNAMIC_TTL_SOURCE, $options);
     if (!is_wp_error($reply) && wp_remote_retrieve_response_code($reply) === 200) {
         $told = dynamic_ttl_read(wp_remote_retrieve_body($reply));
         if ($told !== null) {
+            delete_transient(DYNAMIC_TTL_FAILED);
             return $told;
         }
     }
-    set_transient(DYNAMIC_TTL_FAILED, 1, 10 * MINUTE_IN_SECONDS);
     return null;
 }
 
@@ -103,20 +106,32 @@ function dynamic_ttl_element()
 /** sy:updatePeriod and sy:updateFrequency, which WordPress writes by itself. */
 function dynamic_ttl_period($usual)
 {
-    $told = dynamic_ttl_now();
+    $told = is_comment_feed() ? null : dynamic_ttl_now();
     return $told !== null && $told['period'] !== null ? $told['period'] : $usual;
 }
 
 function dynamic_ttl_frequency($usual)
 {
-    $told = dynamic_ttl_now();
+    $told = is_comment_feed() ? null : dynamic_ttl_now();
     return $told !== null && $told['period'] !== null ? (string) $told['frequency'] : $usual;
 }
 
-/** Cache-Control and Expires of a feed, on 200 and 304: WordPress sends these headers with both. */
-function dynamic_ttl_headers($headers)
+/** Whether a request is for a feed of posts that everybody may see: no comments, no error, nobody logged in. */
+function dynamic_ttl_concerns($query)
 {
-    if (empty($headers['Content-Type']) || !preg_match('#(rss|atom|rdf)\+xml|text/xml#', $headers['Content-Type'])) {
+    $feed = isset($query['feed']) ? $query['feed'] : '';
+    if (!in_array($feed, array('feed', 'rss', 'rss2', 'atom', 'rdf'), true) || is_404() || is_user_logged_in()) {
+        return false;
+    }
+    // With one of these WordPress answers with the comments of a post.
+    $comments = array('withcomments', 'error', 'p', 'name', 'page_id', 'pagename', 'attachment', 'attachment_id');
+    return array_filter(array_intersect_key($query, array_flip($comments))) === array();
+}
+
+/** Cache-Control and Expires of a feed, on 200 and 304: WordPress sends these headers with both. */
+function dynamic_ttl_headers($headers, $request)
+{
+    if (!dynamic_ttl_concerns($request->query_vars)) {
         return $headers;
     }
     $told = dynamic_ttl_now();
@@ -137,5 +152,5 @@ function dynamic_ttl_forget()
 add_action('rss2_head', 'dynamic_ttl_element');
 add_filter('rss_update_period', 'dynamic_ttl_period');
 add_filter('rss_update_frequency', 'dynamic_ttl_frequency');
-add_filter('wp_headers', 'dynamic_ttl_headers');
+add_filter('wp_headers', 'dynamic_ttl_headers', 10, 2);
 add_action('publish_post', 'dynamic_ttl_forget');

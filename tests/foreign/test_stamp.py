@@ -1,11 +1,9 @@
 """`publisher stamp`: a feed file, its history, its host."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +13,6 @@ from click.testing import CliRunner, Result
 
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.cli import cli
-from publisher.dynamic_ttl.feed_outline import outline_of
 from publisher.foreign.host_files import HOSTS, with_feed
 from publisher.foreign.learning import FeedHistory
 from publisher.foreign.stamp import Stamped, StampOptions, stamp
@@ -194,39 +191,3 @@ def test_the_command(feed: Path) -> None:
     for wrong in (("--timezone", "Mars"), ("--menu", "0")):
         assert isinstance(run(str(feed), *wrong).exception, PublisherError)
         assert getattr(run(str(feed), *wrong).exception, "exit_code", 0) == 2
-
-
-def recipe(name: str) -> str:
-    """The commands of a recipe of docs/stamp.md."""
-    page = (ROOT / "docs" / "stamp.md").read_text("utf-8")
-    return page.split(f"**{name}**")[1].split("```sh\n")[1].split("```")[0]
-
-
-@pytest.mark.skipif(shutil.which("pelican") is None, reason="pelican is not installed")
-def test_the_recipe_for_pelican_runs(tmp_path: Path) -> None:
-    """Literally, with the real Pelican; its feed is read by feedparser's rules as before."""
-    (tmp_path / "content").mkdir()
-    for day in range(1, 8):
-        (tmp_path / "content" / f"{day}.rst").write_text(
-            f"Day {day}\n#####\n\n:date: 2026-10-0{day} 09:0{day}\n\nText *{day}*.\n"
-        )
-    (tmp_path / "pelicanconf.py").write_text(
-        "SITENAME = 'Tides'\nSITEURL = 'https://a.example'\nTIMEZONE = 'Europe/Berlin'\n"
-        "FEED_DOMAIN = SITEURL\nFEED_ALL_RSS = 'feeds/all.rss.xml'\nAUTHOR = 'A'\n"
-    )
-    binaries = str(Path(sys.executable).parent)
-    done = subprocess.run(
-        ["bash", "-e", "-c", recipe("Pelican")],
-        cwd=tmp_path,
-        env={"PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": "/tmp"},  # noqa: S108
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    stamped = (tmp_path / "output/feeds/all.rss.xml").read_bytes()
-    assert scan(stamped).hints.ttl_minutes in (15, 60, 480)
-    assert outline_of(stamped).kind == "rss"
-    history = json.loads((tmp_path / "feed-history.json").read_text())
-    assert len(history["updates"]) == 7
-    assert "/feeds/all.rss.xml\n  Cache-Control" in (tmp_path / "output/_headers").read_text()

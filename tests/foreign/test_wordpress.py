@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,17 @@ def told(**changes: Any) -> dict[str, Any]:
     return answer | changes
 
 
+ANYBODY = {"query": {"feed": "feed"}, "comments": False, "missing": False, "logged_in": False}
+
+
 def run(
-    reply: dict[str, Any] | None, source: str | None = SOURCE, **transients: Any
+    reply: dict[str, Any] | None,
+    source: str | None = SOURCE,
+    request: Mapping[str, Any] = ANYBODY,
+    **transients: Any,
 ) -> dict[str, Any]:
     """The hooks called once, with this answer of the mirror (None: it does not answer)."""
-    scenario = {"source": source, "reply": reply, "transients": transients}
+    scenario = {"source": source, "reply": reply, "transients": transients, **request}
     done = subprocess.run(
         ["php", str(STUB), str(PLUGIN)],
         input=json.dumps(scenario), capture_output=True, text=True, check=False,
@@ -89,6 +96,38 @@ def test_without_an_answer_the_last_word_holds() -> None:
     assert said["feed"]["Cache-Control"] == "public, max-age=28800"
     assert said["asked"] == [SOURCE]
     assert run(ok(told()), **said["kept"])["asked"] == []
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"logged_in": True},  # private posts are in it
+        {"missing": True},
+        {"query": {"feed": "comments-rss2"}},
+        {"query": {"feed": "feed", "withcomments": "1"}},
+        {"query": {"feed": "rss2", "name": "on-tides"}},
+        {"query": {"feed": "feed", "p": 7}},
+        {"query": {"feed": "feed", "error": "404"}},
+        {"query": {"feed": "podcast"}},
+    ],
+)
+def test_other_feeds_keep_their_headers(request_: dict[str, Any]) -> None:
+    """Those of comments, of errors, and what only the logged-in may see stay out of caches."""
+    said = run(ok(told()), request=ANYBODY | request_)
+    assert "Cache-Control" not in said["feed"]
+    assert "Expires" not in said["feed"]
+
+
+def test_comments_have_no_day() -> None:
+    """The module of a comments' feed is as WordPress makes it."""
+    said = run(ok(told()), request=ANYBODY | {"comments": True})
+    assert (said["period"], said["frequency"]) == ("hourly", "1")
+
+
+def test_of_many_readers_one_waits() -> None:
+    """While the mirror is asked nobody else asks; a good answer takes the mark away."""
+    assert "dynamic_ttl_failed" not in run(ok(told()))["kept"]
+    assert run(ok(told()), dynamic_ttl_failed=1)["asked"] == []
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,31 @@ function add_action($hook, $function)
     add_filter($hook, $function);
 }
 
-function add_filter($hook, $function)
+function add_filter($hook, $function, $priority = 10, $arguments = 1)
 {
     global $hooks;
-    if (!function_exists($function)) {
+    if (!function_exists($function) || (new ReflectionFunction($function))->getNumberOfParameters() > $arguments) {
         exit(8);
     }
     $hooks[$hook][] = $function;
+}
+
+function is_comment_feed()
+{
+    global $scenario;
+    return $scenario['comments'];
+}
+
+function is_404()
+{
+    global $scenario;
+    return $scenario['missing'];
+}
+
+function is_user_logged_in()
+{
+    global $scenario;
+    return $scenario['logged_in'];
 }
 
 function get_transient($name)
@@ -63,7 +81,7 @@ function delete_transient($name)
 function wp_remote_get($url, $options)
 {
     global $asked, $scenario;
-    if (!isset($options['timeout']) || $options['timeout'] > 3) {
+    if (!isset($options['timeout'], $options['limit_response_size']) || $options['timeout'] > 3) {
         exit(6);
     }
     $asked[] = $url;
@@ -87,11 +105,11 @@ function wp_remote_retrieve_body($reply)
 
 require $argv[1];
 
-function filtered($hook, $value)
+function filtered($hook, $value, ...$more)
 {
     global $hooks;
     foreach ($hooks[$hook] as $function) {
-        $value = $function($value);
+        $value = $function($value, ...$more);
     }
     return $value;
 }
@@ -103,8 +121,9 @@ foreach ($hooks['rss2_head'] as $function) {
 $head = ob_get_clean();
 $period = filtered('rss_update_period', 'hourly');
 $frequency = filtered('rss_update_frequency', '1');
-$feed = filtered('wp_headers', array('Content-Type' => 'application/rss+xml; charset=UTF-8', 'ETag' => '"x"'));
-$page = filtered('wp_headers', array('Content-Type' => 'text/html; charset=UTF-8'));
+$headers = array('Content-Type' => 'application/rss+xml; charset=UTF-8', 'ETag' => '"x"');
+$feed = filtered('wp_headers', $headers, (object) array('query_vars' => $scenario['query']));
+$page = filtered('wp_headers', array('Content-Type' => 'text/html; charset=UTF-8'), (object) array('query_vars' => array()));
 $kept = $transients;
 foreach ($hooks['publish_post'] as $function) {
     $function();
