@@ -88,6 +88,7 @@ function dynamic_ttl_read($body)
         'ttl' => min($json['ttl_minutes'], 10080),
         'hour_begins_at' => $json['hour_begins_at'],
         'good_until' => array_filter(array_slice(array_values($until), 0, 12), 'is_int'),
+        'since' => isset($json['unchanged_since']) && is_int($json['unchanged_since']) ? $json['unchanged_since'] : 0,
         'valid_until' => min(max($json['valid_until'], time() + MINUTE_IN_SECONDS), time() + HOUR_IN_SECONDS),
         'period' => $said ? $json['update_period'] : null,
         'frequency' => $said ? $json['update_frequency'] : null,
@@ -143,12 +144,31 @@ function dynamic_ttl_headers($headers, $request)
     return $headers;
 }
 
+/**
+ * When the feed last changed, the ttl in it included: WordPress makes ETag and Last-Modified of it. Otherwise a
+ * reader that goes by the element would be told 304 and keep last night's.
+ */
+function dynamic_ttl_modified($modified, $timezone)
+{
+    $told = strtolower($timezone) === 'gmt' ? dynamic_ttl_now() : null;
+    $since = $told !== null ? gmdate('Y-m-d H:i:s', min($told['since'], time())) : '';
+    return is_string($modified) && $since > $modified ? $since : $modified;
+}
+
+function dynamic_ttl_asked($request)
+{
+    if (dynamic_ttl_concerns($request->query_vars)) {
+        add_filter('get_lastpostmodified', 'dynamic_ttl_modified', 10, 2);
+    }
+}
+
 /** A post is news: the mirror is told by WordPress' own pings, and what was kept here is asked anew. */
 function dynamic_ttl_forget()
 {
     delete_transient(DYNAMIC_TTL_KEPT);
 }
 
+add_action('parse_request', 'dynamic_ttl_asked');
 add_action('rss2_head', 'dynamic_ttl_element');
 add_filter('rss_update_period', 'dynamic_ttl_period');
 add_filter('rss_update_frequency', 'dynamic_ttl_frequency');

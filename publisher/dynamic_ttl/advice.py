@@ -82,7 +82,7 @@ def at_moment(
         update_frequency=frequency,
         valid_until=min([decision.valid_until, *scheduled]),
         reasons=tuple(explain(decision)),
-        since=_since(activity, decision, rule, scheduled),
+        since=unchanged_since(activity, decision, rule, scheduled),
     )
 
 
@@ -103,8 +103,8 @@ def _activity(updates: tuple[datetime, ...], timezone: str) -> Activity:
     return histogram(updates, updates[-1], timezone)
 
 
-def _since(
-    activity: Activity, decision: Decision, rule: TtlRule, scheduled: tuple[datetime, ...]
+def unchanged_since(
+    activity: Activity, decision: Decision, rule: TtlRule, scheduled: tuple[datetime, ...] = ()
 ) -> datetime:
     """Since when the ttl has been the same: a day back at most, to the last update at most."""
     at = decision.decided_at

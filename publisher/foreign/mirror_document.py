@@ -12,6 +12,7 @@ from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
+from publisher.dynamic_ttl import advice
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
 from publisher.foreign.learning import FeedHistory
@@ -65,6 +66,13 @@ def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetim
     """What a feed of which `history` is known says at `now`, by the site's settings."""
     known = activity_of(history, zone, now)
     return decide(known, build_moment(known.last_update, now, zone), settings.rule)
+
+
+def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> datetime:
+    """Since when a mirror's feed has said the same ttl: a day back at most."""
+    at = decision.decided_at
+    known = activity_of(history_of(mirror), mirror.timezone, at)
+    return advice.unchanged_since(known, decision, settings.rule)
 
 
 def hour_of(decision: Decision) -> int:

@@ -57,7 +57,9 @@ def ttl(name: str) -> Response:
     """What the mirrored feed is to say now, for a plugin at the origin that says it itself."""
     with site().database.read() as session:
         mirror = mirrors.named(session, name)
-        decision = mirror_document.decision_of(mirror, load_settings(session), now())
+        settings = load_settings(session)
+        decision = mirror_document.decision_of(mirror, settings, now())
+        since = mirror_document.unchanged_since(mirror, decision, settings)
         shown = session.get(Snapshot, mirror.path)
         problem = mirror.problem
     rate = update_rate(decision.ttl_minutes) or (None, None)
@@ -72,6 +74,7 @@ def ttl(name: str) -> Response:
         update_period=rate[0],
         update_frequency=rate[1],
         valid_until=int(decision.valid_until.timestamp()),
+        unchanged_since=int(since.timestamp()),
         reasons=shown.decision["reasons"] if shown else [],
         problem=problem,
     )

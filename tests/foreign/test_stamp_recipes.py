@@ -144,7 +144,7 @@ def test_the_hourly_build_is_a_workflow() -> None:
     """YAML that says what is meant: each hour, from the first line to the last as it stands."""
     text = PAGE.split("```yaml\n")[1].split("```")[0]
     workflow: dict[Any, Any] = yaml.safe_load(text)
-    on = workflow.get("on", workflow.get(True))  # YAML 1.1 reads `on` as a truth
+    on: Any = workflow.get("on") or workflow[True]  # YAML 1.1 reads `on` as a truth
     minute, *rest = on["schedule"][0]["cron"].split()
     assert 0 <= int(minute) < 60
     assert rest == ["*", "*", "*", "*"]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "integrations" / "wordpress" / "dynamic-ttl.php"
 STUB = Path(__file__).parent / "wordpress_stub.php"
+POSTED = "2024-11-01 09:00:00"  # as the stub says
 SOURCE = "https://here.example/mirror/blog/ttl.json"
 
 pytestmark = pytest.mark.skipif(shutil.which("php") is None, reason="php is not installed")
@@ -96,6 +98,17 @@ def test_without_an_answer_the_last_word_holds() -> None:
     assert said["feed"]["Cache-Control"] == "public, max-age=28800"
     assert said["asked"] == [SOURCE]
     assert run(ok(told()), **said["kept"])["asked"] == []
+
+
+def test_the_validators_move_with_the_ttl() -> None:
+    """Else a reader that goes by the element would be told 304 and keep last night's."""
+    since = int(time.time()) - 600
+    text = f"{datetime.fromtimestamp(since, UTC):%F %T}"
+    assert run(ok(told(unchanged_since=since)))["modified"] == [text, POSTED]
+    for nothing in (0, "x", None):
+        assert run(ok(told(unchanged_since=nothing)))["modified"] == [POSTED] * 2
+    assert run(None)["modified"] == [POSTED] * 2
+    assert run(ok(told()), request=ANYBODY | {"logged_in": True})["modified"] is None
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,12 @@ function filtered($hook, $value, ...$more)
     return $value;
 }
 
+foreach ($hooks['parse_request'] as $function) {
+    $function((object) array('query_vars' => $scenario['query']));
+}
+$modified = isset($hooks['get_lastpostmodified'])
+    ? array_map(fn ($zone) => filtered('get_lastpostmodified', '2024-11-01 09:00:00', $zone), array('GMT', 'blog'))
+    : null;
 ob_start();
 foreach ($hooks['rss2_head'] as $function) {
     $function();
@@ -131,5 +137,5 @@ foreach ($hooks['publish_post'] as $function) {
 echo json_encode(array(
     'head' => $head, 'period' => $period, 'frequency' => $frequency, 'feed' => $feed, 'page' => $page,
     'asked' => $asked, 'kept' => $kept, 'after_post' => $transients, 'hooks' => array_keys($hooks),
-    'now' => time(),
+    'now' => time(), 'modified' => $modified,
 ));
