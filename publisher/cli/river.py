@@ -39,7 +39,7 @@ def river() -> None:
 @click.option("--user", default="", help="name for feeds behind a login")
 @password_option
 def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
-    """Follow the feed at URL, or the one that the site at URL announces."""
+    """Follow the feed at URL, the one that the site there announces, or a list of feeds (OPML)."""
     from publisher.river import service
     from publisher.river.answers import Credentials
 
@@ -50,6 +50,8 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
         url, folder=folder, policy=policy, credentials=secret, choose_first=True
     )
     click.echo(feed.url)
+    if feed.is_list:
+        click.echo("; ".join(feed.reasons[:1]), err=True)
     if feed.problem:
         click.echo(f"its server did not answer well: {_problem(feed)}", err=True)
 
@@ -104,14 +106,14 @@ def poll(url: str | None, everything: bool) -> None:
     """Poll what is due now, or URL on demand; never against what a server asked for."""
     import asyncio
 
-    from publisher.river import service, subscriptions
+    from publisher.river import retrieval, service, subscriptions
 
     here = site()
     if url is not None and everything:
         raise InvalidInput("name a feed, or say --all")
     if everything:
         with here.database.write() as db:
-            _, left_alone = subscriptions.ask_all(db, here.clock(), service.options(here))
+            _, left_alone = retrieval.ask_all(db, here.clock(), service.options(here))
         if left_alone:
             click.echo(f"{left_alone} left alone: retrieved lately, or asked to wait", err=True)
     if url is None:
@@ -122,7 +124,7 @@ def poll(url: str | None, everything: bool) -> None:
     poller = service.on_demand(here)
     with here.database.write() as db:
         feed = subscriptions.named(db, url)
-        subscriptions.ask(db, feed, here.clock(), poller.options)
+        retrieval.ask(db, feed, here.clock(), poller.options)
         number = feed.id
     feed = poller.retrieve(number)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
@@ -147,11 +149,11 @@ def retry() -> None:
     """Poll everything that failed, now; except where a server asked for silence."""
     import asyncio
 
-    from publisher.river import service, subscriptions
+    from publisher.river import retrieval, service, subscriptions
 
     here = site()
     with here.database.write() as db:
-        retried = subscriptions.retry_failed(db, here.clock())
+        retried = retrieval.retry_failed(db, here.clock())
     worker = service.worker(here)
     asyncio.run(worker.drain())
     with here.database.read() as db:
@@ -218,12 +220,12 @@ def import_opml(file: Path) -> None:
     from publisher.river import opml, subscriptions
 
     here = site()
-    outlines, refused = opml.read_opml(file.read_bytes())
+    found = opml.read_opml(file.read_bytes())
     with here.database.write() as db:
-        added = subscriptions.subscribe_all(db, outlines, here.clock())
-    for complaint in refused:
+        added = subscriptions.subscribe_all(db, found.outlines, here.clock())
+    for complaint in found.refused:
         click.echo(f"left out: {complaint}", err=True)
-    click.echo(f"added {added}, known {len(outlines) - added}, left out {len(refused)}")
+    click.echo(f"added {added}, known {len(found.outlines) - added}, left out {len(found.refused)}")
 
 
 @river.command("export")
@@ -336,6 +338,7 @@ def _row(feed: "RiverFeed", items: int, default_policy: str) -> dict[str, Any]:
         "status": feed.status,
         "items": items,
         "state": feed.state,
+        "list": feed.is_list,
         "public": feed.public,
         "problem": _problem(feed),
         "folder": feed.folder,

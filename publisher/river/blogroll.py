@@ -51,7 +51,8 @@ def _like_a_secret(word: str) -> bool:
 
 def shown(session: Session) -> Sequence[RiverFeed]:
     """The subscriptions that everybody may see, by folder and title; never one with a login."""
-    chosen = select(RiverFeed).where(RiverFeed.public, RiverFeed.username == "")
+    anybodys = (RiverFeed.public, RiverFeed.username == "", RiverFeed.is_list.is_(False))
+    chosen = select(RiverFeed).where(*anybodys)
     order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
     return session.scalars(chosen.order_by(*order)).all()
 
@@ -65,7 +66,8 @@ def show(feed: RiverFeed, public: bool) -> None:
 
 def show_folder(session: Session, folder: str, public: bool) -> FolderShown:
     """Show all subscriptions of a folder except those that look private, or hide them all."""
-    feeds = session.scalars(select(RiverFeed).where(RiverFeed.folder == folder)).all()
+    inside = (RiverFeed.folder == folder, RiverFeed.is_list.is_(False))
+    feeds = session.scalars(select(RiverFeed).where(*inside)).all()
     for feed in feeds:
         feed.public = public and (feed.public or not why_private(feed))
     count = sum(feed.public for feed in feeds)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urljoin
 
 from publisher.base.errors import InvalidData
 from publisher.river.first_look import DocumentHints
@@ -56,7 +57,10 @@ class ItemDetails:
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """One entry as found. `markup` is HTML as sent, not yet cleaned."""
+    """One entry as found. `markup` is HTML as sent, not yet cleaned.
+
+    `base` is where its relative links start from, where the document says so.
+    """
 
     guid: str
     url: str
@@ -66,6 +70,7 @@ class FeedItem:
     published_at: datetime | None = None
     enclosures: tuple[FeedFile, ...] = ()
     details: ItemDetails = ItemDetails()
+    base: str = ""
 
     @property
     def key(self) -> bytes:
@@ -107,9 +112,13 @@ def categories(named: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def web_address(text: str) -> str:
-    """The address if it is one of the web, else ""."""
-    return text if text.lower().startswith(("http://", "https://")) else ""
+def web_address(base: str, link: object) -> str:
+    """The absolute address of a link if it is one of the web, else ""."""
+    try:
+        joined = urljoin(base, str(link or "").strip()) if link else ""
+    except ValueError:
+        return ""
+    return joined if joined.lower().startswith(("http://", "https://")) else ""
 
 
 def digest(value: str | bytes) -> bytes:

@@ -17,6 +17,7 @@ FILTERS = {
     "resting": "Not polled",
     "shown": "Shown to others",
     "own": "With a policy of their own",
+    "lists": "Lists",
 }
 SORTS = {
     "problems": "Problems first",
@@ -30,12 +31,16 @@ SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class FeedQuery:
-    """Which subscriptions, in which order, which page of them (from 0)."""
+    """Which subscriptions, in which order, which page of them (from 0).
+
+    `list_id`: those that came with a list.
+    """
 
     words: str = ""
     only: str = ""
     sort: str = "problems"
     folder: str | None = None
+    list_id: int | None = None
     page: int = 0
 
 
@@ -86,7 +91,8 @@ def names(session: Session) -> list[FeedName]:
     """All subscriptions by folder and title, without what only polling needs."""
     columns = (RiverFeed.id, RiverFeed.title, RiverFeed.url, RiverFeed.folder, RiverFeed.problem)
     order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
-    followed = select(*columns).where(RiverFeed.state != "merged").order_by(*order)
+    bring_items = (RiverFeed.state != "merged", RiverFeed.is_list.is_(False))
+    followed = select(*columns).where(*bring_items).order_by(*order)
     return [FeedName(*row) for row in session.execute(followed)]
 
 
@@ -94,6 +100,8 @@ def _wanted(query: FeedQuery) -> list[ColumnElement[bool]]:
     wanted: list[ColumnElement[bool]] = []
     if query.folder is not None:
         wanted.append(in_folder(query.folder))
+    if query.list_id is not None:
+        wanted.append(RiverFeed.list_id == query.list_id)
     for word in query.words.split()[:8]:
         places = (RiverFeed.title, RiverFeed.url, RiverFeed.folder)
         wanted.append(or_(*(place.icontains(word, autoescape=True) for place in places)))
@@ -102,6 +110,7 @@ def _wanted(query: FeedQuery) -> list[ColumnElement[bool]]:
         "resting": RiverFeed.state != "active",
         "shown": RiverFeed.public.is_(True),
         "own": RiverFeed.policy != "",
+        "lists": RiverFeed.is_list.is_(True),
     }
     return [*wanted, only[query.only]] if query.only in only else wanted
 

@@ -38,6 +38,7 @@ class DuePoll:
     window: bytes = b""
     on_demand: bool = False
     leads_to: str = ""
+    is_list: bool = False
 
     @property
     def held(self) -> frozenset[str]:
@@ -258,4 +259,5 @@ def _job(feed: RiverFeed, now: datetime) -> DuePoll:
         window=feed.window,
         on_demand=asked,
         leads_to=feed.leads_to or "",
+        is_list=feed.is_list,
     )

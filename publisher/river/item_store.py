@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
@@ -88,7 +88,7 @@ def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> NewRow:
         "fingerprint": item.fingerprint,
         "url": item.url,
         "title": item.title,
-        "html": clean_html(item.markup, item.url or feed.url),
+        "html": clean_html(item.markup, item.base or item.url or feed.url),
         "author": item.author,
         "enclosures": _files(item),
         "details": item.details.as_json(),
@@ -112,7 +112,7 @@ def _update(
     if not edited or row.pruned:
         return
     row.url, row.title, row.author = item.url, item.title, item.author
-    row.html = clean_html(item.markup, item.url or feed.url)
+    row.html = clean_html(item.markup, item.base or item.url or feed.url)
     row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
     session.flush()
     SEARCH.remove(session, [row.id])
@@ -121,10 +121,22 @@ def _update(
 
 def drop_feed_items(session: Session, feed_id: int) -> None:
     """Forget everything that came from a feed."""
-    SEARCH.remove(
-        session, session.scalars(select(RiverItem.id).where(RiverItem.feed_id == feed_id))
+    _drop(session, RiverItem.feed_id == feed_id)
+
+
+def keep_starred(session: Session, feed_id: int) -> int:
+    """Forget what came from a feed except items with a star; returns how many these are."""
+    starred = RiverItem.id.in_(select(RiverStar.item_id))
+    _drop(session, RiverItem.feed_id == feed_id, ~starred)
+    kept = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
+    return session.scalar(kept) or 0
+
+
+def _drop(session: Session, *which: ColumnElement[bool]) -> None:
+    SEARCH.remove(session, session.scalars(select(RiverItem.id).where(*which)))
+    session.execute(
+        delete(RiverItem).where(*which), execution_options={"synchronize_session": False}
     )
-    session.execute(delete(RiverItem).where(RiverItem.feed_id == feed_id))
 
 
 def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> int:

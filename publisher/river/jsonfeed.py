@@ -28,8 +28,8 @@ def looks_like_json(body: bytes) -> bool:
     return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> FeedDocument:
-    """Read a JSON Feed; NotAFeed for any other JSON or for text that is none."""
+def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
+    """Read a JSON Feed from an address; NotAFeed for any other JSON or for text that is none."""
     try:
         tree = json.loads(body)
     except (ValueError, RecursionError) as problem:
@@ -39,40 +39,40 @@ def parse_json_feed(body: bytes, known: Mapping[bytes, bytes]) -> FeedDocument:
     entries = [entry for entry in _list(tree.get("items")) if isinstance(entry, dict)]
     entries = entries[:_MAX_ITEMS]
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
-    parsed = [_item(e) for e, mark in zip(entries, marks, strict=True) if mark not in known]
+    parsed = [_item(e, url) for e, mark in zip(entries, marks, strict=True) if mark not in known]
     items, window = assemble(marks, known, parsed)
     return FeedDocument(
         kind="json",
         title=_text(tree.get("title")),
-        site_url=_text(tree.get("home_page_url")),
-        self_url=_text(tree.get("feed_url")),
+        site_url=web_address(url, _text(tree.get("home_page_url"))),
+        self_url=web_address(url, _text(tree.get("feed_url"))),
         items=items,
         window=window,
     )
 
 
-def _item(entry: dict[str, Any]) -> FeedItem:
+def _item(entry: dict[str, Any], base: str) -> FeedItem:
     plain = html.escape(_text(entry.get("content_text")) or _text(entry.get("summary")))
     authors = _list(entry.get("authors")) or [entry.get("author")]
     return FeedItem(
         guid=_text(entry.get("id")),
-        url=_text(entry.get("url")) or _text(entry.get("external_url")),
+        url=web_address(base, _text(entry.get("url")) or _text(entry.get("external_url"))),
         title=_text(entry.get("title")),
         markup=_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
         author=", ".join(_text(a.get("name")) for a in authors if isinstance(a, dict)),
         published_at=_moment(entry.get("date_published") or entry.get("date_modified")),
         enclosures=tuple(
             FeedFile(
-                _text(file.get("url")),
+                address,
                 _text(file.get("mime_type")),
                 _count(file.get("size_in_bytes")),
             )
             for file in _list(entry.get("attachments"))
-            if isinstance(file, dict) and file.get("url")
+            if isinstance(file, dict) and (address := web_address(base, _text(file.get("url"))))
         ),
         details=ItemDetails(
             categories=categories(_text(tag) for tag in _list(entry.get("tags"))),
-            image=web_address(_text(entry.get("image")) or _text(entry.get("banner_image"))),
+            image=web_address(base, _text(entry.get("image")) or _text(entry.get("banner_image"))),
             duration_seconds=_duration(entry),
         ),
     )

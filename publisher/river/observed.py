@@ -20,6 +20,8 @@ from publisher.river.options import RiverOptions
 from publisher.storage.tables.river import RiverFeed
 
 OBSERVED = "observed"
+LIST_POLICY = "ttl:default=1440"
+"""How a list is polled: once a day, or as rarely as its server says."""
 SUMMARY = "as often as the results given to `river observe` say that it changes"
 
 
@@ -30,7 +32,9 @@ def check_policy(spec: str) -> None:
 
 
 def policy_of(session: Session, feed: RiverFeed, options: RiverOptions) -> PollPolicy:
-    """The policy that a feed is polled by."""
+    """The policy that a feed is polled by; of a list the policy serves the feeds it brings."""
+    if feed.is_list:
+        return parse(LIST_POLICY)
     if feed.policy != OBSERVED:
         return parse(feed.policy or options.policy)
     crawl = crawl_of(session, (feed.url, feed.added_url))

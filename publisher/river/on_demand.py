@@ -23,13 +23,15 @@ from publisher.river.hosts import AddressBook, work_unit_of
 from publisher.river.observed import check_policy
 from publisher.river.options import RiverOptions
 from publisher.river.poll_results import settle
-from publisher.river.polls import Visit, visit
+from publisher.river.polls import Visit, names_feeds, read, visit
 from publisher.river.reading import read_document
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed
 
 _PATIENCE_SECONDS = 20.0
-_HOPELESS = frozenset({"not-a-feed", "unsafe", "unreadable", "private-address", "redirect-refused"})
+_HOPELESS = frozenset(
+    {"not-a-feed", "not-a-list", "unsafe", "unreadable", "private-address", "redirect-refused"}
+)
 
 
 class SeveralFeeds(InvalidData):
@@ -59,7 +61,7 @@ class OnDemandPoller:
         credentials: Credentials | None = None,
         choose_first: bool = False,
     ) -> RiverFeed:
-        """Follow a feed, or the one that a site's page announces, with one request each.
+        """Follow a feed, the one that a site's page announces, or a list of feeds (OPML).
 
         A server that fails now is followed all the same and asked again later. One that is followed
         with a login gets the new one. Raises
@@ -140,6 +142,8 @@ class OnDemandPoller:
         job = DuePoll(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
         found = await self._visit(job, owner)
         held |= found.hosts
+        if found.problem == "not-a-feed" and names_feeds(found.fetched):
+            return await asyncio.to_thread(read, replace(job, is_list=True), found.fetched)
         return found
 
     def _give_back(self, owner: str, hosts: set[str]) -> None:
@@ -156,7 +160,14 @@ class OnDemandPoller:
         with self.database.write() as session:
             now = first.job.at
             feed = subscriptions.subscribe(
-                session, url, now, now, folder=folder, policy=policy, credentials=secret
+                session,
+                url,
+                now,
+                now,
+                folder=folder,
+                policy=policy,
+                credentials=secret,
+                is_list=first.job.is_list,
             )
             done = replace(first, job=replace(first.job, feed_id=feed.id))
             settle(session, "", [done], self.clock(), self.options, random.Random())  # noqa: S311

@@ -1,6 +1,7 @@
 """Lists of subscriptions as OPML 2.0, in and out."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from xml.etree.ElementTree import (
     Element,
     ParseError,
@@ -24,11 +25,21 @@ _POLICY, _STATE = f"{{{_OURS}}}policy", f"{{{_OURS}}}state"
 register_namespace("river", _OURS)
 
 
-def read_opml(document: bytes) -> tuple[list[Outline], list[str]]:
-    """The subscriptions of an OPML file, each address once, and what could not be taken.
+@dataclass(frozen=True, slots=True)
+class FeedList:
+    """The subscriptions of a list, each address once, and what could not be taken, in words."""
 
-    Outlines may nest; those without an address name the folder, with a slash between. What only
-    our own lists say (policy, paused) is taken over. Raises InvalidData when it is no OPML.
+    title: str
+    outlines: list[Outline]
+    refused: list[str]
+
+
+def read_opml(document: bytes) -> FeedList:
+    """The list in an OPML file.
+
+    Outlines may nest; those without an address name the folder, with a slash between. One of the
+    type `include` names another list. What only our own lists say (policy, paused) is taken over.
+    Raises InvalidData when it is no OPML.
     """
     try:
         root = fromstring(to_utf8(document))
@@ -42,13 +53,25 @@ def read_opml(document: bytes) -> tuple[list[Outline], list[str]]:
     while pending:
         parent, folder = pending.pop()
         for element in reversed(parent):
-            url = element.get("xmlUrl") or element.get("xmlurl") or ""
+            url = _address(element)
             name = " ".join((element.get("text") or element.get("title") or "").split())
             inside = f"{folder}/{name.replace('/', '-')}" if name and not url else folder
             pending.append((element, inside))
-        if url := parent.get("xmlUrl") or parent.get("xmlurl") or "":
+        if url := _address(parent):
             _take(parent, url, folder, found, refused)
-    return list(found.values()), refused
+    title = " ".join((root.findtext("head/title") or "").split())
+    return FeedList(title[:500], list(found.values()), refused)
+
+
+def _address(element: Element) -> str:
+    """The address that an outline names, of a feed or of another list; else ""."""
+    if _is_list(element):
+        return element.get("url") or ""
+    return element.get("xmlUrl") or element.get("xmlurl") or ""
+
+
+def _is_list(element: Element) -> bool:
+    return (element.get("type") or "").lower() == "include"
 
 
 def _take(
@@ -74,6 +97,7 @@ def _take(
         secret,
         policy,
         element.get(_STATE) == "paused",
+        _is_list(element),
     )
     found.setdefault(tidy, outline)
 
@@ -95,9 +119,9 @@ def write_opml(title: str, feeds: Iterable[RiverFeed], *, complete: bool = True)
             "outline",
             text=name,
             title=feed.feed_title or name,
-            type="rss",
-            xmlUrl=feed.url,
+            type="include" if feed.is_list else "rss",
         )
+        outline.set("url" if feed.is_list else "xmlUrl", feed.url)
         if feed.site_url:
             outline.set("htmlUrl", feed.site_url)
         if complete and feed.policy:

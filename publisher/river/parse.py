@@ -30,6 +30,7 @@ from publisher.river.feed_document import (
     assemble,
     categories,
     digest,
+    web_address,
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import looks_like_json, parse_json_feed
@@ -62,7 +63,7 @@ def parse_document(
 
 def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
     if looks_like_json(body):
-        return parse_json_feed(body, known)
+        return parse_json_feed(body, url, known)
     document = expand_entities(to_utf8(body, content_type))
     found = scan(document)
     if not found.kind:
@@ -116,8 +117,8 @@ def _document(
     return FeedDocument(
         kind=found.kind,
         title=_plain(head, "title"),
-        site_url=_absolute(url, _raw(head, "link")),
-        self_url=next((_absolute(url, link.get("href")) for link in _links(head, "self")), ""),
+        site_url=web_address(url, _raw(head, "link")),
+        self_url=next((web_address(url, link.get("href")) for link in _links(head, "self")), ""),
         items=items,
         window=window,
         hints=found.hints,
@@ -139,15 +140,15 @@ def _item(entry: Any, url: str) -> FeedItem:
     markup, base = _content(entry, url)
     return FeedItem(
         guid=str(_raw(entry, "id") or "").strip(),
-        url=_absolute(base, _content_elsewhere(entry) or _raw(entry, "link")),
+        url=web_address(base, _content_elsewhere(entry) or _raw(entry, "link")),
         title=_plain(entry, "title"),
         markup=markup,
         author=str(_raw(entry, "author") or "").strip(),
         published_at=_moment(entry),
         enclosures=tuple(
-            FeedFile(_absolute(base, link.get("href")), link.get("type") or "", _length(link))
+            FeedFile(address, _file_type(link), _length(link))
             for link in _links(entry, "enclosure")
-            if str(link.get("href") or "").strip()
+            if (address := web_address(base, str(link.get("href") or "").strip()))
         ),
         details=ItemDetails(
             categories=categories(str(tag.get("term") or "") for tag in _raw(entry, "tags") or []),
@@ -156,6 +157,7 @@ def _item(entry: Any, url: str) -> FeedItem:
             season=_whole(_raw(entry, "itunes_season")),
             episode=_whole(_raw(entry, "itunes_episode")),
         ),
+        base=base if base != url else "",
     )
 
 
@@ -168,7 +170,7 @@ def _image(entry: Any, base: str) -> str:
         if "image" in (file.get("medium") or file.get("type") or "")
     )
     podcast = ((_raw(entry, "image") or {}).get("href"),)
-    found = (_absolute(base, url) for url in (*thumbnails, *contents, *podcast))
+    found = (web_address(base, url) for url in (*thumbnails, *contents, *podcast))
     return next((url for url in found if url), "")
 
 
@@ -218,12 +220,10 @@ def _plain(values: Any, key: str) -> str:
     return " ".join(text.split()) if kind == "text/plain" else plain_text(text)
 
 
-def _absolute(base: str, link: Any) -> str:
-    try:
-        joined = urljoin(base, str(link or "").strip()) if link else ""
-    except ValueError:
-        return ""
-    return joined if joined.lower().startswith(("http://", "https://")) else ""
+def _file_type(link: Any) -> str:
+    """The type of a file; feedparser says text/html where the feed says nothing."""
+    kind = str(link.get("type") or "")
+    return "" if kind == "text/html" else kind
 
 
 def _length(link: Any) -> int:

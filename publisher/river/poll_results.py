@@ -6,7 +6,7 @@ elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,15 @@ from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
-from publisher.river import frontier, item_store, outage, redirects, turnover
+from publisher.river import (
+    followed_lists,
+    frontier,
+    item_store,
+    outage,
+    pacing,
+    redirects,
+    turnover,
+)
 from publisher.river.feed_document import FeedDocument, FeedItem
 from publisher.river.fetch import BUSY
 from publisher.river.first_look import DocumentHints
@@ -26,13 +34,11 @@ from publisher.river.polls import Visit, answer_of, pack
 from publisher.river.schedule import PollTrouble, Stakes, plan
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
 
-LASTING = frozenset({"status-404", "dns", "not-a-feed", "unsafe", "unreadable"})
+LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", "unreadable"})
 """Problems that do not pass by themselves, as a rule."""
 
-_FORGETTING = 0.99
-"""Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
-
 _WHOLE_DAY = timedelta(days=1)
+_COMPLAINTS = 5
 
 _FEEDS = select(RiverFeed).where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
 _HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding=True)))
@@ -40,11 +46,12 @@ _HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding
 
 @dataclass(slots=True)
 class _NewRows:
-    """Rows that a batch of polls adds to the database."""
+    """Rows that a batch of polls adds to the database; `lists` are taken over at its end."""
 
     items: list[item_store.NewRow] = field(default_factory=list)
     gaps: dict[int, RiverGap] = field(default_factory=dict)
     visits: list[dict[str, Any]] = field(default_factory=list)
+    lists: list[tuple[RiverFeed, Visit]] = field(default_factory=list)
 
 
 def settle(
@@ -78,14 +85,26 @@ def settle(
     session.add_all(new_rows.gaps.values())
     if new_rows.visits:
         session.execute(insert(RiverVisit), new_rows.visits)
+    for feed, visit in new_rows.lists:
+        _follow_list(session, feed, visit)
     if outage_since is not None:
         outage.resume(session, outage_since, now)
     session.flush()
     for visit in visits:
-        _rest(units, visit, visit.job.feed_id in limited, now, options)
+        pacing.rest(units, visit, visit.job.feed_id in limited, now, options)
     with session.no_autoflush:  # each host is written once, with its pause and its release
         frontier.release(session, owner, hosts)
     return len(new_rows.items)
+
+
+def _follow_list(session: Session, feed: RiverFeed, visit: Visit) -> None:
+    """Let feeds come and go with a list; what happened stands before the reasons."""
+    if visit.listed is None:
+        return
+    if not feed.renamed:
+        feed.title = feed.feed_title = visit.listed.title or feed.title
+    said = followed_lists.take_over(session, feed, visit.listed.outlines, visit.job.at)
+    feed.reasons = [*said, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
 
 
 def _blameless(visit: Visit) -> Visit:
@@ -111,6 +130,8 @@ def _settle_one(
     now = visit.job.at
     waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
     problem = visit.problem or _weigh_move(session, feed, visit, options)
+    if visit.listed is not None and not problem:
+        problem = followed_lists.doubt(session, feed, visit.listed.outlines, now)
     policy = policy_of(session, feed, options)
     memory = policy.restore(feed.memory)
     new: list[FeedItem] = []
@@ -122,6 +143,8 @@ def _settle_one(
     else:
         new = _accept(session, feed, visit, new_rows)
         changed = visit.content_hash != feed.content_hash
+        if visit.listed is not None:
+            new_rows.lists.append((feed, visit))
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
@@ -133,57 +156,6 @@ def _settle_one(
     active = feed.state == "active"
     feed.reasons = remarks + (planned.reasons if active else [f"not polled: {feed.state}"])
     new_rows.visits.append(_record(feed, visit, problem, len(new)))
-
-
-def _rest(
-    units: Mapping[str, RiverHost],
-    visit: Visit,
-    again: bool,
-    ended_at: datetime,
-    options: RiverOptions,
-) -> None:
-    """Give each host that was asked its pause; what the answer means concerns the last one."""
-    last = visit.hosts_asked[-1]
-    for name in visit.hosts_asked:
-        if (host := units.get(name)) is None:
-            continue
-        if name == last and visit.problem != BUSY:
-            pace(host, visit, again, ended_at, options)
-        else:
-            pause = max(host.delay_seconds, options.host_delay_seconds)
-            host.rested_at = ended_at + timedelta(seconds=pause)
-
-
-def pace(
-    host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
-) -> None:
-    """Give a host its pause: twice as long when it asks for it, a bit shorter after good answers.
-
-    So the pause settles a little above what the host allows, and is rarely tried out anew.
-
-    The scope of a limit is learnt: an address that is limited `again` while its host answers
-    others well concerns that address alone.
-    """
-    status = visit.fetched.status
-    if visit.asked_to_slow_down or status in (403, 503):
-        if not (again and host.strikes == 0):
-            _strike(host, visit, options)
-    elif visit.fetched.ok or visit.fetched.not_modified:
-        host.strikes = 0
-        slower = host.delay_seconds * _FORGETTING
-        host.delay_seconds = max(slower, options.host_delay_seconds)
-    pause = max(host.delay_seconds, options.host_delay_seconds)
-    host.rested_at = ended_at + timedelta(seconds=pause)
-
-
-def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
-    host.strikes += 1
-    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
-    host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
-    if visit.asked_to_slow_down:
-        told = visit.told_seconds
-        seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
-        host.not_before = visit.job.at + timedelta(seconds=seconds)
 
 
 def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverOptions) -> str:
@@ -215,11 +187,11 @@ def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
 def _stakes(
     session: Session, feed: RiverFeed, visit: Visit, new: Sequence[FeedItem]
 ) -> Stakes | None:
-    """What depends on the next poll; None where a person chose the policy of the feed.
+    """What depends on the next poll; None for lists, and where a person chose the policy.
 
     Where hours or days are to be skipped, the turnover is left to the policy, which knows them.
     """
-    if feed.policy:
+    if feed.policy or feed.is_list:
         return None
     document = visit.document
     hints = document.hints if document else DocumentHints()
@@ -273,7 +245,9 @@ def _note(feed: RiverFeed, visit: Visit, problem: str) -> None:
     feed.leads_to = visit.leads_to
     feed.problem = problem
     feed.detail = visit.detail if problem else ""
-    if problem == "another-feed":
+    if problem == followed_lists.SHRUNK:
+        feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
+    elif problem == "another-feed":
         feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
 
 
@@ -299,7 +273,9 @@ def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
     feed.failures += 1
     feed.asked_at = None  # a retrieval that failed does not use up the next one
     feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
-    if problem != "status-410":
+    if problem == followed_lists.SHRUNK:
+        feed.gone_at = feed.gone_at or visit.job.at
+    elif problem != "status-410":
         feed.gone_at = None
     elif feed.last_success_at is None or (
         feed.gone_at is not None and visit.job.at - feed.gone_at >= _WHOLE_DAY

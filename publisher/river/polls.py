@@ -16,9 +16,11 @@ from publisher.river.feed_document import (
     plausible,
 )
 from publisher.river.fetch import Fetcher
+from publisher.river.first_look import first_tag
 from publisher.river.frontier import DuePoll
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
-from publisher.river.reading import read_document
+from publisher.river.opml import FeedList
+from publisher.river.reading import read_document, read_list
 
 MARK_BYTES = 8
 
@@ -27,6 +29,8 @@ MARK_BYTES = 8
 class Visit:
     """What a poll brought. `document` is None when it is unchanged or could not be read.
 
+    A followed list brings `listed` instead.
+
     `problem` is a stored name such as ``timeout``, ``status-404`` or ``not-a-feed``, empty
     when all is well; `detail` says it in words.
     """
@@ -34,6 +38,7 @@ class Visit:
     job: DuePoll
     fetched: Fetched
     document: FeedDocument | None = None
+    listed: FeedList | None = None
     content_hash: bytes = b""
     problem: str = ""
     detail: str = ""
@@ -95,6 +100,8 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     content_hash = digest(fetched.body)
     if content_hash == job.content_hash:
         return Visit(job, fetched, content_hash=content_hash)
+    if job.is_list:
+        return _read_list(job, fetched, content_hash)
     try:
         kind = fetched.headers.get("content-type", "")
         document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
@@ -104,7 +111,20 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         return Visit(job, fetched, problem="unreadable", detail=str(refusal))
     except InvalidData as refusal:
         return Visit(job, fetched, problem="unsafe", detail=str(refusal))
-    return Visit(job, fetched, document, content_hash)
+    return Visit(job, fetched, document, content_hash=content_hash)
+
+
+def names_feeds(fetched: Fetched) -> bool:
+    """Whether an answer is a list of feeds, not a feed."""
+    return fetched.ok and first_tag(fetched.body).lower() == "opml"
+
+
+def _read_list(job: DuePoll, fetched: Fetched, content_hash: bytes) -> Visit:
+    try:
+        listed = read_list(fetched.body)
+    except InvalidData as refusal:
+        return Visit(job, fetched, problem="not-a-list", detail=str(refusal))
+    return Visit(job, fetched, listed=listed, content_hash=content_hash)
 
 
 def unpack(window: bytes) -> Mapping[bytes, bytes]:

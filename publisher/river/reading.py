@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from publisher.base.confined import Limits, Unreadable, read
 from publisher.river import opml, parse
 from publisher.river.feed_document import FeedDocument, UnreadableFeed
-from publisher.river.subscriptions import Outline
 
 FEED_LIMITS, LIST_LIMITS = Limits(seconds=5.0), Limits(seconds=10.0)
 _NOTHING: Mapping[bytes, bytes] = {}
@@ -21,6 +20,6 @@ def read_document(
         raise UnreadableFeed(f"the document {problem}") from problem
 
 
-def read_list(document: bytes) -> tuple[list[Outline], list[str]]:
+def read_list(document: bytes) -> opml.FeedList:
     """As `opml.read_opml`."""
     return read(opml.read_opml, LIST_LIMITS, document)

@@ -10,21 +10,17 @@ from sqlalchemy.orm import Session
 from yarl import URL
 
 from publisher.base import net, sealed
-from publisher.base.errors import Conflict, InvalidInput, NotFound, TooMany
-from publisher.core.durations import duration
+from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.river import frontier, item_store
 from publisher.river.answers import Credentials
 from publisher.river.hosts import work_unit_of
 from publisher.river.observed import check_policy
-from publisher.river.options import RiverOptions
-from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
-
-RETRY_PAUSE = timedelta(minutes=1)
+from publisher.storage.tables.river import RiverFeed
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One subscription of a list."""
+    """One subscription of a list; `is_list`: a further list."""
 
     url: str
     title: str = ""
@@ -33,6 +29,7 @@ class Outline:
     credentials: Credentials | None = None
     policy: str = ""
     paused: bool = False
+    is_list: bool = False
 
 
 def tidy_url(text: str) -> tuple[str, Credentials | None]:
@@ -78,9 +75,14 @@ def by_id(session: Session, feed_id: int) -> RiverFeed:
 
 
 def everyone(session: Session) -> Sequence[RiverFeed]:
-    """All subscriptions, by folder and title."""
+    """All subscriptions, lists too, by folder and title."""
     order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
     return session.scalars(select(RiverFeed).order_by(*order)).all()
+
+
+def with_items(session: Session) -> list[RiverFeed]:
+    """The subscriptions that bring items: neither lists nor what is merged into another."""
+    return [feed for feed in everyone(session) if not (feed.is_list or feed.state == "merged")]
 
 
 def subscribe(
@@ -93,6 +95,7 @@ def subscribe(
     folder: str = "",
     policy: str = "",
     credentials: Credentials | None = None,
+    is_list: bool = False,
 ) -> RiverFeed:
     """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
 
@@ -109,6 +112,7 @@ def subscribe(
         renamed=bool(title),
         folder=tidy_folder(folder),
         policy=policy,
+        is_list=is_list,
         added_at=now,
         next_poll_at=first_poll_at,
         reasons=["new: never polled"],
@@ -120,9 +124,12 @@ def subscribe(
     return feed
 
 
-def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) -> int:
+def subscribe_all(
+    session: Session, outlines: Sequence[Outline], now: datetime, list_id: int | None = None
+) -> int:
     """Follow a whole list at once, what is followed already left as it is; returns how many.
 
+    `list_id` is the followed list that they come with.
     First polls are spread, a second apart, so that no burst follows an import.
     """
     known = set(session.scalars(select(RiverFeed.url))) | set(
@@ -141,6 +148,8 @@ def subscribe_all(session: Session, outlines: Sequence[Outline], now: datetime) 
             site_url=outline.site_url,
             folder=outline.folder,
             policy=outline.policy,
+            is_list=outline.is_list,
+            list_id=list_id,
             state="paused" if outline.paused else "active",
             added_at=now,
             next_poll_at=None if outline.paused else first_poll_at,
@@ -183,7 +192,9 @@ def _login(credentials: Credentials | None) -> dict[str, str]:
 
 
 def unsubscribe(session: Session, feed: RiverFeed) -> None:
-    """Stop following, and forget what came from there."""
+    """Stop following, and forget what came from there; with a list go the feeds it brought."""
+    for brought in session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all():
+        let_go(session, brought)
     item_store.drop_feed_items(session, feed.id)
     session.execute(
         update(RiverFeed)
@@ -191,6 +202,19 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
         .values(merged_into=None, state="paused")
     )
     session.delete(feed)
+
+
+def let_go(session: Session, feed: RiverFeed) -> None:
+    """Stop following a feed that its list does not name any more.
+
+    One with items that somebody keeps stays with these alone, and is not polled.
+    """
+    if not item_store.keep_starred(session, feed.id):
+        unsubscribe(session, feed)
+        return
+    pause(feed)
+    feed.list_id = None
+    feed.reasons = ["its list let it go; it is kept for its starred items"]
 
 
 def rename(feed: RiverFeed, title: str) -> None:
@@ -239,96 +263,3 @@ def resume(session: Session, feed: RiverFeed, now: datetime) -> None:
     feed.next_poll_at = now
     session.flush()
     frontier.enqueue(session, feed.host, now)
-
-
-def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
-    """Retrieve a feed because a person wants it now; returns when its turn comes.
-
-    At most once in `on_demand_minutes` (a retrieval that failed does not count, a minute later),
-    and never against a Retry-After. Raises TooMany
-    with the time that is left, Conflict for a feed that is not polled at all.
-    """
-    if feed.state != "active":
-        raise Conflict(f"this feed is not polled: it is {feed.state}")
-    if feed.asked_at is not None:
-        free_at = feed.asked_at + timedelta(minutes=options.on_demand_minutes)
-        if free_at > now:
-            left = int((free_at - now).total_seconds())
-            raise TooMany(f"retrieved on demand already; again in {duration(left)}", left)
-    if feed.problem and feed.last_polled_at is not None:
-        left = int((feed.last_polled_at + RETRY_PAUSE - now).total_seconds())
-        if 0 < left <= RETRY_PAUSE.total_seconds():
-            raise TooMany(f"it failed a moment ago; again in {duration(left)}", left)
-    told = told_to_wait_until(session, feed)
-    if told is not None and told > now:
-        left = int((told - now).total_seconds())
-        raise TooMany(f"the server asked us to stay away for another {duration(left)}", left)
-    feed.asked_at = feed.next_poll_at = now
-    session.flush()
-    frontier.enqueue(session, feed.host, now)
-    return now
-
-
-def ask_all(
-    session: Session, now: datetime, options: RiverOptions, folder: str | None = None
-) -> tuple[int, int]:
-    """Retrieve all feeds, or those of a folder, because a person wants them now.
-
-    Each begins anew as after `ask`, in its host's turn. Left alone are those that were retrieved
-    on demand or polled a moment ago, and those whose server asked for silence. Returns how many
-    are retrieved, and how many are left alone.
-    """
-    wanted = select(RiverFeed).where(RiverFeed.state == "active").order_by(RiverFeed.next_poll_at)
-    if folder is not None:
-        wanted = wanted.where(in_folder(folder))
-    feeds = session.scalars(wanted).all()
-    limit = timedelta(minutes=options.on_demand_minutes)
-    free = [
-        feed
-        for feed in feeds
-        if (feed.asked_at is None or feed.asked_at + limit <= now)
-        and not _in_silence(session, feed, now)
-    ]
-    for feed in free:
-        feed.asked_at = now
-    _poll_now(session, free, now)
-    return len(free), len(feeds) - len(free)
-
-
-def retry_failed(session: Session, now: datetime) -> int:
-    """Let all feeds with a problem be polled now; returns how many.
-
-    Those whose server asked for silence, or that were tried a minute ago, are left alone.
-    """
-    failing = (RiverFeed.state == "active", RiverFeed.problem != "")
-    feeds = session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id))
-    retried = [feed for feed in feeds.all() if not _in_silence(session, feed, now)]
-    _poll_now(session, retried, now)
-    return len(retried)
-
-
-def _in_silence(session: Session, feed: RiverFeed, now: datetime) -> bool:
-    """Whether it was polled a moment ago, or its server wants to be left alone."""
-    if feed.last_polled_at is not None and timedelta(0) <= now - feed.last_polled_at < RETRY_PAUSE:
-        return True
-    told = told_to_wait_until(session, feed)
-    return told is not None and told > now
-
-
-def _poll_now(session: Session, feeds: Sequence[RiverFeed], now: datetime) -> None:
-    """Due at once, each in its host's turn; the worker sees to it that no burst follows."""
-    for feed in feeds:
-        feed.next_poll_at = now
-    session.flush()
-    frontier.enqueue_all(session, {feed.host: now for feed in feeds})
-
-
-def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
-    """Until when the server asked for silence, by Retry-After, for its host or this feed."""
-    host = session.get(RiverHost, feed.host)
-    moments = [host.not_before] if host is not None and host.not_before else []
-    if feed.limited and feed.last_polled_at is not None:
-        newest = select(RiverVisit.told_seconds).where(RiverVisit.feed_id == feed.id)
-        told = session.scalar(newest.order_by(RiverVisit.at.desc()).limit(1))
-        moments.append(feed.last_polled_at + timedelta(seconds=told or 0))
-    return max(moments, default=None)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from publisher.base.errors import TooMany
 from publisher.installation import Site
-from publisher.river import frontier, subscriptions
+from publisher.river import frontier, retrieval, subscriptions
 from publisher.river.fetch import open_fetcher
 from publisher.river.outage import OFFLINE
 from publisher.storage.tables.river import RiverFeed, RiverVisit
@@ -122,7 +122,7 @@ def test_a_failed_retrieval_does_not_use_up_the_hour(river: River, origin: Origi
     def ask() -> None:
         with river.site.database.write() as db:
             feed = subscriptions.named(db, url)
-            subscriptions.ask(db, feed, river.clock(), OPTIONS)
+            retrieval.ask(db, feed, river.clock(), OPTIONS)
 
     ask()
     river.poll()
@@ -153,7 +153,7 @@ def test_retry_polls_what_failed_and_nothing_else(river: River, origin: Origin) 
     river.clock.forward(minutes=2)
     before = len(origin.log)
     with river.site.database.write() as db:
-        assert subscriptions.retry_failed(db, river.clock()) == 1
+        assert retrieval.retry_failed(db, river.clock()) == 1
     river.later(seconds=5)
     assert [entry.target for entry in origin.log[before:]] == ["/bad"]
 

@@ -25,7 +25,9 @@ LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
 
 def test_reading() -> None:
     """Folders come from nesting, an address counts once, logins are taken apart."""
-    outlines, refused = read_opml(LIST)
+    read = read_opml(LIST)
+    outlines, refused = read.outlines, read.refused
+    assert read.title == "x"
     assert [(o.url, o.title, o.folder) for o in outlines] == [
         ("http://a.example/feed", "Café", "News"),
         ("http://b.example/f", "b", "News/Inner"),
@@ -51,13 +53,14 @@ def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> No
         f'<outline text="Feed {n}" xmlUrl="http://h{n % 500}.example/{n}"/>' for n in range(10_000)
     )
     document = f"<opml><body><outline text='All'>{lines}</outline></body></opml>".encode()
-    outlines, refused = read_opml(document)
-    assert (len(outlines), refused) == (10_000, [])
+    read = read_opml(document)
+    outlines = read.outlines
+    assert (len(outlines), read.refused) == (10_000, [])
     with site.database.write() as db:
         assert subscriptions.subscribe_all(db, outlines, clock()) == 10_000
         assert subscriptions.subscribe_all(db, outlines, clock()) == 0
     with site.database.read() as db:
-        again, _ = read_opml(write_opml("T", subscriptions.everyone(db)))
+        again = read_opml(write_opml("T", subscriptions.everyone(db))).outlines
     assert {(o.url, o.title, o.folder) for o in again} == {
         (o.url, o.title, o.folder) for o in outlines
     }
@@ -86,14 +89,15 @@ def test_nothing_is_lost_between_two_rivers(site: Site) -> None:
         Outline("http://b.example/f", "B", "", "Tech", None, "", True),
         Outline("http://c.example/f"),
         Outline("http://d.example/f", "D", "", "News/Tech", None, "observed"),
+        Outline("http://e.example/list.opml", "E", "", "Lists", is_list=True),
     ]
     with site.database.write() as db:
         subscribe_all(db, listed, now)
         document = write_opml("x", everyone(db))
         public = write_opml("x", everyone(db), complete=False)
-    again, refused = read_opml(document)
-    assert sorted(again, key=lambda row: row.url) == listed
-    assert refused == []
+    again = read_opml(document)
+    assert sorted(again.outlines, key=lambda row: row.url) == listed
+    assert again.refused == []
     assert b"doubling" not in public
     assert b"paused" not in public
     assert document.count(b'text="Tech"') == 2
@@ -104,6 +108,7 @@ def test_a_policy_that_is_none_is_left_out() -> None:
         b'<opml xmlns:r="urn:publisher:river"><body><outline text="a/b"><outline'
         b' xmlUrl="http://a.example/" r:policy="guess"/></outline></body></opml>'
     )
-    (found,), refused = read_opml(document)
+    read = read_opml(document)
+    (found,) = read.outlines
     assert (found.policy, found.folder) == ("", "a-b")
-    assert "guess" in refused[0]
+    assert "guess" in read.refused[0]

@@ -445,3 +445,26 @@ def test_a_title_of_one_s_own_stays(
     reader.post("/river/feeds/1", data={"title": "", "folder": ""})
     with site.database.read() as db:
         assert subscriptions.by_id(db, 1).title == "A new name"
+
+
+def test_a_list_is_followed(reader: FlaskClient, site: Site, origin: Origin) -> None:
+    """Its address is typed as a feed's is; its feeds are named with it, and can be kept."""
+    lines = "".join(f'<outline xmlUrl="http://{name}.example/f"/>' for name in "ab")
+    body = f"<opml><head><title>Friends</title></head><body>{lines}</body></opml>".encode()
+    url = origin.serve("/list.opml", Reply(200, body))
+    page = reader.post("/river/feeds", data={"url": url, "folder": "L"}, follow_redirects=True)
+    assert "Following Friends and the 2 feeds that it names." in page.text
+    assert "Its 2 feeds" in page.text
+    with site.database.read() as db:
+        row = subscriptions.named(db, url)
+        brought = subscriptions.named(db, "http://a.example/f")
+    assert "2 feeds" in reader.get(f"/river/feeds?list={row.id}").text
+    assert "came with the list" in reader.get(f"/river/feeds/{brought.id}").text
+    reader.post(f"/river/feeds/{brought.id}/keep")
+    assert "came with the list" not in reader.get(f"/river/feeds/{brought.id}").text
+    assert ">Friends<" not in reader.get("/river").text
+    exported = reader.get("/river/opml.xml").data
+    assert f'type="include" url="{url}"'.encode() in exported
+    reader.post(f"/river/feeds/{row.id}/remove")
+    with site.database.read() as db:
+        assert [feed.url for feed in subscriptions.everyone(db)] == ["http://a.example/f"]

@@ -54,6 +54,8 @@ class RiverFeed(Base):
     `public`: its owner shows it in the blogroll.
     `offered_url` is a permanent redirect that has not proved itself yet. `leads_to` is another
     host that redirects of `url` ended at, which is asked in its turn as well.
+    `is_list`: it is a list of feeds (OPML); `list_id` is the list that a feed came with (no
+    foreign key: SQLite cannot add one to a table that is there).
     """
 
     __tablename__ = "river_feeds"
@@ -71,6 +73,8 @@ class RiverFeed(Base):
     state: Mapped[FeedState] = mapped_column(String, default="active")
     public: Mapped[bool] = mapped_column(default=False, server_default=false())
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("river_feeds.id"))
+    is_list: Mapped[bool] = mapped_column(default=False, server_default=false())
+    list_id: Mapped[int | None] = mapped_column(index=True)
     added_at: Mapped[datetime]
     next_poll_at: Mapped[datetime | None]
     last_polled_at: Mapped[datetime | None]
@@ -97,6 +101,16 @@ class RiverFeed(Base):
     password: Mapped[str] = mapped_column(SealedText, default="")
     auth_scheme: Mapped[str] = mapped_column(default="")
     __table_args__ = (Index("ix_river_feeds_due", "host", "state", "next_poll_at"),)
+
+
+class RiverList(Base):
+    """The last version of a list that is followed: `folders` by the addresses that it names."""
+
+    __tablename__ = "river_lists"
+    feed_id: Mapped[int] = mapped_column(
+        ForeignKey("river_feeds.id", ondelete="CASCADE"), primary_key=True
+    )
+    folders: Mapped[dict[str, str]] = mapped_column(JSON)
 
 
 class RiverItem(Base):

@@ -51,7 +51,7 @@ def unread(person: Author) -> Response:
     with site().database.read() as db:
         counts = reading_list.unread_counts(db, person.id)
         newest = streams.newest_by_feed(db)
-        feeds = [feed for feed in subscriptions.everyone(db) if feed.state != "merged"]
+        feeds = subscriptions.with_items(db)
     sums: dict[str, tuple[int, int]] = {STATE + READING_LIST: (0, 0)}
     for feed in feeds:
         moment = newest.get(feed.id)

@@ -20,7 +20,7 @@ from publisher.web.reader_api.client_login import blueprint, for_reader, plain
 def listed(_: Author) -> Response:
     """All feeds, each with its folder."""
     with site().database.read() as db:
-        feeds = [feed for feed in subscriptions.everyone(db) if feed.state != "merged"]
+        feeds = subscriptions.with_items(db)
     return jsonify(subscriptions=[_entry(feed) for feed in feeds])
 
 
@@ -103,7 +103,7 @@ def quick_add(_: Author) -> Response:
 def tags(_: Author) -> Response:
     """The states that items can have, and the folders."""
     with site().database.read() as db:
-        folders = sorted({feed.folder for feed in subscriptions.everyone(db) if feed.folder})
+        folders = sorted({feed.folder for feed in subscriptions.with_items(db) if feed.folder})
     states = [{"id": STATE + name} for name in (STARRED, READING_LIST)]
     return jsonify(tags=states + [{"id": LABEL + name, "type": "folder"} for name in folders])
 

@@ -17,9 +17,11 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.river import (
     blogroll,
     feed_list,
+    followed_lists,
     own_manners,
     reading_list,
     redirects,
+    retrieval,
     service,
     subscriptions,
     turnover,
@@ -61,7 +63,10 @@ def add() -> Any:
         return subscriptions_page(typed, {"policy": str(error)}), 422
     except PublisherError as error:
         return subscriptions_page(typed, {"url": str(error)}), 422
-    flash(f"Following {feed.title or feed.url}.", "done")
+    with site().database.read() as db:
+        brought = followed_lists.size(db, feed)
+    and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
+    flash(f"Following {feed.title or feed.url}{and_its}.", "done")
     return redirect(url_for("river.feeds.feed", feed_id=feed.id))
 
 
@@ -82,7 +87,7 @@ def show_folder() -> Any:
 def retry() -> Any:
     """Poll everything that failed, each feed in its host's turn."""
     with site().database.write() as db:
-        count = subscriptions.retry_failed(db, now())
+        count = retrieval.retry_failed(db, now())
     flash(f"{count} will be tried again within a few seconds.", "done")
     return redirect(url_for("river.feeds.page"))
 
@@ -93,7 +98,7 @@ def retrieve_all() -> Any:
     """Retrieve all feeds now, or those of a folder."""
     folder = request.form.get("folder")
     with site().database.write() as db:
-        asked, left_alone = subscriptions.ask_all(db, now(), service.options(site()), folder)
+        asked, left_alone = retrieval.ask_all(db, now(), service.options(site()), folder)
     spared = (
         f" {left_alone} are left alone: retrieved lately, or told to wait." if left_alone else ""
     )
@@ -139,7 +144,7 @@ def change(feed_id: int) -> Any:
 @blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>/<action>")
 @login_required
 def act(feed_id: int, action: str) -> Any:
-    """Retrieve now, pause, resume, take a move back, remove."""
+    """Retrieve now, pause, resume, take a move back, keep without its list, remove."""
     try:
         with site().database.write() as db:
             said = _act(db, subscriptions.by_id(db, feed_id), action)
@@ -154,7 +159,7 @@ def act(feed_id: int, action: str) -> Any:
 
 def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "retrieve":
-        subscriptions.ask(db, row, now(), service.options(site()))
+        retrieval.ask(db, row, now(), service.options(site()))
         return "It will be retrieved in its turn, within a few seconds."
     if action == "pause":
         subscriptions.pause(row)
@@ -164,6 +169,9 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
         return "It is polled again."
     if action == "undo-move":
         return f"Back at {redirects.undo_last(db, row, now())}."
+    if action == "keep":
+        followed_lists.keep(row)
+        return "It stays, whatever becomes of the list."
     if action == "remove":
         permissions.check_remove_feed(me())
         subscriptions.unsubscribe(db, row)
@@ -210,12 +218,13 @@ def subscriptions_page(
 def _query() -> FeedQuery:
     """What the address asks for; nonsense in it is ignored."""
     values = request.args
-    page = values.get("page", "")
+    page, of_list = values.get("page", ""), values.get("list", "")
     return FeedQuery(
         words=values.get("q", "").strip()[:100],
         only=values.get("only", "") if values.get("only") in feed_list.FILTERS else "",
         sort=values.get("sort", "") if values.get("sort") in feed_list.SORTS else "problems",
         folder=values.get("folder"),
+        list_id=int(of_list) if of_list.isdecimal() and len(of_list) < 10 else None,
         page=int(page) if page.isdecimal() and len(page) < 6 else 0,
     )
 
@@ -228,7 +237,9 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         moments = reading_list.recent_moments(db, feed_id)
         gaps = turnover.gaps_of(db, feed_id)
         past = redirects.history(db, feed_id)
-        waits = subscriptions.told_to_wait_until(db, row)
+        waits = retrieval.told_to_wait_until(db, row)
+        of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
+        brought = followed_lists.size(db, row)
     return render_template(
         "river/feed.html",
         room="river",
@@ -237,6 +248,8 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         moves=past,
         gaps=[(gap, turnover.in_words(gap)) for gap in gaps],
         private=private,
+        of_list=of_list,
+        brought=brought,
         waits=waits if waits and waits > now() else None,
         day=_day(moments) if len(moments) > 1 else None,
         errors=errors,

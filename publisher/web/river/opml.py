@@ -23,13 +23,13 @@ def import_opml() -> Any:
     try:
         if file is None:
             raise InvalidInput("choose an OPML file")
-        outlines, refused = reading.read_list(file.read())
+        found = reading.read_list(file.read())
         with site().database.write() as db:
-            added = subscriptions.subscribe_all(db, outlines, now())
+            added = subscriptions.subscribe_all(db, found.outlines, now())
     except PublisherError as error:
         return subscriptions_page({}, {"file": str(error)}), 422
-    left_out = f", {len(refused)} left out" if refused else ""
-    flash(f"{added} added, {len(outlines) - added} known already{left_out}.", "done")
+    left_out = f", {len(found.refused)} left out" if found.refused else ""
+    flash(f"{added} added, {len(found.outlines) - added} known already{left_out}.", "done")
     return redirect(url_for("river.feeds.page"))
 
 

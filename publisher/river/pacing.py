@@ -1,0 +1,63 @@
+"""Pauses of hosts: learned from what they refuse, remembered, and given after each request."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from publisher.river.fetch import BUSY
+from publisher.river.options import RiverOptions
+from publisher.river.polls import Visit
+from publisher.storage.tables.river import RiverHost
+
+_FORGETTING = 0.99
+"""Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
+
+
+def rest(
+    units: Mapping[str, RiverHost],
+    visit: Visit,
+    again: bool,
+    ended_at: datetime,
+    options: RiverOptions,
+) -> None:
+    """Give each host that was asked its pause; what the answer means concerns the last one."""
+    last = visit.hosts_asked[-1]
+    for name in visit.hosts_asked:
+        if (host := units.get(name)) is None:
+            continue
+        if name == last and visit.problem != BUSY:
+            _pace(host, visit, again, ended_at, options)
+        else:
+            pause = max(host.delay_seconds, options.host_delay_seconds)
+            host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _pace(
+    host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
+) -> None:
+    """Give a host its pause: twice as long when it asks for it, a bit shorter after good answers.
+
+    So the pause settles a little above what the host allows, and is rarely tried out anew.
+
+    The scope of a limit is learnt: an address that is limited `again` while its host answers
+    others well concerns that address alone.
+    """
+    status = visit.fetched.status
+    if visit.asked_to_slow_down or status in (403, 503):
+        if not (again and host.strikes == 0):
+            _strike(host, visit, options)
+    elif visit.fetched.ok or visit.fetched.not_modified:
+        host.strikes = 0
+        slower = host.delay_seconds * _FORGETTING
+        host.delay_seconds = max(slower, options.host_delay_seconds)
+    pause = max(host.delay_seconds, options.host_delay_seconds)
+    host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
+    host.strikes += 1
+    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
+    host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
+    if visit.asked_to_slow_down:
+        told = visit.told_seconds
+        seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
+        host.not_before = visit.job.at + timedelta(seconds=seconds)
