@@ -75,6 +75,18 @@ def videos(state: StateCore) -> None:
             token.children, token.content = [], ""
 
 
+def files(state: StateCore) -> None:
+    """A paragraph that is nothing but a link to a PDF file of ours is a card for it."""
+    for place, token in enumerate(state.tokens):
+        children = token.children or []
+        paragraph = state.tokens[place - 1]
+        if token.type != "inline" or paragraph.type != "paragraph_open" or len(children) != 3:
+            continue
+        address = str(children[0].attrGet("href") or "")
+        if address.startswith("/media/") and address.endswith(".pdf"):
+            paragraph.attrSet("class", "file")
+
+
 def _inlines(state: StateCore) -> list[Token]:
     return [token for token in state.tokens if token.type == "inline"]
 

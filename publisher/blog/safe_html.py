@@ -61,6 +61,7 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
     "footnote-backref", "more", "task", "video",
+    "file",
 }  # fmt: skip
 # Words that other programs read: microformats, and the language of a listing.
 _CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")

@@ -41,15 +41,15 @@ def run(
     tell("reading")
     now = here.clock()
     with here.database.read() as db:
-        zone = load_settings(db).zone
+        zone, language = load_settings(db).zone, load_settings(db).language
         author = authors.named(db, heir) if heir else None
     with sources.open_source(source, sys.stdin.buffer, here.environment.allow_private) as opened:
         batch = formats.read(opened, format_, zone)
         tell(f"checking {len(batch.posts):,} posts")
-        found = preparation.ready(batch, now)
+        found = preparation.ready(batch, now, language)
         if with_images and not dry_run:
             folder = opened if isinstance(opened, sources.Folder) else None
-            found = _with_images(here, batch, found, folder, now, tell)
+            found = _with_images(here, batch, found, folder, now, language, tell)
         if batch.site and not dry_run:
             site_contents.files(batch.site, here.environment.media)
     if dry_run:
@@ -92,6 +92,7 @@ def _with_images(
     found: list[preparation.Ready],
     folder: sources.Folder | None,
     now: datetime,
+    language: str,
     tell: Callable[[str], None],
 ) -> list[preparation.Ready]:
     """Fetch the pictures of what is new or changed, and check those posts again."""
@@ -114,5 +115,5 @@ def _with_images(
     posts = [one.post for one in concerned]
     fetch = images.fetcher(folder, here.environment.allow_private)
     brought = images.bring(posts, fetch, keep, batch.notes)
-    again = {one.post.guid: one for one in preparation.ready(Batch(brought), now)}
+    again = {one.post.guid: one for one in preparation.ready(Batch(brought), now, language)}
     return [again.get(one.post.guid, one) for one in found]

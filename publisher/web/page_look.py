@@ -12,7 +12,7 @@ from publisher.blog.markdown import render
 from publisher.blog.safe_html import MORE, sanitise
 from publisher.web.cards import card_address
 from publisher.web.rendering import settings
-from publisher.web.style import style_address, theme_colours
+from publisher.web.style import look_address, style_address, theme_colours
 
 _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 
@@ -21,6 +21,7 @@ def prepare(app: Flask) -> None:
     """Give an application's templates what is here."""
     app.jinja_env.globals.update(
         style_address=style_address,
+        look_address=look_address,
         theme_colours=theme_colours,
         leads_here=leads_here,
         logo=logo,

@@ -26,10 +26,16 @@ def style_address() -> str:
     return f"{ADDRESS}?v={_fingerprint(_sheet(settings()))}"
 
 
+def look_address() -> str:
+    """The address of the look alone, for the preview in the editor: without CSS of the author's."""
+    return f"{ADDRESS}?part=look&v={_fingerprint(_look_alone(settings()))}"
+
+
 @blueprint.get(ADDRESS)
 def sheet() -> Response:
     """The style sheet; asked for by its hash, it never changes."""
-    text = _sheet(settings())
+    look_alone = request.args.get("part") == "look"
+    text = _look_alone(settings()) if look_alone else _sheet(settings())
     response = Response(text, content_type="text/css; charset=utf-8")
     known = request.args.get("v", "") == _fingerprint(text)
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
@@ -58,6 +64,10 @@ def card_colours(chosen: Settings) -> tuple[str, str, str]:
 def _sheet(chosen: Settings) -> str:
     own = chosen.css if chosen.css_on == "on" else ""
     return _assembled(chosen.look, chosen.accent, own)
+
+
+def _look_alone(chosen: Settings) -> str:
+    return f"{_look(chosen.look)}\n{_accents(chosen.look, chosen.accent)}\n"
 
 
 @lru_cache(maxsize=8)

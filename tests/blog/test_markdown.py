@@ -80,6 +80,9 @@ def test_golden_pairs(source: str, html: str) -> None:
             "▶ Watch the video on YouTube</a></p>\n")),
         ("See https://vimeo.com/12345678", (
             '<p>See <a href="https://vimeo.com/12345678">https://vimeo.com/12345678</a></p>\n')),
+        ("[Minutes](/media/0a.pdf)", (
+            '<p class="file"><a href="/media/0a.pdf">Minutes</a></p>\n')),
+        ("See [minutes](/media/0a.pdf)", '<p>See <a href="/media/0a.pdf">minutes</a></p>\n'),
         ("One.\n\n<!--more-->\n\nTwo.", (
             '<p>One.</p>\n<span class="more"></span>\n<p>Two.</p>\n')),
     ],

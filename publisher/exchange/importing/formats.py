@@ -89,7 +89,8 @@ def _archive(folder: Folder) -> Batch | None:
     if found is None:
         return None
     try:
-        return jsonfeed.read(io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
+        document = io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES))
+        return jsonfeed.read(document, in_archive=True)
     except InvalidData as error:
         raise InvalidData(f"{folder.name}: {found}: {error}") from error
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import PurePosixPath
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.base.net import OutgoingError, request_public
@@ -69,11 +69,14 @@ def wanted(post: ImportedPost) -> set[str]:
 
 
 def fetcher(folder: Folder | None, allow_private: bool) -> Fetch:
-    """Gets a picture from the internet or from the folder that is imported."""
+    """Gets a picture from the folder that is imported, where it has it, or from the internet."""
 
     def fetch(name: str) -> bytes:
         if not is_web_address(name):
             return _beside(folder, name)
+        path = unquote(urlsplit(name).path).lstrip("/")
+        if folder is not None and path in folder.names:
+            return folder.read(path, MAX_BYTES)
         reply = request_public(
             name,
             user_agent="Publisher import",

@@ -9,8 +9,10 @@ from publisher.exchange.importing import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 
-def read(stream: BinaryIO) -> Batch:
-    """Every item of a feed. Raises InvalidData for broken JSON and impossible dates."""
+def read(stream: BinaryIO, in_archive: bool = False) -> Batch:
+    """Every item of a feed; within an archive, its files are named as seen from the blog's home.
+
+    Raises InvalidData for broken JSON and impossible dates."""
     try:
         feed = json.load(stream)
     except (ValueError, RecursionError) as error:
@@ -19,15 +21,16 @@ def read(stream: BinaryIO) -> Batch:
     if not isinstance(items, list) or "jsonfeed.org" not in _text(feed.get("version")):
         raise InvalidData("this is JSON, but no JSON Feed")
     author = _author(feed)
-    return Batch([_item(i, n, author) for n, i in enumerate(items, 1) if isinstance(i, dict)])
+    home = _text(feed.get("home_page_url")) if in_archive else ""
+    return Batch([_item(i, n, author, home) for n, i in enumerate(items, 1) if isinstance(i, dict)])
 
 
-def _item(item: dict[str, Any], number: int, feed_author: str) -> ImportedPost:
+def _item(item: dict[str, Any], number: int, feed_author: str, home: str) -> ImportedPost:
     where = f"item {number}"
     address = _text(item.get("url"))
     markup, plain = _text(item.get("content_html")), _text(item.get("content_text"))
     summary = _text(item.get("summary"))
-    source = fields.with_base(markup, address) or fields.paragraphs(plain or summary)
+    source = fields.with_base(markup, home or address) or fields.paragraphs(plain or summary)
     return ImportedPost(
         where=where,
         guid=fields.identity(_text(item.get("id")), address, _text(item.get("title")) + source),

@@ -33,8 +33,10 @@ class Ready:
         return self.content.slug or slug_from(self.content.title, self.words)
 
 
-def ready(batch: Batch, now: datetime) -> list[Ready]:
+def ready(batch: Batch, now: datetime, language: str = "en") -> list[Ready]:
     """The batch's posts, oldest first, each once; what was bent or left out is noted.
+
+    `language` is the blog's: straight quotation marks become its own.
 
     Raises InvalidData, naming the post, for what cannot be a post at all.
     """
@@ -45,7 +47,7 @@ def ready(batch: Batch, now: datetime) -> list[Ready]:
             batch.notes["post stands in the source twice; the first one counts"] += 1
             continue
         seen.add(post.guid)
-        found += _checked(_settled(post, batch.notes, now), batch.notes)
+        found += _checked(_settled(post, batch.notes, now), batch.notes, language)
     return sorted(found, key=lambda one: (one.post.published_at or now, one.post.where))
 
 
@@ -67,7 +69,7 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
     return post
 
 
-def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
+def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator[Ready]:
     """The post's content, checked, and its HTML; nothing when it is empty."""
     fitting = _fitting(post, notes)
     if content.is_empty(fitting):
@@ -77,7 +79,7 @@ def _checked(post: ImportedPost, notes: Counter[str]) -> Iterator[Ready]:
         value = content.checked(fitting)
     except FieldErrors as error:
         raise InvalidData(f"{post.where}: {error}") from error
-    html = markdown.html_of(value.source, value.source_format, _anchor(post.guid))
+    html = markdown.html_of(value.source, value.source_format, _anchor(post.guid), language)
     yield Ready(post, value, html, plain_text(html))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import formats
+from publisher.exchange.importing import formats, images
 from tests.exchange.importing.conftest import folder, one, read
 from tests.exchange.importing.test_wxr import EXPORT, POST
 
@@ -103,6 +103,21 @@ def test_a_blog_archive() -> None:
     assert (post.title, post.source, post.address) == (
         "", "<p>A.</p>", "https://ada.example/2020/01/02/a.html",
     )  # fmt: skip
+
+
+def test_the_uploads_of_a_blog_archive() -> None:
+    """They are named as seen from the blog's home, and come out of the archive."""
+    feed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "home_page_url": "https://ada.example/",
+        "items": [{"id": "1", "url": "https://ada.example/2020/a.html",
+                   "content_html": '<p><img src="uploads/2020/sea%20side.jpg"></p>'}],
+    }  # fmt: skip
+    archive = folder({"feed.json": json.dumps(feed), "uploads/2020/sea side.jpg": b"a picture"})
+    (post,) = formats.read(archive, None, UTC).posts
+    (name,) = images.wanted(post)
+    assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
+    assert images.fetcher(archive, allow_private=False)(name) == b"a picture"
 
 
 def test_an_export_that_was_packed() -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
 from publisher.blog import posts, published, search, update_log
-from publisher.exchange.importing import summary
+from publisher.exchange.importing import preparation, summary
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
@@ -281,3 +281,14 @@ def test_time_is_in_proportion_to_the_posts(site: Site, importer: Importer) -> N
     large = seconds(batch(500, 4_000))
     assert len(log(site)) == 4_500
     assert large < small * 24
+
+
+def test_quotes_are_those_of_the_blogs_language(clock: FakeClock) -> None:
+    """Straight ones in Markdown; HTML stays as it came."""
+    posts = [
+        ImportedPost(where="a", guid="a", source='Say "so".', source_format="markdown"),
+        ImportedPost(where="b", guid="b", source='<p>Say "so".</p>', source_format="html"),
+    ]
+    one, other = preparation.ready(Batch(posts), clock(), "de")
+    assert one.html == "<p>Say „so“.</p>\n"
+    assert other.html == '<p>Say "so".</p>'
