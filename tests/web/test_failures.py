@@ -72,6 +72,13 @@ def test_a_broken_database_still_answers(broken: FlaskClient, site: Site) -> Non
     assert '<a href="/" rel="home">Untitled blog</a>' in answer.text
 
 
+def test_errors_in_the_studio_lead_back_to_it(client: FlaskClient) -> None:
+    """Not to the readers' pages; there they lead to what readers look for."""
+    inside = client.get("/studio/nothing").text
+    assert '<a href="/studio/posts">Posts</a>' in inside
+    assert "/studio/" not in client.get("/nothing").text
+
+
 def test_when_even_the_page_breaks(broken: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without settings and templates there are still a status and a sentence."""
     monkeypatch.setattr(rendering, "settings", raising(RuntimeError("a secret inside")))

@@ -9,6 +9,7 @@ from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import autosave, editing, overview, permissions
 from publisher.blog.editing import Intent
 from publisher.publishing import feed_problems
+from publisher.publishing.mentioning import receiving
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import moment as moment_text
@@ -84,5 +85,6 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             today=strip(db, now()),
             outlook=outlook(site(), db, now()),
             steps=first_steps.steps(db),
+            mentions_waiting=receiving.waiting(db, author),
             feed_broken=bool(feed_problems.known(db)[1]),
         )

@@ -351,6 +351,7 @@ def test_the_room(
         with client.session_transaction(base_url=SITE_URL) as kept:
             kept["token"] = token
         assert ("I agree" in client.get("/studio/mentions", base_url=SITE_URL).text) == sees
+    assert "1 mention waits for you" in client.get("/studio/", base_url=SITE_URL).text
     assert "Mentions (1)" in client.get("/studio/posts", base_url=SITE_URL).text
     answer = client.post("/studio/mentions/1/show", base_url=SITE_URL, follow_redirects=True)
     assert "It is shown below the post." in answer.text
