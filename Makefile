@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills stress clean
+.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -70,6 +70,9 @@ test-postgresql: $(EVERYTHING) ## the tests that need a database, on a PostgreSQ
 
 kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py
+
+kills-postgresql: $(EVERYTHING) ## machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
+	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/test_machines.py
 
 check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
 	@$(BIN)/ruff check .

@@ -5,12 +5,12 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.clock import Clock, clock_from_text, utc_now
+from publisher.base.clock import Clock, ShiftedClock, clock_from_text
 from publisher.base.environment import Environment, prepare_instance, secret_key
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.base.hashing import hash_token
@@ -51,12 +51,16 @@ def open_site(
     prepare_instance(environment)
     if file is not None:
         sqlite_file.prepare(file)
-    database = Database(environment.database_url, Seal(lambda: secret_key(environment)))
-    upgrade(database)
+    seal = Seal(lambda: secret_key(environment))
+    database = Database(environment.database_url, seal, environment.listen_url)
+    try:
+        upgrade(database)
+    except BaseException:
+        database.close()
+        raise
     if first_url is not None:
         _keep_first_url(database, first_url)
-    chosen = clock or environment.clock or _served_clock(environment, database) or utc_now
-    return Site(environment, chosen, database)
+    return Site(environment, clock or _clock(environment, database), database)
 
 
 def recall(session: Session, name: str) -> str | None:
@@ -167,7 +171,14 @@ def forget_setup(session: Session) -> None:
     remember(session, "setup_hash", "")
 
 
-def _served_clock(environment: Environment, database: Database) -> Clock | None:
+def _clock(environment: Environment, database: Database) -> Clock:
+    """The clock that all processes of the site share, on however many machines."""
+    real = database.clock()
+    shifted = environment.clock or _served_clock(environment, database)
+    return replace(shifted, real=real) if shifted else real
+
+
+def _served_clock(environment: Environment, database: Database) -> ShiftedClock | None:
     """The shifted clock that a running server keeps: commands must tell the same time."""
     with database.read() as session:
         text = recall(session, "clock")

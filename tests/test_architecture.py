@@ -412,6 +412,18 @@ def test_the_clock_is_read_on_one_line() -> None:
     ]
 
 
+def test_who_writes_beside_the_other_writers() -> None:
+    """`write_rows()` takes no writers' lock: only who locks each row it relies on may use it."""
+    door = re.compile(r"\.write_rows\(")
+    users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
+    assert users == {
+        "publisher.river.gate",
+        "publisher.river.machine_turns",
+        "publisher.river.on_demand",
+        "publisher.river.worker",
+    }
+
+
 def test_every_package_says_its_rule() -> None:
     """A folder's `__init__` begins with a docstring."""
     silent = [

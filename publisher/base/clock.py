@@ -4,15 +4,22 @@ Nothing else in the program asks the system for the time: every rule takes `now`
 so that tests, questions about the past and the simulator run the very same code.
 """
 
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from publisher.base.dates import format_rfc3339, parse_instant
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import InvalidInput, StorageUnavailable
 
 Clock = Callable[[], datetime]
+
+_ASK_SECONDS = 30.0
+_MOST_BACK = timedelta(seconds=1)
+# Goes on while a machine sleeps, which the clock for durations does not everywhere.
+_RUNNING = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def utc_now() -> datetime:
@@ -30,15 +37,53 @@ class ShiftedClock:
     anchor: datetime
     start: datetime
     speed: float
+    real: Clock = field(default=utc_now, compare=False)
 
     def __call__(self) -> datetime:
         """The site's present moment; never earlier than `start`."""
-        elapsed = max(utc_now() - self.anchor, timedelta(0))
+        elapsed = max(self.real() - self.anchor, timedelta(0))
         return self.start + elapsed * self.speed
 
     def to_text(self) -> str:
         """One line that carries this clock to another process (see `clock_from_text`)."""
         return f"{format_rfc3339(self.anchor)} {format_rfc3339(self.start)} {self.speed!r}"
+
+
+class AskedClock:
+    """Somebody else's clock, which `ask` reads: asked now and then, and counted on from there.
+
+    What this machine's own clock says does not matter. It is asked again in a thread, so that
+    nobody waits for the answer; while nobody answers, it goes on. It goes back only when the
+    other one has gone back by more than a second.
+    """
+
+    def __init__(self, ask: Clock) -> None:
+        self._ask = ask
+        self._latest = ask()
+        here = time.clock_gettime(_RUNNING)
+        self._known = (self._latest, here)
+        self._ask_at = here + _ASK_SECONDS
+
+    def __call__(self) -> datetime:
+        """The other clock's present moment."""
+        here = time.clock_gettime(_RUNNING)
+        if here >= self._ask_at:
+            self._ask_at = here + _ASK_SECONDS
+            threading.Thread(target=self.ask_again, daemon=True).start()
+        told, at = self._known
+        moment = told + timedelta(seconds=here - at)
+        if not timedelta(0) < self._latest - moment <= _MOST_BACK:
+            self._latest = moment
+        return self._latest
+
+    def ask_again(self) -> None:
+        """Ask now; an answer that took long, or none, changes nothing."""
+        before = time.clock_gettime(_RUNNING)
+        with suppress(StorageUnavailable):
+            told = self._ask()
+            after = time.clock_gettime(_RUNNING)
+            if after - before <= _MOST_BACK.total_seconds():
+                self._known = (told, (before + after) / 2)
 
 
 def clock_from_text(text: str) -> ShiftedClock:

@@ -28,6 +28,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 KNOWN = {
     "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
     "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
+    "PUBLISHER_LISTEN_URL": "the database server itself, where PUBLISHER_DATABASE_URL is a pooler",
     "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: as set in the studio)",
     "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
@@ -51,6 +52,7 @@ class Environment:
     trusted_proxies: tuple[Network, ...] = ()
     allow_private: bool = False
     clock: ShiftedClock | None = None
+    listen_url: str | None = None
 
     @property
     def media(self) -> Path:
@@ -73,6 +75,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
     return Environment(
         instance=instance,
         database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
+        listen_url=environ.get("PUBLISHER_LISTEN_URL") or None,
         site_url=_site_url(environ.get("PUBLISHER_SITE_URL", "")),
         secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
         trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),

@@ -40,7 +40,7 @@ def copy_site(environment: Environment, url: str, tell: Tell) -> int:
     Raises InvalidInput for a URL that cannot be, Conflict while the site is served or where the
     target is not empty. The media stay where they are.
     """
-    target_file = sqlite_file.path_of(url)
+    target_file = sqlite_file.path_of(url, "URL")
     if url == environment.database_url:
         raise InvalidInput("this is the site's own database")
     with serving_lock(environment, "being copied"):

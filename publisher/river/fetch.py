@@ -73,6 +73,7 @@ class _Trip:
 
     seconds_left: float
     held: set[str]
+    owner: str
     trail: list[Hop] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     requests: int = 0
@@ -100,13 +101,14 @@ class Fetcher:
         validators: Validators | None = None,
         credentials: Credentials | None = None,
         held: frozenset[str] = frozenset(),
+        owner: str = "",
     ) -> Fetched:
         """Poll one address. Never raises for what a server or the network does.
 
-        `held` are the hosts that the caller owns; the gate, if there is one, takes further ones,
-        which the caller gives back: they are in `asked`.
+        `held` are the hosts that the `owner` has; the gate, if there is one, takes further ones
+        for the same, which the caller gives back: they are in `asked`.
         """
-        trip = _Trip(self._limits.total_seconds, set(held))
+        trip = _Trip(self._limits.total_seconds, set(held), owner)
         known = validators or Validators()
         try:
             if credentials is not None and is_sealed(credentials.password):
@@ -181,33 +183,38 @@ class Fetcher:
     ) -> tuple[int, dict[str, str], bytes]:
         """One request, in the turn of its host and its machine."""
         net.check_url(url)
-        host = urlsplit(url).hostname or ""
-        await self._pass_gate(work_unit(host), trip)
-        async with (
-            self._book.turn(host),
-            _timed(trip),
-            self._session.get(
+        name = urlsplit(url).hostname or ""
+        host = work_unit(name)
+        await self._pass_gate(host, trip)
+        async with self._book.turn(name), _timed(trip):
+            self._check_turn(host, trip)
+            async with self._session.get(
                 URL(url, encoded=True),
                 headers={"Accept": ACCEPT, **headers},
                 middlewares=middlewares,
                 allow_redirects=False,
-            ) as response,
-        ):
-            names = {name.lower(): value for name, value in response.headers.items()}
-            return response.status, names, await self._body(response)
+            ) as response:
+                names = {name.lower(): value for name, value in response.headers.items()}
+                return response.status, names, await self._body(response)
 
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
         """Wait until the host may be asked; its name goes into the record."""
         if self._gate is not None and host in trip.asked:
             await self._gate.rest(host)
         elif self._gate is not None and host not in trip.held:
-            if not await self._gate.take(host):
+            if not await self._gate.take((host, trip.owner)):
                 trip.waits_for = host
                 raise _ProblemError(BUSY, f"it leads to {host}, which is busy: asked in its turn")
             trip.held.add(host)
         if host not in trip.asked:
             trip.asked.append(host)
         trip.requests += 1
+
+    def _check_turn(self, host: str, trip: _Trip) -> None:
+        """Just before a request: its lease may have ended while the machine was busy."""
+        if self._gate is not None and not self._gate.holds((host, trip.owner)):
+            trip.waits_for = host
+            raise _ProblemError(BUSY, f"the turn of {host} was over before it was asked")
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         """The whole body of a 2xx within bounds; of anything else only its beginning."""

@@ -2,13 +2,14 @@
 
 A host (see `addresses.work_unit`) is the unit of work and has one owner at a time. The
 queue is the index on `river_hosts.free_at`; claiming is one statement, so that any number
-of processes may work on one database. An owner that dies loses its lease and nothing else:
-when a feed is taken its next poll is moved ahead first, so it is neither lost nor asked
-twice within its interval.
+of processes, on any number of machines, may work on one database. An owner that dies loses its
+lease and nothing else: when a feed is taken its next poll is moved ahead first, so it is neither
+lost nor asked twice within its interval. Each claim is made under a new owner's name, which says
+whose lease it is: who comes back too late does not find it any more, and stores nothing.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,12 +17,16 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.answers import Credentials, Validators
+from publisher.storage.postgresql import insert_unless_there, on_server
 from publisher.storage.tables.river import RiverFeed, RiverHost
 
 _LEAST_RETRY = timedelta(minutes=15)
 _MOST_RETRY = timedelta(days=1)
-RETRY_SHARE = 1 / 200
+RETRY_SHARE = 1 / 30
 """Of a lease: how long a feed waits whose redirect leads to a host that is busy."""
+
+Lease = tuple[str, str]
+"""A host's name and the owner who holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class DuePoll:
     on_demand: bool = False
     leads_to: str = ""
     is_list: bool = False
+    owner: str = ""
 
     @property
     def held(self) -> frozenset[str]:
@@ -54,13 +60,15 @@ _FREE = (
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
 )
-_CLAIM = (
+_CLAIMED = (
     update(RiverHost)
-    .where(RiverHost.name.in_(_FREE.scalar_subquery()))
     .values(owner=bindparam("who"), free_at=bindparam("until"))
     .returning(RiverHost.name)
     .execution_options(synchronize_session=False)
 )
+_CLAIM = _CLAIMED.where(RiverHost.name.in_(_FREE.scalar_subquery()))
+# PostgreSQL may run a subquery of IN more than once, and then lock more than its limit.
+_CLAIM_ON_SERVER = _CLAIMED.where(RiverHost.name == func.any(func.array(_FREE.scalar_subquery())))
 _LONGEST_DUE = (
     select(RiverFeed.id)
     .where(
@@ -78,11 +86,11 @@ _DUE = select(RiverFeed).where(
         select(_LONGEST_DUE).where(RiverHost.name.in_(bindparam("hosts", expanding=True)))
     )
 )
-_HELD = (
+# Always in this order: two that wait for each other's rows would wait for ever.
+_LOCKED = (
     select(RiverHost)
-    .where(
-        RiverHost.name.in_(bindparam("hosts", expanding=True)), RiverHost.owner == bindparam("who")
-    )
+    .where(RiverHost.name.in_(bindparam("hosts", expanding=True)))
+    .order_by(RiverHost.name)
     .with_for_update()
 )
 _NEXT_DUE = (
@@ -98,7 +106,7 @@ def claim_hosts(
 ) -> list[str]:
     """Take up to `limit` free hosts, longest waiting first, until `until`: one statement."""
     values = {"who": owner, "now": now, "until": until, "most": limit}
-    return list(session.scalars(_CLAIM, values))
+    return list(session.scalars(_CLAIM_ON_SERVER if on_server(session) else _CLAIM, values))
 
 
 def take_jobs(
@@ -116,7 +124,7 @@ def take_jobs(
         other = feed.leads_to
         if other is None or other in spare or hold(session, other, owner, now, until):
             spare.discard(other or "")
-            jobs.append(take_job(feed, now))
+            jobs.append(take_job(feed, now, owner))
             continue
         refused[other] += 1
         wait = (until - now) * RETRY_SHARE * refused[other]
@@ -126,13 +134,13 @@ def take_jobs(
     return jobs
 
 
-def take_job(feed: RiverFeed, now: datetime) -> DuePoll:
+def take_job(feed: RiverFeed, now: datetime, owner: str) -> DuePoll:
     """The job of a feed whose host is held; its next poll is moved ahead in case we die.
 
     One that has never been read stays due: who dies over its first answer has stored none of
     it, and it is asked again as soon as the lease ends.
     """
-    job = _job(feed, now)
+    job = _job(feed, now, owner)
     if feed.last_success_at is not None:
         feed.next_poll_at = now + _last_wait(feed)
     return job
@@ -144,17 +152,19 @@ def claim(
     """Claim hosts and one due feed of each; hosts with nothing due go back at once."""
     hosts = claim_hosts(session, owner, now, until, limit)
     jobs = take_jobs(session, owner, hosts, now, until) if hosts else []
-    idle = set(hosts).difference(*(job.held for job in jobs))
-    release(session, owner, idle)
+    if idle := set(hosts).difference(*(job.held for job in jobs)):
+        release(session, lock(session, idle).values())
     return jobs
 
 
 def hold(session: Session, host: str, owner: str, now: datetime, until: datetime) -> bool:
-    """Take one host by its name, out of turn, unless somebody has it or it is resting."""
-    row = session.get(RiverHost, host, with_for_update=True)
+    """Take one host by its name, out of turn, unless somebody has it or it is resting.
+
+    Nobody is waited for: a row that is locked belongs to somebody.
+    """
+    row = session.get(RiverHost, host, with_for_update={"skip_locked": True})
     if row is None:
-        session.add(RiverHost(name=host, owner=owner, free_at=until))
-        return True
+        return insert_unless_there(session, RiverHost(name=host, owner=owner, free_at=until))
     if not is_free(row, now):
         return False
     row.owner, row.free_at = owner, until
@@ -167,26 +177,42 @@ def is_free(host: RiverHost, now: datetime) -> bool:
     return not leased and (_turn(host, now) or now) <= now
 
 
-def release(session: Session, owner: str, hosts: Iterable[str]) -> None:
-    """Give hosts back, free again when their next feed is due and they are rested.
+def lock(session: Session, hosts: Iterable[str]) -> dict[str, RiverHost]:
+    """These hosts by their names, for this transaction alone; whoever has them."""
+    return {row.name: row for row in session.scalars(_LOCKED, {"hosts": sorted(set(hosts))})}
 
-    Hosts that somebody else took over meanwhile are not touched.
-    """
-    names = list(hosts)
-    if not names:
+
+def held(hosts: Iterable[RiverHost], leases: Iterable[Lease]) -> list[RiverHost]:
+    """Those of the hosts that are held by one of the leases."""
+    known = set(leases)
+    return [host for host in hosts if (host.name, host.owner) in known]
+
+
+def renew(session: Session, leases: Collection[Lease], until: datetime) -> set[Lease]:
+    """Make leases longer; those that were not lost."""
+    mine = held(lock(session, (name for name, _ in leases)).values(), leases)
+    for host in mine:
+        host.free_at = until
+    return {(host.name, host.owner or "") for host in mine}
+
+
+def release(session: Session, hosts: Collection[RiverHost]) -> None:
+    """Give locked hosts back, free again when their next feed is due and they are rested."""
+    if not hosts:
         return
+    names = [host.name for host in hosts]
     due = {name: moment for name, moment in session.execute(_NEXT_DUE, {"hosts": names}) if moment}
-    for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
+    for host in hosts:
         host.owner = None
         host.free_at = _turn(host, due.get(host.name))
 
 
-def give_back(session: Session, owner: str, hosts: Iterable[str], rested_at: datetime) -> None:
+def give_back(session: Session, leases: Collection[Lease], rested_at: datetime) -> None:
     """Release hosts that were asked outside of a round, each with a pause until `rested_at`."""
-    names = list(hosts)
-    for host in session.scalars(_HELD, {"hosts": names, "who": owner}):
+    mine = held(lock(session, (name for name, _ in leases)).values(), leases)
+    for host in mine:
         host.rested_at = max(host.rested_at or rested_at, rested_at)
-    release(session, owner, names)
+    release(session, mine)
 
 
 def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
@@ -203,9 +229,10 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
     """
     row = session.get(RiverHost, host, with_for_update=True)
     if row is None:
-        session.add(RiverHost(name=host, free_at=at))
-        session.flush()
-    elif row.owner is None:
+        if insert_unless_there(session, RiverHost(name=host, free_at=at)):
+            return
+        row = session.get_one(RiverHost, host, with_for_update=True)
+    if row.owner is None:
         turn = _turn(row, at) or at
         row.free_at = min(row.free_at, turn) if row.free_at else turn
 
@@ -213,8 +240,10 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
 def enqueue_all(session: Session, turns: Mapping[str, datetime]) -> None:
     """`enqueue` for many hosts at once, each by its moment."""
     known = set(session.scalars(select(RiverHost.name)))
-    for host, at in turns.items():
-        if host in known:
+    for host, at in sorted(turns.items()):
+        if host in known or on_server(
+            session
+        ):  # where another machine may make it at the same time
             enqueue(session, host, at)
         else:
             session.add(RiverHost(name=host, free_at=at))
@@ -244,7 +273,7 @@ def _last_wait(feed: RiverFeed) -> timedelta:
     return min(max(feed.next_poll_at - feed.last_polled_at, _LEAST_RETRY), _MOST_RETRY)
 
 
-def _job(feed: RiverFeed, now: datetime) -> DuePoll:
+def _job(feed: RiverFeed, now: datetime, owner: str) -> DuePoll:
     secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
     known = Validators(feed.etag, feed.last_modified, feed.validators_url)
     asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
@@ -260,4 +289,5 @@ def _job(feed: RiverFeed, now: datetime) -> DuePoll:
         on_demand=asked,
         leads_to=feed.leads_to or "",
         is_list=feed.is_list,
+        owner=owner,
     )

@@ -6,13 +6,12 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
-from publisher.river.machine_locks import MachineLocks
+from publisher.river.machine_turns import MachineTurns
 
 # Second-level names under which registries sell third-level ones ("example.co.uk").
 _SHARED_SECOND_LEVEL = frozenset(
@@ -48,7 +47,7 @@ class AddressBook(AbstractResolver):
     """Resolves names once for the gate and the connection alike, and takes turns by machine.
 
     Many names often live on one machine; at most `per_address` requests are in flight
-    to any single address, those of other processes with the same `locks_folder` included.
+    to any single address; `turns` are those of all processes of the site.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class AddressBook(AbstractResolver):
         resolver: AbstractResolver | None = None,
         per_address: int = 1,
         keep_seconds: float = 60.0,
-        locks_folder: Path | None = None,
+        turns: MachineTurns | None = None,
     ) -> None:
-        self._locks = MachineLocks(locks_folder, per_address) if locks_folder else None
+        self._turns = turns
         self._resolver = resolver
         self._per_address = per_address
         self._keep_seconds = keep_seconds
@@ -100,7 +99,7 @@ class AddressBook(AbstractResolver):
         gate, waiting = self._gates.get(machine, (asyncio.Semaphore(self._per_address), 0))
         self._gates[machine] = (gate, waiting + 1)
         try:
-            async with gate, self._locks.turn(machine) if self._locks else nullcontext():
+            async with gate, self._turns.turn(machine) if self._turns else nullcontext():
                 yield
         finally:
             gate, waiting = self._gates.pop(machine)

@@ -4,9 +4,7 @@ Each waits for the turn of its host like any other poll, for some seconds at mos
 """
 
 import asyncio
-import os
 import random
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,9 +15,10 @@ from publisher.river import frontier, subscriptions
 from publisher.river.answers import Credentials, Validators
 from publisher.river.feed_document import NotAFeed
 from publisher.river.fetch import FetchLimits, open_fetcher
-from publisher.river.frontier import DuePoll
+from publisher.river.frontier import DuePoll, Lease
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook, work_unit_of
+from publisher.river.machine_turns import machine_turns
 from publisher.river.observed import check_policy
 from publisher.river.options import RiverOptions
 from publisher.river.poll_results import settle
@@ -89,13 +88,15 @@ class OnDemandPoller:
         return asyncio.run(self._poll_once(job))
 
     async def _poll_once(self, job: DuePoll) -> Visit:
-        owner, held = self._new_owner(), set[str]()
+        gate = self._gate()
+        job = replace(job, owner=gate.new_owner())
+        held = set[Lease]()
         try:
-            await self._take(job.host, owner, held)
-            found = await self._visit(replace(job, at=self.clock()), owner)
-            held |= found.hosts
+            await self._take((job.host, job.owner), gate, held)
+            found = await self._visit(replace(job, at=self.clock()), gate)
+            held |= {(host, job.owner) for host in found.hosts}
         finally:
-            self._give_back(owner, held)
+            self._give_back(held)
         return found
 
     def retrieve(self, feed_id: int) -> RiverFeed:
@@ -111,48 +112,54 @@ class OnDemandPoller:
         self, address: str, secret: Credentials | None, choose_first: bool
     ) -> tuple[str, Visit]:
         """The first visit to an address, or to the feed that the page there announces."""
-        owner, host = self._new_owner(), work_unit_of(address)
-        held: set[str] = set()
+        gate = self._gate()
+        lease = (work_unit_of(address), gate.new_owner())
+        held: set[Lease] = set()
         try:
-            await self._take(host, owner, held)
-            first = await self._first_visit(address, secret, owner, held)
+            await self._take(lease, gate, held)
+            first = await self._first_visit(address, secret, gate, lease, held)
             if first.problem == "not-a-feed":
                 address = _announced(first, choose_first)
                 self._check_new(address)
-                host = work_unit_of(address)
-                self._give_back(owner, held - {host})
-                held &= {host}
-                await self._take(host, owner, held)
-                first = await self._first_visit(address, secret, owner, held)
+                lease = (work_unit_of(address), lease[1])
+                self._give_back(held - {lease})
+                held &= {lease}
+                await self._take(lease, gate, held)
+                first = await self._first_visit(address, secret, gate, lease, held)
         finally:
-            self._give_back(owner, held)
+            self._give_back(held)
         return address, first
 
-    async def _take(self, host: str, owner: str, held: set[str]) -> None:
+    async def _take(self, lease: Lease, gate: HostGate, held: set[Lease]) -> None:
         """Hold a host; one that is held was just asked, and has its pause."""
-        if host in held:
-            await self._gate(owner).rest(host)
-        elif not await self._hold(host, owner):
-            raise Conflict(f"{host} is busy or asked us to wait; try again later")
-        held.add(host)
+        if lease in held:
+            await gate.rest(lease[0])
+        elif not await gate.take(lease, _PATIENCE_SECONDS):
+            raise Conflict(f"{lease[0]} is busy or asked us to wait; try again later")
+        held.add(lease)
 
     async def _first_visit(
-        self, url: str, credentials: Credentials | None, owner: str, held: set[str]
+        self,
+        url: str,
+        credentials: Credentials | None,
+        gate: HostGate,
+        lease: Lease,
+        held: set[Lease],
     ) -> Visit:
-        job = DuePoll(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
-        found = await self._visit(job, owner)
-        held |= found.hosts
+        job = DuePoll(0, lease[0], url, self.clock(), Validators(), credentials, owner=lease[1])
+        found = await self._visit(job, gate)
+        held |= {(host, job.owner) for host in found.hosts}
         if found.problem == "not-a-feed" and names_feeds(found.fetched):
             return await asyncio.to_thread(read, replace(job, is_list=True), found.fetched)
         return found
 
-    def _give_back(self, owner: str, hosts: set[str]) -> None:
+    def _give_back(self, held: set[Lease]) -> None:
         pause = timedelta(seconds=self.options.host_delay_seconds)
-        with self.database.write() as session:
-            frontier.give_back(session, owner, hosts, self.clock() + pause)
+        with self.database.write_rows() as session:
+            frontier.give_back(session, held, self.clock() + pause)
 
-    def _gate(self, owner: str) -> HostGate:
-        return HostGate(self.database, self.clock, self.options, owner)
+    def _gate(self) -> HostGate:
+        return HostGate(self.database, self.clock, self.options)
 
     def _enrol(
         self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
@@ -169,8 +176,9 @@ class OnDemandPoller:
                 credentials=secret,
                 is_list=first.job.is_list,
             )
-            done = replace(first, job=replace(first.job, feed_id=feed.id))
-            settle(session, "", [done], self.clock(), self.options, random.Random())  # noqa: S311
+            # Its hosts were given back, and nobody else can ask for the feed yet: under no lease.
+            done = replace(first, job=replace(first.job, feed_id=feed.id, owner=""))
+            settle(session, [done], self.clock(), self.options, random.Random())  # noqa: S311
             if feed.next_poll_at is not None:
                 frontier.enqueue(session, feed.host, feed.next_poll_at)
         return feed
@@ -178,42 +186,36 @@ class OnDemandPoller:
     async def _retrieve(self, feed_id: int) -> RiverFeed:
         with self.database.read() as session:
             host = subscriptions.by_id(session, feed_id).host
-        owner = self._new_owner()
-        held = await self._hold(host, owner)
+        gate = self._gate()
+        owner = gate.new_owner()
+        held = await gate.take((host, owner), _PATIENCE_SECONDS)
         with self.database.write() as session:
             feed = subscriptions.by_id(session, feed_id)
             if not held:
                 return feed  # the worker polls it in its turn
             # Where it leads to is taken by the gate, on the way.
-            job = replace(frontier.take_job(feed, self.clock()), leads_to="")
-        brought = await self._visit(job, owner)
+            job = replace(frontier.take_job(feed, self.clock(), owner), leads_to="")
+        brought = await self._visit(job, gate)
         with self.database.write() as session:
-            settle(session, owner, [brought], self.clock(), self.options, random.Random())  # noqa: S311
+            settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
             return subscriptions.by_id(session, feed_id)
 
-    async def _visit(self, job: DuePoll, owner: str) -> Visit:
-        options = self.options
+    async def _visit(self, job: DuePoll, gate: HostGate) -> Visit:
         async with open_fetcher(
-            book=AddressBook(per_address=options.per_address, locks_folder=options.locks_folder),
-            gate=self._gate(owner),
+            book=AddressBook(
+                per_address=self.options.per_address,
+                turns=machine_turns(self.database, self.options),
+            ),
+            gate=gate,
             contact_url=self.options.contact_url,
             allow_private=self.options.allow_private,
             limits=self.limits,
         ) as fetcher:
-            return await visit(fetcher, job)
-
-    def _new_owner(self) -> str:
-        return f"{os.getpid()}-{secrets.token_hex(4)}"
-
-    async def _hold(self, host: str, owner: str) -> bool:
-        """Own the host, waiting a little while it is busy or resting; False if that is long."""
-        for _ in range(int(_PATIENCE_SECONDS / 0.2)):
-            now = self.clock()
-            with self.database.write() as session:
-                if frontier.hold(session, host, owner, now, now + self.options.lease):
-                    return True
-            await asyncio.sleep(0.2)
-        return False
+            keeping = asyncio.create_task(gate.keep(lambda _: None))
+            try:
+                return await visit(fetcher, job)
+            finally:
+                keeping.cancel()
 
 
 def _is_one_word(url: str) -> bool:

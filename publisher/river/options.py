@@ -29,7 +29,7 @@ class RiverOptions:
     in_flight: int = 32
     per_address: int = 1
     starts_per_real_second: float = 20.0
-    lease_real_seconds: float = 600.0
+    lease_real_seconds: float = 90.0
     patience_real_seconds: float = 10.0
     slow_down_minutes: float = 30.0
     unconditional_minutes: float = 1440.0

@@ -1,16 +1,18 @@
 """Storing finished polls: update feed and host, insert new items, plan the next poll.
 
-One transaction for a batch, which also releases the leases of its hosts. The rules stand
-elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for items,
+One transaction for a batch, which also releases the leases of its hosts. An answer that comes
+when its lease is over and somebody else has the host is thrown away: whoever has it asks again. The
+rules stand elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for items,
 `frontier` for the queue.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import structlog
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
@@ -40,8 +42,14 @@ LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", 
 _WHOLE_DAY = timedelta(days=1)
 _COMPLAINTS = 5
 
-_FEEDS = select(RiverFeed).where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
-_HOSTS = select(RiverHost).where(RiverHost.name.in_(bindparam("names", expanding=True)))
+_FEEDS = (
+    select(RiverFeed)
+    .where(RiverFeed.id.in_(bindparam("ids", expanding=True)))
+    .order_by(RiverFeed.id)
+    .with_for_update()
+)
+
+log = structlog.get_logger("river")
 
 
 @dataclass(slots=True)
@@ -56,7 +64,6 @@ class _NewRows:
 
 def settle(
     session: Session,
-    owner: str,
     visits: Sequence[Visit],
     now: datetime,
     options: RiverOptions,
@@ -65,16 +72,18 @@ def settle(
 ) -> int:
     """Store a batch of visits, plan the next ones, release the hosts; returns new items.
 
-    `health` remembers the polls of this process, to tell our own outage from theirs.
+    A visit under no lease, the first of a new feed, is stored in any case. `health` remembers the
+    polls of this process, to tell our own outage from theirs.
     """
     visits = [_not_ahead(visit, now) for visit in visits]
     outage_since = health.note(visits) if health else None
     if health is not None and health.down_since is not None:
         visits = [_blameless(visit) for visit in visits]
-    ids = [visit.job.feed_id for visit in visits]
-    hosts = sorted({name for visit in visits for name in visit.hosts})
+    units = frontier.lock(session, (host for visit in visits for host in visit.hosts))
+    leases = {(host, visit.job.owner) for visit in visits for host in visit.hosts}
+    visits = [visit for visit in visits if _in_time(units, visit)]
+    ids = sorted(visit.job.feed_id for visit in visits)
     feeds = {feed.id: feed for feed in session.scalars(_FEEDS, {"ids": ids})}
-    units = {host.name: host for host in session.scalars(_HOSTS, {"names": hosts})}
     limited = {number for number, feed in feeds.items() if feed.limited}
     new_rows = _NewRows()
     with session.no_autoflush:  # one flush for all feeds, not one before each query
@@ -93,7 +102,7 @@ def settle(
     for visit in visits:
         pacing.rest(units, visit, visit.job.feed_id in limited, now, options)
     with session.no_autoflush:  # each host is written once, with its pause and its release
-        frontier.release(session, owner, hosts)
+        frontier.release(session, frontier.held(units.values(), leases))
     return len(new_rows.items)
 
 
@@ -105,6 +114,15 @@ def _follow_list(session: Session, feed: RiverFeed, visit: Visit) -> None:
         feed.title = feed.feed_title = visit.listed.title or feed.title
     said = followed_lists.take_over(session, feed, visit.listed.outlines, visit.job.at)
     feed.reasons = [*said, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
+
+
+def _in_time(units: Mapping[str, RiverHost], visit: Visit) -> bool:
+    """Whether nobody else has the visit's host meanwhile."""
+    host, owner = units.get(visit.job.host), visit.job.owner
+    if not owner or (host is not None and host.owner == owner):
+        return True
+    log.warning("an answer came after its lease had ended", url=visit.job.url)
+    return False
 
 
 def _blameless(visit: Visit) -> Visit:

@@ -79,7 +79,9 @@ class Visit:
 
 async def visit(fetcher: Fetcher, job: DuePoll) -> Visit:
     """Ask for a feed and read the answer; the event loop goes on while a document is read."""
-    fetched = await fetcher.fetch(job.url, job.validators, job.credentials, job.held)
+    fetched = await fetcher.fetch(
+        job.url, job.validators, job.credentials, job.held, owner=job.owner
+    )
     if fetched.ok:
         return await asyncio.to_thread(read, job, fetched)
     return read(job, fetched)

@@ -4,9 +4,7 @@ The database is the queue and the only state; a worker can die at any line (see 
 """
 
 import asyncio
-import os
 import random
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -16,9 +14,10 @@ import structlog
 from publisher.base.errors import StorageUnavailable
 from publisher.river import clock_repair, frontier
 from publisher.river.fetch import Fetcher, open_fetcher
-from publisher.river.frontier import DuePoll
+from publisher.river.frontier import DuePoll, Lease
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook
+from publisher.river.machine_turns import machine_turns
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
 from publisher.river.poll_results import settle
@@ -46,8 +45,8 @@ class RiverWorker:
         self._clock = clock
         self._options = options
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
-        self._owner = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self._asking: set[asyncio.Task[None]] = set()
+        self._gate = HostGate(database, clock, options)
+        self._asking: dict[asyncio.Task[None], DuePoll] = {}
         self._brought: list[Visit] = []
         self._arrived = asyncio.Event()
         self._latest: datetime | None = None
@@ -70,10 +69,13 @@ class RiverWorker:
             contact_url=options.contact_url,
             allow_private=options.allow_private,
             book=book
-            or AddressBook(per_address=options.per_address, locks_folder=options.locks_folder),
+            or AddressBook(
+                per_address=options.per_address, turns=machine_turns(self._database, options)
+            ),
             in_flight=options.in_flight,
-            gate=HostGate(self._database, self._clock, options, self._owner),
+            gate=self._gate,
         ) as fetcher:
+            keeping = asyncio.create_task(self._gate.keep(self._lost))
             started = self._clock()
             while not stop.is_set():
                 await self._store()
@@ -87,6 +89,14 @@ class RiverWorker:
                 if not jobs:
                     await self._wait(stop)
             await self._finish()
+            keeping.cancel()
+
+    def _lost(self, lease: Lease) -> None:
+        """Somebody else may ask this host now: we do not go on asking it."""
+        for task, job in self._asking.items():
+            if (job.host, job.owner) == lease:
+                log.warning("a lease was lost", url=job.url)
+                task.cancel()
 
     async def _claim(self, limit: int) -> list[DuePoll]:
         def work() -> list[DuePoll]:
@@ -94,8 +104,11 @@ class RiverWorker:
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
                     return []
-            with self._database.write() as session:
-                return frontier.claim(session, self._owner, now, now + self._options.lease, limit)
+            owner, until = self._gate.new_owner(), now + self._options.lease
+            with self._database.write_rows() as session:
+                jobs = frontier.claim(session, owner, now, until, limit)
+            self._gate.began(((host, owner) for job in jobs for host in job.held), until)
+            return jobs
 
         try:
             return await asyncio.to_thread(work)
@@ -121,8 +134,8 @@ class RiverWorker:
             if position and pause > 0.001:
                 await asyncio.sleep(pause * (0.5 + self._rng.random()))
             task = asyncio.create_task(self._ask(fetcher, job))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._asking[task] = job
+            task.add_done_callback(self._asking.pop)
 
     async def _ask(self, fetcher: Fetcher, job: DuePoll) -> None:
         try:
@@ -151,11 +164,11 @@ class RiverWorker:
     def _settle(self, batch: list[Visit]) -> int:
         """Store a batch; when that fails, one by one, so that a bad answer fails alone."""
         try:
-            with self._database.write() as session:
+            with self._database.write_rows() as session:
                 now = self._clock()
-                return settle(
-                    session, self._owner, batch, now, self._options, self._rng, self._health
-                )
+                new = settle(session, batch, now, self._options, self._rng, self._health)
+            self._gate.ended((host, visit.job.owner) for visit in batch for host in visit.hosts)
+            return new
         except StorageUnavailable:
             raise
         except Exception:
@@ -190,9 +203,12 @@ class RiverWorker:
                 await asyncio.wait_for(stop.wait(), _BATCH_SECONDS)
 
     def _pause(self) -> float:
-        """Real seconds until the next host is free, at most one: there may be new work."""
-        with self._database.read() as session:
-            free_at = frontier.next_moment(session)
+        """Real seconds until the next host is free, at most two: there may be new work."""
+        try:
+            with self._database.read() as session:
+                free_at = frontier.next_moment(session)
+        except StorageUnavailable:
+            return _LOOK_AGAIN_SECONDS
         if free_at is None:
             return _LOOK_AGAIN_SECONDS
         left = (free_at - self._clock()).total_seconds() / self._options.clock_speed

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -10,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from publisher.base.clock import AskedClock, Clock, utc_now
 from publisher.base.errors import StorageUnavailable
 from publisher.base.sealed import Seal
 from publisher.storage import bell, postgresql
@@ -33,10 +35,12 @@ _TROUBLES = {
 class Database:
     """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
 
-    def __init__(self, url: str, seal: Seal | None = None) -> None:
-        self._url = url
+    def __init__(self, url: str, seal: Seal | None = None, listen_url: str | None = None) -> None:
+        """`listen_url` is the way past the pooler that `url` leads to."""
+        self._direct_url = listen_url or url
+        self.pooled = listen_url is not None
         self.on_server = make_url(url).get_backend_name() == "postgresql"
-        self.engine = postgresql.make_engine(url) if self.on_server else _sqlite(url)
+        self.engine = postgresql.make_engine(url, self.pooled) if self.on_server else _sqlite(url)
         if seal is not None:
             seal_with(self.engine.dialect, seal)
         self._bells = bell.folder_of(url)
@@ -54,17 +58,44 @@ class Database:
         The write lock is taken at the start, so that what is read here is still true at the end.
         Raises StorageUnavailable when the lock is not had in time or the disk refuses.
         """
-        writer = self.engine.execution_options(immediate=True)
-        with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
+        with self._writing(immediate=True) as session:
             yield session
             if self.on_server:
                 session.flush()
                 postgresql.tell(session.connection())
         bell.ring(self._bells)
 
+    @contextmanager
+    def write_rows(self) -> Iterator[Session]:
+        """As `write`, for work that locks each row it relies on, in the order of the rows' names.
+
+        On a server it waits only for those rows, and tells nobody: what many machines do all the
+        time must neither queue behind the other writers nor wake everybody.
+        """
+        if not self.on_server:
+            with self.write() as session:
+                yield session
+            return
+        with self._writing(rows=True) as session:
+            yield session
+
+    @contextmanager
+    def _writing(self, **kind: bool) -> Iterator[Session]:
+        writer = self.engine.execution_options(**kind)
+        with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def clock(self) -> Clock:
+        """The clock that all machines of the site share: the server's, or this machine's own."""
+        return AskedClock(self._server_time) if self.on_server else utc_now
+
+    def _server_time(self) -> datetime:
+        with translated(), self.engine.connect() as connection:
+            return postgresql.time_of(connection)
+
     def listen(self) -> bell.Bell:
         """A bell that rings when any process of the site has written; the caller closes it."""
-        return postgresql.ServerBell(self._url) if self.on_server else bell.Bell(self._bells)
+        return postgresql.ServerBell(self._direct_url) if self.on_server else bell.Bell(self._bells)
 
     @property
     def tells(self) -> bool:
@@ -78,7 +109,10 @@ class Database:
 
     def right_to_schedule(self) -> postgresql.Alone | None:
         """On a server, where several machines may want it: the right to be the one scheduler."""
-        return postgresql.Alone(self.engine, postgresql.SCHEDULER) if self.on_server else None
+        if not self.on_server:
+            return None
+        direct = postgresql.make_engine(self._direct_url) if self.pooled else self.engine
+        return postgresql.Alone(direct, postgresql.SCHEDULER)
 
     def close(self) -> None:
         """Give every connection back."""

@@ -8,6 +8,7 @@ finds it at the next look.
 
 import select
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.storage.bell import Bell
+from publisher.storage.columns import Base
 
 OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
@@ -32,6 +34,9 @@ _SESSION = {
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 2,
 }
+_SET = "".join(
+    f"SET LOCAL {name} = {value};" for name, value in _SESSION.items() if "tcp" not in name
+)
 _TELL = f"SELECT pg_notify('{CHANNEL}', '') WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
 
 # By SQLSTATE, the longest beginning that fits: https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -49,6 +54,10 @@ _TROUBLES = {
     "08": "the database server does not answer; nothing was changed, try again",
 }
 _GONE = _TROUBLES["08"]
+_POOLER = (
+    "PUBLISHER_DATABASE_URL leads to a pooler, behind which nobody hears a notice: set "
+    "PUBLISHER_LISTEN_URL to the database server itself"
+)
 # What a connection is refused with comes without a SQLSTATE.
 _REFUSALS = {
     "password": _TROUBLES["28"],
@@ -58,29 +67,41 @@ _REFUSALS = {
     "too many clients": _TROUBLES["53300"],
     "is starting up": _TROUBLES["57P"],
     "is shutting down": _TROUBLES["57P"],
+    "unsupported startup parameter": _POOLER,
 }
 
 log = structlog.get_logger("storage")
 
 
-def make_engine(url: str) -> Engine:
-    """Connections to a server; InvalidInput without its driver. None is opened yet."""
+def make_engine(url: str, pooled: bool = False) -> Engine:
+    """Connections to a server; InvalidInput without its driver. None is opened yet.
+
+    `pooled`: a pooler hands each transaction to another session, which keeps nothing that was set.
+    """
     options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
-    arguments = {"options": options, "application_name": "publisher", "connect_timeout": 5}
+    arguments: dict[str, Any] = {"application_name": "publisher", "connect_timeout": 5}
+    arguments |= {"prepare_threshold": None} if pooled else {"options": options}
     try:
         engine = create_engine(url, pool_pre_ping=True, connect_args=arguments)
     except ModuleNotFoundError as error:
         raise InvalidInput(
-            "PUBLISHER_DATABASE_URL names PostgreSQL, and its driver is not installed: "
+            "the database's URL names PostgreSQL, and its driver is not installed: "
             "pip install 'publisher[postgres]'"
         ) from error
     event.listen(engine, "begin", _begin)
+    if pooled:
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_SET))
     event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
     return engine
 
 
-def check_server(connection: Connection) -> None:
-    """InvalidInput for a server too old, StorageUnavailable for one that takes no writes."""
+def check_server(connection: Connection, pooled: bool = False) -> None:
+    """InvalidInput for a server that is too old, or behind a pooler of which nobody spoke.
+
+    StorageUnavailable for one that takes no writes.
+    """
+    if not pooled and connection.exec_driver_sql("SHOW lock_timeout").scalar_one() == "0":
+        raise InvalidInput(_POOLER)
     version = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
     if version < OLDEST:
         raise InvalidInput(
@@ -88,6 +109,24 @@ def check_server(connection: Connection) -> None:
         )
     if connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
         raise StorageUnavailable("the database server is a replica, which takes no writes")
+
+
+def time_of(connection: Connection) -> datetime:
+    """What the server's clock says."""
+    moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+    return moment.astimezone(UTC)
+
+
+def insert_unless_there(session: Session, row: Base) -> bool:
+    """Insert a row; False, and nothing done, where another transaction has made it meanwhile."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    insert = postgresql.insert if on_server(session) else sqlite.insert
+    values = {name: value for name, value in vars(row).items() if not name.startswith("_")}
+    table = Base.metadata.tables[row.__tablename__]
+    statement = insert(table).values(values).on_conflict_do_nothing()
+    made = session.connection().execute(statement.returning(*table.primary_key))
+    return made.first() is not None
 
 
 def on_server(session: Session) -> bool:
@@ -200,13 +239,13 @@ class Alone:
 
 
 def _begin(connection: Connection) -> None:
-    """A writer waits for its turn; a reader sees one state, and cannot write by mistake."""
+    """A writer waits for its turn, except one of rows; a reader sees one state and cannot write."""
     options = connection.get_execution_options()
     if options.get("isolation_level") == "AUTOCOMMIT":
         return
     if options.get("immediate", False):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
-    else:
+    elif not options.get("rows", False):
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 

@@ -28,7 +28,7 @@ def upgrade(database: Database) -> None:
     """
     with translated(), database.engine.connect() as connection:
         if database.on_server:
-            postgresql.check_server(connection)
+            postgresql.check_server(connection, database.pooled)
         if _revision(connection) == newest_revision():
             return
     _migrate(database)

@@ -19,18 +19,18 @@ LOGS = ("-wal", "-shm", "-journal")
 BACKUP = "put a backup in its place with `publisher restore FILE`"
 
 
-def path_of(url: str) -> Path | None:
+def path_of(url: str, name: str = "PUBLISHER_DATABASE_URL") -> Path | None:
     """The file behind a database's address; None where there is none (a server, memory).
 
-    Raises InvalidInput for an address of a kind that this program does not know.
+    Raises InvalidInput, which calls the address `name`, for one that this program does not know.
     """
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise InvalidInput("PUBLISHER_DATABASE_URL cannot be read as a database's URL") from error
+        raise InvalidInput(f"{name} cannot be read as a database's URL") from error
     if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
         raise InvalidInput(
-            f"PUBLISHER_DATABASE_URL: {parsed.drivername}:// is not known here "
+            f"{name}: {parsed.drivername}:// is not known here "
             "(known: sqlite:///FILE, postgresql+psycopg://...)"
         )
     if parsed.drivername != "sqlite" or parsed.database in (None, "", ":memory:"):

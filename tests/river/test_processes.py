@@ -141,7 +141,7 @@ def test_kill_in_the_middle_of_a_round(own: Site, origin: Origin) -> None:
 
 
 def _let_leases_end(site: Site) -> None:
-    """As if ten minutes had passed: what the dead process held becomes free."""
+    """As if 90 seconds had passed: what the dead process held becomes free."""
     with site.database.write() as db:
         for host in db.scalars(select(RiverHost).where(RiverHost.owner.is_not(None))):
             host.free_at = site.clock()

@@ -1,15 +1,22 @@
 """The same site on PostgreSQL: writers in turn, notices, broken connections, several machines."""
 
+import os
 import secrets
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
+from sqlalchemy.engine import make_url
 
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidInput, StorageUnavailable
@@ -24,7 +31,7 @@ from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.postgres import Server
-from tests.serving import kill, serving, wait_until
+from tests.serving import free_port, kill, serving, wait_until
 
 
 @pytest.fixture
@@ -211,3 +218,58 @@ def test_what_only_a_file_can_is_refused_in_words(remote: Site, tmp_path: Path) 
     with pytest.raises(InvalidInput, match="PUBLISHER_SECRET_KEY"):
         claim_key(second)
     second.database.close()
+
+
+@contextmanager
+def pooler(url: str, *more: str) -> Iterator[str]:
+    """PgBouncer in transaction mode before the server of `url`; the URL that leads through it."""
+    program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
+    if not Path(program).exists():
+        pytest.skip("pgbouncer is not installed")
+    server = make_url(url)
+    port = free_port()
+    lines = [
+        "[databases]", f"* = host=127.0.0.1 port={server.port} user={server.username}",
+        "[pgbouncer]", "listen_addr = 127.0.0.1", f"listen_port = {port}", "unix_socket_dir =",
+        "auth_type = any", "pool_mode = transaction", *more,
+    ]  # fmt: skip
+    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+    (folder / "pooler.ini").write_text("\n".join(lines))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    user = "postgres" if os.geteuid() == 0 else None
+    with subprocess.Popen([program, "-q", str(folder / "pooler.ini")], user=user) as process:
+        try:
+            wait_until(lambda: listens(port), 20)
+            yield server.set(port=port).render_as_string(hide_password=False)
+        finally:
+            process.kill()
+            shutil.rmtree(folder)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("more", [[], ["ignore_startup_parameters = options"]])
+def test_a_pooler_is_refused_until_the_way_past_it_is_named(
+    tmp_path: Path, url: str, clock: FakeClock, more: list[str]
+) -> None:
+    """One sentence with what to do; with PUBLISHER_LISTEN_URL all works, notices and all."""
+    with pooler(url, *more) as pooled:
+        environment = machine(tmp_path / "one", pooled)
+        with pytest.raises((InvalidInput, StorageUnavailable), match="PUBLISHER_LISTEN_URL"):
+            open_site(environment, clock)
+        past = open_site(replace(environment, listen_url=url), clock)
+        bell, right = past.database.listen(), past.database.right_to_schedule()
+        bell.wait(0.1)
+        bell.wait(0.1)
+        for _ in range(8):  # prepared statements would be another session's by now
+            make_post(past)
+        assert bell.wait(5)
+        assert right is not None
+        assert right.taken()
+        right.give_up()
+        bell.close()
+        past.database.close()

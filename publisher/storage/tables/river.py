@@ -29,9 +29,9 @@ class RiverHost(Base):
     """A unit of work: the hosts of one registrable domain, asked by one owner at a time.
 
     `free_at` orders the queue: the first moment at which anybody may take this host. While
-    somebody has it, that is the end of the lease; null puts it aside. `rested_at` is the end
-    of the pause after the last request, `not_before` is what the server asked for. `strikes`
-    counts requests to slow down, good answers wear it off.
+    somebody has it, that is the end of the lease; null puts it aside. `owner` names the claim.
+    `rested_at` is the end of the pause after the last request, `not_before` is what the server
+    asked for. `strikes` counts requests to slow down, good answers wear it off.
     """
 
     __tablename__ = "river_hosts"
@@ -42,6 +42,18 @@ class RiverHost(Base):
     not_before: Mapped[datetime | None]
     delay_seconds: Mapped[float] = mapped_column(default=0.0)
     strikes: Mapped[int] = mapped_column(default=0)
+
+
+class RiverMachine(Base):
+    """An IP address that a process asks now, where several machines share a database.
+
+    On one computer locked files say the same (`river.machine_turns`).
+    """
+
+    __tablename__ = "river_machines"
+    address: Mapped[str] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    leased_until: Mapped[datetime]
 
 
 class RiverFeed(Base):

@@ -1,0 +1,62 @@
+"""Clocks: our own, a shifted one, and one that is asked for."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from publisher.base.clock import AskedClock, ShiftedClock
+from publisher.base.errors import StorageUnavailable
+
+NOON = datetime(2024, 3, 4, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the machine's counter says."""
+    seconds = [100.0]
+    monkeypatch.setattr("time.clock_gettime", lambda _: seconds[0])
+    return seconds
+
+
+def test_another_clock_is_counted_on(running: list[float]) -> None:
+    """Between two questions our own counter goes on; what our own clock says is nobody's matter."""
+    asked = AskedClock(lambda: NOON)
+    running[0] += 12.5
+    assert asked() == NOON + timedelta(seconds=12.5)
+
+
+def test_another_clock_is_asked_again(running: list[float]) -> None:
+    """A little behind: it stands still until it is right; far behind: it has been set back."""
+    answers: Iterator[datetime] = iter([NOON, NOON + timedelta(seconds=9.6), NOON])
+    asked = AskedClock(lambda: next(answers))
+    running[0] += 10
+    assert asked() == NOON + timedelta(seconds=10)
+    asked.ask_again()
+    assert asked() == NOON + timedelta(seconds=10)
+    running[0] += 1
+    assert asked() == NOON + timedelta(seconds=10.6)
+    asked.ask_again()
+    assert asked() == NOON
+
+
+def test_a_server_that_does_not_answer_changes_nothing(running: list[float]) -> None:
+    """The clock goes on by itself."""
+    there = True
+
+    def ask() -> datetime:
+        if not there:
+            raise StorageUnavailable("gone")
+        return NOON
+
+    asked = AskedClock(ask)
+    there = False
+    asked.ask_again()
+    running[0] += 5
+    assert asked() == NOON + timedelta(seconds=5)
+
+
+def test_a_shifted_clock_follows_the_clock_that_all_share() -> None:
+    """Twice as fast, from a start of its own."""
+    shifted = ShiftedClock(NOON, NOON + timedelta(days=1), 2.0, lambda: NOON + timedelta(hours=1))
+    assert shifted() == NOON + timedelta(days=1, hours=2)
