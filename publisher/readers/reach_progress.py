@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from publisher.base.plurals import counted
 from publisher.base.text import first_words
 from publisher.readers.agents import parse_agent
 from publisher.storage.tables.blog import Post, Update
@@ -31,6 +32,13 @@ class Progress:
     reached: int
     programs: tuple[tuple[str, float], ...]
     all_by: datetime | None
+
+    @property
+    def reached_words(self) -> str:
+        """Who has it: 3 of your 6 readers."""
+        if self.reached < self.readers:
+            return f"{self.reached:,} of your {counted(self.readers, 'reader')}"
+        return "your only reader" if self.readers == 1 else f"all {self.readers:,} of your readers"
 
 
 def newest(session: Session, now: datetime, listed: ColumnElement[bool]) -> Progress | None:

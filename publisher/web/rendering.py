@@ -14,6 +14,7 @@ from werkzeug.local import LocalProxy
 from publisher.base.date_words import date_in, month_in, month_of_year_in
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
+from publisher.base.plurals import counted
 from publisher.base.text import first_picture, first_words
 from publisher.blog.permissions import is_admin, may_edit
 from publisher.blog.posts import path, path_of
@@ -51,6 +52,7 @@ def prepare(app: Flask) -> None:
         rfc3339=format_rfc3339,
         span=span,
         updates=updates,
+        counted=counted,
         first_words=first_words,
         first_picture=first_picture,
         description=description,

@@ -143,6 +143,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/autosave/<int:post_id>"): "post",
     ("POST", "/studio/autosave/new"): "login",
     ("GET", "/studio/feed"): "login",
+    ("GET", "/studio/reached"): "login",
     ("GET", "/studio/look"): "admin",
     ("POST", "/studio/look"): "admin",
     ("GET", "/studio/navigation"): "admin",

@@ -4,22 +4,25 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
+from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, PublisherError
-from publisher.blog import autosave, editing, overview, permissions
+from publisher.blog import autosave, editing, overview, permissions, published
 from publisher.blog.editing import Intent
 from publisher.publishing import feed_problems
 from publisher.publishing.mentioning import receiving
+from publisher.readers import reach_progress
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
 from publisher.web.studio import first_steps, forms, shared
-from publisher.web.studio.outlook import outlook
+from publisher.web.studio.outlook import outlook, reached_in_words
 
 blueprint = Blueprint("home", __name__)
 
 _SHOWN = 8
+_ASK_AGAIN_SECONDS = 15  # while readers are still to come
 
 
 @blueprint.get("/")
@@ -29,6 +32,14 @@ def page() -> str:
     with site().database.read() as db:
         kept = autosave.load(db, me().id, autosave.BOX)
     return _show(kept.fields.get("source", "") if kept else "", seen=autosave.stamp(kept))
+
+
+@blueprint.get("/reached")
+@login_required
+def reached() -> dict[str, Any]:
+    """How far the newest post has come, for a page that stays open."""
+    with site().database.read() as db:
+        return _reached(db, bool(shared.leaving(db, me())))
 
 
 @blueprint.post("/")
@@ -84,7 +95,24 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
             outlook=outlook(site(), db, now()),
+            reached=_reached(db, bool(waiting)),
             steps=first_steps.steps(db),
             mentions_waiting=receiving.waiting(db, author),
             feed_broken=bool(feed_problems.known(db)[1]),
         )
+
+
+def _reached(db: Session, leaving: bool) -> dict[str, Any]:
+    """The newest post on its way, 0 where none is; `again`: ask in so many seconds, 0 for never."""
+    progress = reach_progress.newest(db, now(), published.listed())
+    if progress is None:
+        return {"post": 0, "again": _ASK_AGAIN_SECONDS * leaving}
+    waiting = leaving or progress.reached < progress.readers
+    return {
+        "post": progress.post_id,
+        "title": progress.title,
+        "words": reached_in_words(progress),
+        "readers": progress.readers,
+        "reached": progress.reached,
+        "again": _ASK_AGAIN_SECONDS * waiting,
+    }

@@ -1,4 +1,4 @@
-"""What the home says of readers: how far the newest post is, when to publish, the month."""
+"""What the home says of readers: how far a post has come, when to publish, the month."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from threading import Lock
 
 from sqlalchemy.orm import Session
 
-from publisher.blog import published, update_log
+from publisher.blog import update_log
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.installation import Site
-from publisher.readers import reach_progress
 from publisher.readers.reach_progress import Progress
 from publisher.readers.report import Report, make
 from publisher.readers.verdicts import OBEDIENT
 from publisher.settings import Settings, load_settings
+from publisher.web.rendering import clock, minutes
 
 DAYS, MOST_READERS = 30, 200
 WAIT_SECONDS = 0.25  # that the page waits for the advice; after that the next look has it
@@ -31,7 +31,6 @@ class PostOutlook:
     """`moment` is when a post is better published, as the editor's date has it, empty for now;
     `own_readers`: whether `advice` is for the readers of this blog or for a usual mix."""
 
-    progress: Progress | None
     advice: str
     moment: str
     own_readers: bool
@@ -62,7 +61,6 @@ def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
         queue = tuple(update_log.scheduled(session, now))
         advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
     return PostOutlook(
-        progress=reach_progress.newest(session, now, published.listed()),
         advice=in_words(advice, settings.zone.key)
         if advice and isfinite(advice.now.most_minutes)
         else "",
@@ -72,6 +70,16 @@ def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
         own_readers=bool(month.groups),
         month=month.sentence,
     )
+
+
+def reached_in_words(progress: Progress) -> str:
+    """How far a post has come: 3 of your 6 readers; NetNewsWire in 12 min; all by 14:20."""
+    words = [progress.reached_words]
+    for name, taken in progress.programs:
+        words.append(f"{name} in {minutes(taken) if taken >= 1 else 'less than a minute'}")
+    if progress.all_by:
+        words.append(f"all by {clock(progress.all_by)}")
+    return "; ".join(words)
 
 
 def _advice(

@@ -41,19 +41,21 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     clock.forward(minutes=10)
     make_post(site, title="News")
     counting.fold()
-    assert "has reached 0 of your 3 readers; all by 10:30" in author.get("/studio/").text
+    assert ">0 of your 3 readers; all by 10:30<" in author.get("/studio/").text
     new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
     clock.forward(minutes=12)
     counting.poll(clock(), document=new, agent="NetNewsWire/6")
     counting.poll(clock(), document=new, agent="Newcomer/1")
     counting.fold()
-    page = author.get("/studio/").text
-    assert "has reached 1 of your 3 readers; NetNewsWire in 12 min; all by 10:30" in page
+    told = author.get("/studio/reached").json
+    assert told["words"] == "1 of your 3 readers; NetNewsWire in 12 min; all by 10:30"
+    assert told["again"] > 0
     clock.forward(minutes=20)
     for agent in ("newsboat/2", "Hourly/1"):
         counting.poll(clock(), document=new, agent=agent)
     counting.fold()
-    assert "has reached all 3 of your readers" in author.get("/studio/").text
+    assert ">all 3 of your readers; " in author.get("/studio/").text
+    assert author.get("/studio/reached").json["again"] == 0
 
 
 def test_when_to_publish_with_one_click(author: FlaskClient, site: Site, clock: FakeClock) -> None:

@@ -5,12 +5,14 @@ import { bindKeys } from "./keys.js";
 import { submitCalmly } from "./form.js";
 import { Pictures } from "./pictures.js";
 import { Recovery, forgetDone } from "./recovery.js";
+import { watchReach } from "./reach.js";
 import { bindUndo } from "./undo.js";
 
 const form = document.getElementById("box");
 const area = form.elements.source;
 forgetDone(form.dataset.author);
 bindUndo();
+watchReach();
 bindKeys(area);
 
 const recovery = new Recovery(form);
