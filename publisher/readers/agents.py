@@ -19,19 +19,20 @@ _NOISE = re.compile(r"\bfeed-?id[:=]\S+|\s-\s.*")
 _SUBSCRIBERS = re.compile(r"(\d{1,18})\s*(?:subscriber|reader|user)s?\b", re.IGNORECASE)
 _HUB = re.compile(r"pubsubhubbub|websub|superfeedr|\bhub\b|rsscloud", re.IGNORECASE)
 _FEED_WORDS = re.compile(r"feed|rss|atom|news|reader|podcast|blog|aggregat", re.IGNORECASE)
-_SEARCH = re.compile(
-    r"googlebot|google-extended|googleother|bingbot|bingpreview|slurp|duckduckbot|baiduspider|"
-    r"yandex(?:bot|images)|applebot|petalbot|sogou|seznambot|qwantbot|mojeekbot|marginalia|"
-    r"archive\.org_bot|ia_archiver|ccbot|gptbot|oai-searchbot|claudebot|perplexitybot|bytespider|"
-    r"amazonbot|semrushbot|ahrefsbot|mj12bot|dotbot|facebookexternalhit|meta-externalagent",
-    re.IGNORECASE,
-)
-_MONITOR = re.compile(
-    r"uptime|pingdom|statuscake|site24x7|hetrix|updown\.io|better ?stack|blackbox|check_http|"
-    r"nagios|icinga|zabbix|newrelic|datadog|synthetics|freshping|monitor|healthcheck|status.?page|"
-    r"gatus|checkly|oh ?dear",
-    re.IGNORECASE,
-)
+# Looked for in the agent in small letters.
+_SEARCH = (
+    "googlebot", "google-extended", "googleother", "bingbot", "bingpreview", "slurp", "duckduckbot",
+    "baiduspider", "yandexbot", "yandeximages", "applebot", "petalbot", "sogou", "seznambot",
+    "qwantbot", "mojeekbot", "marginalia", "archive.org_bot", "ia_archiver", "ccbot", "gptbot",
+    "oai-searchbot", "claudebot", "perplexitybot", "bytespider", "amazonbot", "semrushbot",
+    "ahrefsbot", "mj12bot", "dotbot", "facebookexternalhit", "meta-externalagent",
+)  # fmt: skip
+_MONITOR = (
+    "uptime", "pingdom", "statuscake", "site24x7", "hetrix", "updown.io", "betterstack",
+    "better stack", "blackbox", "check_http", "nagios", "icinga", "zabbix", "newrelic", "datadog",
+    "synthetics", "freshping", "monitor", "healthcheck", "statuspage", "status page", "status-page",
+    "gatus", "checkly", "ohdear", "oh dear",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,10 @@ def is_hub(raw: str) -> bool:
 
 
 def _kind(text: str) -> Kind:
-    if _SEARCH.search(text):
+    small = text.lower()
+    if any(mark in small for mark in _SEARCH):
         return "search engine"
-    if _MONITOR.search(text):
+    if any(mark in small for mark in _MONITOR):
         return "monitor"
     if (
         text.startswith(("Mozilla/", "Opera/"))

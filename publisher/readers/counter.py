@@ -8,11 +8,11 @@ is kept.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from multiprocessing.util import Finalize
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 
@@ -55,9 +55,25 @@ class CountedAnswer(Protocol):
     def sent_bytes(self) -> int: ...
 
 
-# Like polls: id of the document, path, method, status, bytes sent, peer, agent, If-None-Match,
-# If-Modified-Since, Accept-Encoding, source.
-Group = tuple[int, str, str, int, int, str, str, str, str, str, str]
+class Group(NamedTuple):
+    """What like polls have in common. `tags`, `since`, `encoding`: If-None-Match,
+    If-Modified-Since, Accept-Encoding; `source`: through whom they came."""
+
+    document_id: int
+    path: str
+    method: str
+    status: int
+    sent_bytes: int
+    peer: str
+    agent: str
+    tags: str
+    since: str
+    encoding: str
+    source: str
+
+
+# The same as a plain tuple, which a request makes in a fifth of the time.
+Like = tuple[int, str, str, int, int, str, str, str, str, str, str]
 
 
 @dataclass
@@ -67,12 +83,12 @@ class Polls:
     Times are in milliseconds since 1970. `held` polls are in it; `lost` ones came when it was full.
     """
 
-    times_ms: dict[Group, list[int]] = field(default_factory=dict)
+    times_ms: dict[Like, list[int]] = field(default_factory=dict)
     documents: dict[int, CountedDocument] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Group, document: CountedDocument, at_ms: int) -> list[int] | None:
+    def add(self, group: Like, document: CountedDocument, at_ms: int) -> list[int] | None:
         """Put one poll to its like: the list it went to, None where it is full."""
         if self.held >= MOST_HELD:
             self.lost += 1
@@ -84,6 +100,10 @@ class Polls:
         times.append(at_ms)
         return times
 
+    def groups(self) -> Iterator[tuple[Group, list[int]]]:
+        """The groups by name, and when the polls of each came."""
+        return ((Group._make(like), times) for like, times in self.times_ms.items())
+
     def take(self, other: "Polls") -> None:
         """Add what `other` holds, within the limits."""
         for group, times in other.times_ms.items():
@@ -91,7 +111,7 @@ class Polls:
                 self.add(group, other.documents[group[0]], at_ms)
         self.lost += other.lost
 
-    def _begin(self, group: Group, document: CountedDocument) -> list[int]:
+    def _begin(self, group: Like, document: CountedDocument) -> list[int]:
         """A group's list; a new reader beyond the limit becomes nobody in particular."""
         self.documents[id(document)] = document
         if len(self.times_ms) >= MOST_GROUPS:
@@ -106,7 +126,7 @@ _NONE = Polls()
 class Ticket:
     """Where a poll was counted, so that the next one that is the same in all is counted at once."""
 
-    group: Group
+    group: Like
     document: CountedDocument
     polls: Polls
     times_ms: list[int]

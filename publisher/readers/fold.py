@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.base.dates import format_rfc822
+from publisher.base.dates import format_rfc822, http_date
 from publisher.readers import poll_sources, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
@@ -222,24 +222,26 @@ def _bare_tags(tags: str) -> set[str]:
     return {bare(tag) for tag in tags.split(",")} if tags else set()
 
 
+def _validators(poll: PollGroup) -> set[str | float]:
+    """The tags that a request names, or its date in seconds since 1970."""
+    if poll.tags:
+        return set(_bare_tags(poll.tags))
+    moment = http_date(poll.since)
+    return set() if moment is None else {moment.timestamp()}
+
+
 def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
     """The readers that may have made these polls."""
     here = store.load_origins(session, {group.origin for group in groups})
     feeds = store.load_feeds(session, {client for clients in here.values() for client in clients})
-    tags_of: dict[int, set[str]] = defaultdict(set)
+    known: dict[int, set[str | float]] = defaultdict(set)
     for (client, _), feed in feeds.items():
-        tags_of[client].add(feed.tag)
-    held = {
-        (origin, tag)
-        for origin, clients in here.items()
-        for client in clients
-        for tag in tags_of[client]
-    }
+        known[client] |= {feed.tag, feed.seen_at}
     strange = [
-        (parse_agent(group.agent).name, tag)
+        (parse_agent(group.agent).name, held)
         for group in groups
-        for tag in _bare_tags(group.tags)
-        if (group.origin, tag) not in held
+        for held in _validators(group)
+        if not any(held in known[client] for client in here.get(group.origin, ()))
     ]
     feeds |= store.load_feeds(session, store.holders(session, strange))
     names, roaming = store.names_and_roaming(session, {client for client, _ in feeds})

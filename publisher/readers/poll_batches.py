@@ -135,9 +135,12 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     present, past = keys(database, now)
     documents = {number: _given(document) for number, document in polls.documents.items()}
     payloads = []
-    groups, lost = iter(polls.times_ms.items()), polls.lost
+    groups, lost = polls.groups(), polls.lost
     while part := list(islice(groups, GROUPS_A_BATCH)):
-        made = (_group(group, times, documents[group[0]], present, past) for group, times in part)
+        made = (
+            _group(group, times, documents[group.document_id], present, past)
+            for group, times in part
+        )
         payloads.append(FlushedPolls(tuple(made), lost).to_bytes())
         lost = 0
     if lost:
@@ -164,21 +167,20 @@ def _given(document: CountedDocument) -> GivenDocument:
 def _group(
     group: Group, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
 ) -> PollGroup:
-    _, path, method, code, sent, peer, agent, tags, since, encoding, source = group
-    nobody = not peer and not agent
-    who, mirror = parse_agent(agent), mirror_at(path)
+    nobody = not group.peer and not group.agent
+    who, mirror, sent = parse_agent(group.agent), mirror_at(group.path), group.sent_bytes
     return PollGroup(
-        origin=NOBODY if nobody else origin_id(present, peer, who, mirror),
-        before=NOBODY if nobody else origin_id(past, peer, who, mirror),
-        agent=agent,
-        path=path,
-        method=method,
-        status=code,
+        origin=NOBODY if nobody else origin_id(present, group.peer, who, mirror),
+        before=NOBODY if nobody else origin_id(past, group.peer, who, mirror),
+        agent=group.agent,
+        path=group.path,
+        method=group.method,
+        status=group.status,
         sent=sent,
-        gzip=sent < document.whole if sent else bool(preferred_coding(encoding, CODINGS)),
-        tags=tags,
-        since=since,
+        gzip=sent < document.whole if sent else bool(preferred_coding(group.encoding, CODINGS)),
+        tags=group.tags,
+        since=group.since,
         document=document,
         times_ms=times_ms,
-        source=source,
+        source=group.source,
     )

@@ -4,7 +4,14 @@ import re
 from dataclasses import dataclass
 
 from publisher.readers.report import Reader
-from publisher.readers.verdicts import ABUSIVE, FIXED, OBEDIENT, UNCONDITIONAL, mean_interval
+from publisher.readers.verdicts import (
+    ABUSIVE,
+    FIXED,
+    OBEDIENT,
+    PATIENT_SHARE,
+    UNCONDITIONAL,
+    mean_interval,
+)
 
 _ADDRESS = re.compile(r"https?://[^\s;,()<>\"']+")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w")
@@ -24,6 +31,9 @@ def remedy(reader: Reader, feed_url: str) -> Remedy:
     """What can be done about this reader."""
     if reader.verdict == OBEDIENT:
         return Remedy("Nothing to do: it comes when the feed asks it to.", contact(reader.text))
+    if reader.verdict == FIXED and reader.sums.early <= PATIENT_SHARE * reader.sums.intervals:
+        todo = "Nothing to do: it comes less often than the feed allows."
+        return Remedy(todo, contact(reader.text))
     wrong = {FIXED: _own_time, UNCONDITIONAL: _whole, ABUSIVE: _too_often}.get(reader.verdict)
     if reader.kind != "reader" and reader.verdict != ABUSIVE:
         return Remedy("Nothing to do: it is no feed reader.")

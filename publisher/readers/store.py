@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import Table, bindparam, delete, func, select, tuple_, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
@@ -13,6 +14,7 @@ from publisher.readers.agents import Agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import PollGroup
 from publisher.readers.sums import COUNTS, ReaderSums, told_from_text, told_sum, told_to_text
+from publisher.storage.postgresql import on_server
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import (
     PollHour,
@@ -37,21 +39,21 @@ _ORIGINS = cast("Table", ReaderOrigin.__table__)
 def load_feeds(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], ReaderFeed]:
     """What these readers know, by reader and document."""
     feeds = {}
+    query = select(*(reader_feeds.c[name] for name in ("client", "document", *_FEED)))
     for part in _parts(clients):
-        for row in session.execute(select(reader_feeds).where(reader_feeds.c.client.in_(part))):
-            known = row._mapping
-            feeds[row.client, row.document] = ReaderFeed(**{name: known[name] for name in _FEED})
+        rows = session.execute(query.where(reader_feeds.c.client.in_(part)))
+        for client, document, *known in rows:
+            feeds[client, document] = ReaderFeed(*known)
     return feeds
 
 
 def save_feeds(session: Session, feeds: Mapping[tuple[int, str], ReaderFeed]) -> None:
     """Write what the readers know now."""
     rows = [
-        {"client": client, "document": document, **asdict(feed)}
+        {"client": client, "document": document} | {name: getattr(feed, name) for name in _FEED}
         for (client, document), feed in feeds.items()
     ]
-    known = _keys(session, reader_feeds, ("client", "document"), {client for client, _ in feeds})
-    _save(session, reader_feeds, ("client", "document"), rows, known)
+    _save(session, reader_feeds, rows)
 
 
 def load_origins(session: Session, origins: Iterable[int]) -> dict[int, list[int]]:
@@ -74,36 +76,26 @@ def save_origins(
     rows = [
         {"origin": origin, "client": client, "last_at": at} for (origin, client), at in seen.items()
     ]
-    known = {
-        tuple(row)
-        for part in _parts(origin for origin, _ in seen)
-        for row in session.execute(
-            select(ReaderOrigin.origin, ReaderOrigin.client).where(ReaderOrigin.origin.in_(part))
-        )
-    }
-    _save(session, _ORIGINS, ("origin", "client"), rows, known)
+    _save(session, _ORIGINS, rows)
     for origin, client in left:
         session.execute(
             delete(ReaderOrigin).where(ReaderOrigin.origin == origin, ReaderOrigin.client == client)
         )
 
 
-def holders(session: Session, wanted: Iterable[tuple[str, str]]) -> set[int]:
-    """The readers of a program that hold a tag, for pairs of name and tag."""
+def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[int]:
+    """The readers of a program that hold a version: pairs of name and tag, or Last-Modified."""
     found: set[int] = set()
-    pairs = sorted(set(wanted))
-    for start in range(0, len(pairs), IDS_AT_ONCE):
-        query = (
-            select(reader_feeds.c.client)
-            .join(ReaderClient, ReaderClient.client == reader_feeds.c.client)
-            .where(
-                tuple_(ReaderClient.name, reader_feeds.c.tag).in_(
-                    pairs[start : start + IDS_AT_ONCE]
-                )
+    pairs = set(wanted)
+    for column, kind in ((reader_feeds.c.tag, str), (reader_feeds.c.seen_at, float)):
+        for part in _parts(pair for pair in pairs if isinstance(pair[1], kind)):
+            query = (
+                select(reader_feeds.c.client)
+                .join(ReaderClient, ReaderClient.client == reader_feeds.c.client)
+                .where(tuple_(ReaderClient.name, column).in_(part))
+                .limit(MOST_HOLDERS)
             )
-            .limit(MOST_HOLDERS)
-        )
-        found.update(session.scalars(query))
+            found.update(session.scalars(query))
     return found
 
 
@@ -153,13 +145,12 @@ def save_clients(
                 "first_at": first.get(client, begin), "last_at": end,
             }
         )  # fmt: skip
-    _save(session, _CLIENTS, ("client",), rows, {(client,) for client in first})
+    _save(session, _CLIENTS, rows)
 
 
 def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> None:
     """Add sums to the readers' days; what comes late is counted to the reader's newest day."""
     newest = _newest_days(session, {client for client, _ in days})
-    stored = {(client, row["day"]) for client, row in newest.items()}
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for (client, day), sums in sorted(days.items(), key=lambda item: item[0]):
         before = newest.get(client)
@@ -175,7 +166,7 @@ def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> N
                 own.update(sums.spans)
         row["told"], row["spans"] = told_to_text(told), intervals.to_text(own)
         rows[client, row["day"]] = newest[client] = row
-    _save(session, reader_days, ("client", "day"), list(rows.values()), stored)
+    _save(session, reader_days, list(rows.values()))
 
 
 def _newest_days(session: Session, clients: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -204,19 +195,17 @@ def save_hours(session: Session, hours: Mapping[int, Sequence[int]]) -> None:
 
 def save_programs(session: Session, programs: Mapping[tuple[int, str], Sequence[int]]) -> None:
     """Add sums (requests, 304s, bytes) to the programs' days."""
-    days = {day for day, _ in programs}
-    rows = {
-        (row.day, row.name): row
-        for row in session.scalars(select(ProgramDay).where(ProgramDay.day.in_(days)))
-    }
+    named: dict[int, dict[str, ProgramDay]] = {day: {} for day, _ in programs}
+    for row in session.scalars(select(ProgramDay).where(ProgramDay.day.in_(named))):
+        named[row.day][row.name] = row
     for (day, name), (requests, not_modified, sent) in programs.items():
-        if (day, name) not in rows and sum(d == day for d, _ in rows) >= PROGRAMS_A_DAY:
+        known = named[day]
+        if name not in known and len(known) >= PROGRAMS_A_DAY:
             name = OTHER_PROGRAMS  # noqa: PLW2901 - what is beyond the limit has one name
-        row = rows.get((day, name))
-        if row is None:
-            row = ProgramDay(day=day, name=name, requests=0, not_modified=0, bytes=0)
-            rows[day, name] = row
-            session.add(row)
+        if name not in known:
+            known[name] = ProgramDay(day=day, name=name, requests=0, not_modified=0, bytes=0)
+            session.add(known[name])
+        row = known[name]
         row.requests += requests
         row.not_modified += not_modified
         row.bytes += sent
@@ -255,43 +244,19 @@ def new_since(session: Session, moment: float) -> int:
     return session.scalar(query.select_from(ReaderClient)) or 0
 
 
-def _save(
-    session: Session,
-    table: Table,
-    keys: Sequence[str],
-    rows: Sequence[dict[str, Any]],
-    known_keys: Iterable[tuple[Any, ...]],
-) -> None:
-    """Insert the rows whose key is new, update the others."""
-    existing = set(known_keys)
-    new = [row for row in rows if tuple(row[key] for key in keys) not in existing]
-    old = [row for row in rows if tuple(row[key] for key in keys) in existing]
-    if new:
-        session.connection().execute(insert(table), new)
-    if old:
-        statement = update(table).values(
-            {name: bindparam(f"v_{name}") for name in old[0] if name not in keys}
-        )
-        for key in keys:
-            statement = statement.where(table.c[key] == bindparam(f"v_{key}"))
-        session.connection().execute(
-            statement, [{f"v_{name}": value for name, value in row.items()} for row in old]
-        )
+def _save(session: Session, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert the rows, or write over those whose key is there."""
+    if rows:
+        make = postgresql.insert if on_server(session) else sqlite.insert
+        statement = make(table)
+        keys = [column.name for column in table.primary_key]
+        values = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+        statement = statement.on_conflict_do_update(index_elements=keys, set_=values)
+        session.connection().execute(statement, rows)
 
 
-def _keys(
-    session: Session, table: Table, keys: Sequence[str], clients: Iterable[int]
-) -> set[tuple[Any, ...]]:
-    return {
-        tuple(row)
-        for part in _parts(clients)
-        for row in session.execute(
-            select(*(table.c[key] for key in keys)).where(table.c.client.in_(part))
-        )
-    }
-
-
-def _parts(clients: Iterable[int]) -> Iterator[list[int]]:
-    rest = sorted(set(clients))
+def _parts(keys: Iterable[Any]) -> Iterator[list[Any]]:
+    """Without doubles and in order, as many as one statement takes."""
+    rest = sorted(set(keys))
     for start in range(0, len(rest), IDS_AT_ONCE):
         yield rest[start : start + IDS_AT_ONCE]

@@ -126,13 +126,14 @@ def count_interval(
     sums.intervals += 1
     sums.interval_seconds += round(interval)
     sums.spans[_followed_minutes(state, interval), spans.rounded(interval)] += 1
-    on_time, early = came_on_time(state, interval), came_early(state, interval)
+    obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
+    on_time = obeyed or came_on_time(state, interval)
+    early = not obeyed and came_early(state, interval)
     sums.on_time += on_time
     sums.early += early
     sums.told[band(state.told_minutes)].count(on_time, early, interval)
-    sums.fast += interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
-    if state.asked_back_at is not None and at >= state.asked_back_at - 1.0:
-        sums.refused_obeyed += 1
+    sums.fast += not obeyed and interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
+    sums.refused_obeyed += obeyed
 
 
 def came_on_time(state: ReaderFeed, interval: float) -> bool:

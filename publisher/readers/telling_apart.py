@@ -29,6 +29,7 @@ from publisher.readers.sums import came_early, came_late, came_on_time
 from publisher.storage.tables.readers import ReaderFeed
 
 MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
+MOST_CANDIDATES = 500  # readers of one program with the same tag, of which one may have moved
 UNKNOWN_RHYTHM, STALE = 0.25, 10.0  # what a candidate costs without a rhythm; that stays away
 SAME_COST = 0.05
 
@@ -68,7 +69,7 @@ class Readers:
         self._names, self._roaming = dict(names), set(roaming)
         self._holders: dict[tuple[str, str, str], set[int]] = defaultdict(set)
         for (client, document), feed in feeds.items():
-            self._holders[names.get(client, ""), document, feed.tag].add(client)
+            self._hold(client, names.get(client, ""), document, feed)
 
     def who(self, poll: PollGroup, document: str, at: float) -> Made:
         """The reader that made this poll of `document` (seconds since 1970); perhaps a new one."""
@@ -95,8 +96,12 @@ class Readers:
             return
         name = self._names.get(client, "")
         self._holders[name, document, feed.tag].discard(client)
-        self._holders[name, document, tag].add(client)
         feed.tag_before, feed.tag = feed.tag, tag
+        self._hold(client, name, document, feed)
+
+    def _hold(self, client: int, name: str, document: str, feed: ReaderFeed) -> None:
+        self._holders[name, document, feed.tag].add(client)
+        self._holders[name, document, _date_of(feed)].add(client)
 
     def _with_tag(
         self, poll: PollGroup, name: str, document: str, known: list[int], sent: set[str], at: float
@@ -160,7 +165,7 @@ class Readers:
         client = self._new(origin, name) if free is None else free
         feed.returned, feed.origin = True, origin
         self.feeds[client, document] = feed
-        self._holders[name, document, feed.tag].add(client)
+        self._hold(client, name, document, feed)
         return client
 
     def _forgetful(
@@ -198,8 +203,13 @@ class Readers:
         due_only: bool = False,
     ) -> Made | None:
         """The reader of this program that holds the tag, seen at another address until now."""
-        found = {c for tag in sent for c in self._holders.get((name, document, tag), ())}
+        found: set[int] = set()
+        found = found.union(*(self._holders.get((name, document, tag), ()) for tag in sent))
         found -= set(self.here[poll.origin])
+        if poll.since and not poll.tags:
+            found = {c for c in found if _holds(self.feeds[c, document], sent)}
+        if len(found) > MOST_CANDIDATES:  # hopeless but for those that move about
+            found &= self._roaming
         due = [c for c in found if self._on_time(c, document, at)]
         roaming = [c for c in found if c in self._roaming]
         awaited = [c for c in roaming if not self._early(c, document, at)]
@@ -259,7 +269,12 @@ def _sent(poll: PollGroup) -> set[str]:
 
 
 def _holds(feed: ReaderFeed, sent: Iterable[str]) -> bool:
-    return feed.tag in sent or f"@{feed.seen_at:.0f}" in sent
+    return feed.tag in sent or _date_of(feed) in sent
+
+
+def _date_of(feed: ReaderFeed) -> str:
+    """What a reader that sends the date alone sends back of what it holds."""
+    return f"@{feed.seen_at:.0f}"
 
 
 def _remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:

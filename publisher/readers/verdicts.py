@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from publisher.base.plurals import counted
 from publisher.readers.intervals import Spans, quantile
 from publisher.readers.sums import ReaderSums, Told
 
@@ -20,7 +21,7 @@ WORDS = {
 
 HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
 
-INTERVALS_NEEDED = 5
+INTERVALS_NEEDED, SECONDS_NEEDED = 5, 3600  # who has just subscribed may ask several times at once
 ON_TIME_SHARE = 0.7  # of all intervals: what obedience needs
 CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl, where it has some
 PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor of its own
@@ -50,7 +51,7 @@ def judge(sums: ReaderSums, smallest_ttl_minutes: int, kind: str = "reader") -> 
     """Judge one reader by its sums; `smallest_ttl_minutes` is the least the feed ever asks."""
     name = name_of(sums, kind)
     if name == TOO_FEW and kind in _NOT_JUDGED:
-        return Verdict(name, _NOT_JUDGED[kind].format(requests=_count(sums.requests, "request")))
+        return Verdict(name, _NOT_JUDGED[kind].format(requests=counted(sums.requests, "request")))
     return Verdict(name, _evidence(name, sums, smallest_ttl_minutes))
 
 
@@ -60,7 +61,7 @@ def name_of(sums: ReaderSums, kind: str = "reader") -> str:
     What is no feed reader is not judged, unless it hammers; nobody is accused of polls that
     another reader at the same address may have made.
     """
-    if sums.intervals < INTERVALS_NEEDED:
+    if sums.intervals < INTERVALS_NEEDED or sums.interval_seconds < SECONDS_NEEDED:
         return TOO_FEW
     hammers = sums.interval_seconds < HAMMERING_SECONDS * sums.intervals
     if kind != "reader":
@@ -104,12 +105,15 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
 
 def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
+        if sums.interval_seconds < SECONDS_NEEDED:
+            known = counted(sums.intervals, "interval")
+            return f"{known} known, all within {_length(sums.interval_seconds)}; it may just begin"
         return (
             f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
-            f"{_count(sums.intervals, 'interval')} may belong to another one"
+            f"{counted(sums.intervals, 'interval')} may belong to another one"
         )
     if name == TOO_FEW:
-        known = _count(sums.intervals, "interval")
+        known = counted(sums.intervals, "interval")
         return f"{known} known; {INTERVALS_NEEDED} are needed"
     if name == ABUSIVE:
         return _abusive(sums, _repeated(sums), _honest(sums), smallest_ttl_minutes)
@@ -165,7 +169,7 @@ def _doubt(sums: ReaderSums) -> str:
 
 def _patience(sums: ReaderSums) -> str:
     return (
-        f"{_share(sums.early, sums.intervals)} of {_count(sums.intervals, 'interval')} were too "
+        f"{_share(sums.early, sums.intervals)} of {counted(sums.intervals, 'interval')} were too "
         f"short; it has a floor of its own, but waits longer when told to: {_followed(sums)}"
     )
 
@@ -173,8 +177,8 @@ def _patience(sums: ReaderSums) -> str:
 def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str:
     mean = sums.interval_seconds / sums.intervals
     return (
-        f"{_share(sums.fast, sums.intervals)} of {_count(sums.intervals, 'interval')} were shorter "
-        f"than the smallest ttl ({smallest} min), {_length(mean)} on average, and "
+        f"{_share(sums.fast, sums.intervals)} of {counted(sums.intervals, 'interval')} were "
+        f"shorter than the smallest ttl ({smallest} min), {_length(mean)} on average, and "
         f"{_share(honest, repeated)} of the repeated requests named what we had sent"
     )
 
@@ -182,12 +186,12 @@ def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str
 def _careless(sums: ReaderSums, repeated: int, honest: int) -> str:
     if sums.invented > honest:
         return (
-            f"{_share(sums.invented, repeated)} of {_count(repeated, 'repeated request')} carried "
+            f"{_share(sums.invented, repeated)} of {counted(repeated, 'repeated request')} carried "
             "validators that we never sent, so the whole document went out again"
         )
     return (
-        f"{_share(honest, repeated)} of {_count(repeated, 'repeated request')} carried a "
-        f"validator; {_count(sums.full, 'whole document')} went out. {_on_time(sums)}"
+        f"{_share(honest, repeated)} of {counted(repeated, 'repeated request')} carried a "
+        f"validator; {counted(sums.full, 'whole document')} went out. {_on_time(sums)}"
     )
 
 
@@ -195,14 +199,14 @@ def _fixed(sums: ReaderSums) -> str:
     median = quantile(intervals(sums.spans), 0.5) or 0
     return (
         f"keeps its own time, {_length(median)}: {_share(sums.early, sums.intervals)} of "
-        f"{_count(sums.intervals, 'interval')} shorter than the ttl it was told, "
+        f"{counted(sums.intervals, 'interval')} shorter than the ttl it was told, "
         f"{_share(sums.on_time, sums.intervals)} in time; {_followed(sums)}"
     )
 
 
 def _on_time(sums: ReaderSums) -> str:
     share = _share(sums.on_time, sums.intervals)
-    return f"{share} of {_count(sums.intervals, 'interval')} ended when the ttl did"
+    return f"{share} of {counted(sums.intervals, 'interval')} ended when the ttl did"
 
 
 def _followed(sums: ReaderSums) -> str:
@@ -229,7 +233,3 @@ def _length(seconds: float) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{100.0 * part / whole:.0f} %"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -42,10 +42,9 @@ def count_polls(polls: Polls) -> None:
     """Add a flush of polls that was stored; the polls themselves never wait for this."""
     statuses: Sums[int] = Sums()
     sent_bytes = 0
-    for group, times_ms in polls.times_ms.items():
-        _, _, _, status, answer_bytes, *_ = group
-        statuses[status] += len(times_ms)
-        sent_bytes += answer_bytes * len(times_ms)
+    for group, times_ms in polls.groups():
+        statuses[group.status] += len(times_ms)
+        sent_bytes += group.sent_bytes * len(times_ms)
     for status, count in statuses.items():
         _polls.labels(str(status)).inc(count)
     _poll_bytes.inc(sent_bytes)

@@ -296,7 +296,7 @@ def test_obedience_to_a_refusal_is_counted(counting: Counting) -> None:
     counting.poll(MONDAY + timedelta(minutes=15))
     counting.fold()
     day = day_of(counting)
-    assert (day.refused, day.refused_obeyed, day.fast) == (2, 1, 3)
+    assert (day.refused, day.refused_obeyed, day.fast) == (2, 1, 2)
 
 
 def test_folding_twice_changes_nothing(counting: Counting) -> None:

@@ -2,12 +2,15 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from publisher.readers.report import make
 from tests.readers.polls import Counting
 from tests.readers.scripted import (
+    Ask,
     Reader,
     World,
     dated,
@@ -140,3 +143,46 @@ def test_others_are_classes_of_their_own(counting: Counting) -> None:
     assert values["totals"]["full"] == sum(
         status == 200 and method == "GET" for _, status, _, method in world.log
     )
+
+
+def test_a_phone_that_sends_dates_alone_is_one_reader(counting: Counting) -> None:
+    """Without tags, Last-Modified joins its addresses."""
+    found = verdicts(counting, [dated(NNW, roaming(random.Random(3), "198.51"), 5)])
+    assert [row[1] for row in found] == ["obedient"], found
+
+
+def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
+    """Whoever subscribes may ask eight times at once; and be polite from then on."""
+
+    def asks_at_once(agent: str, address: str, polls: int) -> Reader:
+        tag, ttl = "", 60.0
+        for poll in range(polls):
+            got = yield Ask(0.1 if poll < 8 else ttl + 0.2, address, agent, tag)
+            tag, ttl = got.tag, float(got.ttl or ttl)
+
+    readers = [asks_at_once("Looks/1", "192.0.2.1", 9), asks_at_once("Stays/1", "192.0.2.2", 999)]
+    found = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in found.items()} == {
+        "Looks": "too-few",
+        "Stays": "obedient",
+    }
+    assert "may just begin" in found["Looks"][2]
+
+
+@pytest.mark.parametrize("tick", [15, 60])
+def test_readers_that_sleep_at_night_and_are_woken_by_cron(counting: Counting, tick: float) -> None:
+    """Late in the morning, at a tick of their own: never early, and polite."""
+
+    def sleeper(address: str) -> Reader:
+        awake = polite("Sleeper/1", fixed_address(address), 4, header=True, tick=tick)
+        ask = next(awake)
+        while True:
+            got = yield ask
+            ask = awake.send(got)
+            wakes = got.at + timedelta(minutes=ask.after)
+            if wakes.hour >= 23 or wakes.hour < 7:
+                night = timedelta(hours=(31 - wakes.hour) % 24)
+                ask = replace(ask, after=ask.after + night.total_seconds() / 60)
+
+    found = verdicts(counting, [sleeper("192.0.2.1")])
+    assert [row[1] for row in found] == ["obedient"], found
