@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from publisher.base.plurals import counted
+
 SAME, GONE, NEW, SKIPPED = "same", "gone", "new", "skipped"
 CONTEXT_LINES = 2
 _MAX_WORDS = 4_000
@@ -36,7 +38,7 @@ def shortened(pieces: Sequence[Piece]) -> list[Piece]:
         left_out = len(lines) - len(head) - len(tail)
         result += [
             Piece(SAME, "".join(head)),
-            Piece(SKIPPED, f"{left_out} unchanged {'line' if left_out == 1 else 'lines'}"),
+            Piece(SKIPPED, counted(left_out, "unchanged line")),
             Piece(SAME, "".join(tail)),
         ]
     return [piece for piece in result if piece.text]

@@ -12,22 +12,22 @@ from publisher.web.request_log import number
 
 # Status: heading, and what is said when nobody said it better.
 WORDS = {
-    400: ("Something was wrong with that request", "The request could not be understood."),
+    400: ("Something was wrong with that request", "The server could not understand it."),
     403: ("No permission", "You may not do this."),
     404: ("Nothing here", "There is no such page. Its address may have been mistyped."),
     405: (
         "Something was wrong with that request",
-        "This address does not take that kind of request.",
+        "This address does not accept that kind of request.",
     ),
     409: ("Changed meanwhile", "Somebody else changed this meanwhile."),
     410: ("Gone", "This was deleted by its author."),
-    413: ("Too large", f"A file may have {limit_text()}, a text a million characters."),
-    415: ("Something was wrong with that request", "This kind of content is not taken."),
-    422: ("Something was wrong with that request", "Some of this cannot be taken as it is."),
-    429: ("Slow down", "Too many tries; wait a little."),
+    413: ("Too large", f"A file may have up to {limit_text()}, a text up to a million characters."),
+    415: ("Something was wrong with that request", "This kind of content is not accepted."),
+    422: ("Something was wrong with that request", "Something in it is missing or not valid."),
+    429: ("Slow down", "Too many attempts; wait a little."),
     500: (
         "Something went wrong",
-        "The mistake is ours and has been noted{number}. Try again later.",
+        "The fault is ours and has been logged{number}. Try again later.",
     ),
     503: (
         "Temporarily unavailable",

@@ -160,7 +160,7 @@ def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
             got = yield Ask(0.1 if poll < 8 else ttl + 0.2, address, agent, tag)
             tag, ttl = got.tag, float(got.ttl or ttl)
 
-    readers = [asks_at_once("Looks/1", "192.0.2.1", 9), asks_at_once("Stays/1", "192.0.2.2", 999)]
+    readers = [asks_at_once("Looks/1", "192.0.2.1", 8), asks_at_once("Stays/1", "192.0.2.2", 999)]
     found = {row[0]: row for row in verdicts(counting, readers)}
     assert {name: row[1] for name, row in found.items()} == {
         "Looks": "too-few",

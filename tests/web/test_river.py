@@ -316,7 +316,7 @@ def test_only_what_is_shown_is_public(reader: FlaskClient, site: Site) -> None:
     secret = stock(site, "c", url="http://c.example/d41d8cd98f00b204e9800998/rss", folder="F")
     stock(site, "d", url="http://d.example/feed")
     said = reader.post("/river/feeds/shown", data={"folder": "F", "public": "1"})
-    assert b"1 shown, 2 left out as private" in reader.get(said.location).data
+    assert b"1 feed shown, 2 left out as private" in reader.get(said.location).data
     assert re.findall(rb'xmlUrl="([^"]+)"', reader.get("/opml.xml").data) == [
         b"http://a.example/feed"
     ]

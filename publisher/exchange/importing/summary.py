@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from publisher.base.plurals import counted
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch
 from publisher.exchange.importing.writer import counts, redirects_of
@@ -10,22 +11,23 @@ from publisher.exchange.importing.writer import counts, redirects_of
 
 def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     """One line a fact, the numbers first; nothing is said about what did not happen."""
-    yield f"{_many(len(plan.new), 'new post')}{_states(plan)}"
+    yield f"{counted(len(plan.new), 'new post')}{_states(plan)}"
     if plan.known:
-        yield f"{_many(plan.known, 'known post')}, unchanged"
+        yield f"{counted(plan.known, 'known post')}, unchanged"
     if plan.changed:
-        yield f"{_many(len(plan.changed), 'known post')}, changed in the source: a minor edit here"
+        changed = counted(len(plan.changed), "known post")
+        yield f"{changed}, changed in the source: a minor edit here"
     if plan.kept:
-        yield f"{_many(plan.kept, 'known post')}, edited or deleted here since: left alone"
+        yield f"{counted(plan.kept, 'known post')}, edited or deleted here since: left alone"
     if batch.site is not None:
-        yield f"{_many(len(batch.site.updates), 'update')} in the log of the export"
+        yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
     elif instants := counts(plan):
         span = f"{instants[0]:%Y-%m-%d} to {instants[-1]:%Y-%m-%d}"
-        yield f"{_many(len(instants), 'update')} for the log, at their own dates: {span}"
+        yield f"{counted(len(instants), 'update')} for the log, at their own dates: {span}"
     if addresses := sum(len(redirects_of(one)) for one in plan.new):
-        yield f"{_many(addresses, 'old address', 'old addresses')} to redirect"
+        yield f"{counted(addresses, 'old address', 'old addresses')} to redirect"
     for name, number in plan.strangers.most_common(20):
-        yield f"{_many(number, 'post')} by {name!r}, who is no author here{_fate(plan)}"
+        yield f"{counted(number, 'post')} by {name!r}, who is no author here{_fate(plan)}"
     for note, number in batch.notes.most_common():
         yield f"{number} × {note}"
 
@@ -41,7 +43,3 @@ def _states(plan: Plan) -> str:
 
 def _fate(plan: Plan) -> str:
     return "" if "" in plan.author_ids else ": without an author (--author NAME gives them to NAME)"
-
-
-def _many(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -105,7 +105,7 @@ def erase() -> Any:
     """Forget every count."""
     with site().database.write() as session:
         retention.erase(session)
-    flash("Everything that was counted is erased.", "done")
+    flash("All counts have been erased.", "done")
     return redirect(url_for("readers.report"))
 
 

@@ -8,6 +8,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.plurals import counted
 from publisher.blog import permissions
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
@@ -78,7 +79,7 @@ def show_folder() -> Any:
     with site().database.write() as db:
         result = blogroll.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {result.left_out} left out as private" if result.left_out else ""
-    flash(f"{result.shown} shown{left_out}." if public else "Hidden.", "done")
+    flash(f"{counted(result.shown, 'feed')} shown{left_out}." if public else "Hidden.", "done")
     return redirect(url_for("river.feeds.page"))
 
 
@@ -88,7 +89,7 @@ def retry() -> Any:
     """Poll everything that failed, each feed in its host's turn."""
     with site().database.write() as db:
         count = retrieval.retry_failed(db, now())
-    flash(f"{count} will be tried again within a few seconds.", "done")
+    flash(f"{counted(count, 'feed')} will be tried again within a few seconds.", "done")
     return redirect(url_for("river.feeds.page"))
 
 
@@ -100,9 +101,12 @@ def retrieve_all() -> Any:
     with site().database.write() as db:
         asked, left_alone = retrieval.ask_all(db, now(), service.options(site()), folder)
     spared = (
-        f" {left_alone} are left alone: retrieved lately, or told to wait." if left_alone else ""
+        f" {counted(left_alone, 'feed is', 'feeds are')} left alone: checked just now, or asked us"
+        " to wait."
+        if left_alone
+        else ""
     )
-    flash(f"{asked} will be retrieved within five minutes.{spared}", "done")
+    flash(f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}", "done")
     return redirect(url_for("river.feeds.page"))
 
 

@@ -9,6 +9,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import Forbidden, InvalidInput
+from publisher.base.plurals import counted
 from publisher.base.text import plain_text
 from publisher.river import feed_list, reading_list
 from publisher.river.feed_list import FeedName
@@ -86,7 +87,7 @@ def undo() -> Any:
     """Take the last "mark all as read" back."""
     with site().database.write() as db:
         done = reading_list.undo_mark_all(db, _me().id)
-    flash("Unread again." if done else "There is nothing to take back.", "done")
+    flash("Unread again." if done else "There is nothing to undo.", "done")
     return redirect(_back())
 
 
@@ -97,7 +98,7 @@ def mark_all() -> Any:
     with site().database.write() as db:
         until = request.form.get("until", 0, type=_number)
         count = reading_list.mark_all(db, _me().id, until, _view(), now())
-    flash(f"{count} marked as read.", "done")
+    flash(f"{counted(count, 'item')} marked as read.", "done")
     return redirect(_back())
 
 

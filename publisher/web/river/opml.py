@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, flash, redirect, request, url_for
 
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.plurals import counted
 from publisher.river import blogroll, opml, reading, subscriptions
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, now, site
@@ -29,7 +30,8 @@ def import_opml() -> Any:
     except PublisherError as error:
         return subscriptions_page({}, {"file": str(error)}), 422
     left_out = f", {len(found.refused)} left out" if found.refused else ""
-    flash(f"{added} added, {len(found.outlines) - added} known already{left_out}.", "done")
+    known = len(found.outlines) - added
+    flash(f"{counted(added, 'feed')} added, {known:,} already there{left_out}.", "done")
     return redirect(url_for("river.feeds.page"))
 
 

@@ -78,7 +78,7 @@ def add() -> Response:
     with site().database.write() as db:
         label = request.form.get("label", "")
         row = passkeys.add(db, _place(db), _me(db), challenge, credential, label, now())
-    flash(f"The passkey “{row.label}” logs you in from now on.", "done")
+    flash(f"The passkey “{row.label}” can now log you in.", "done")
     return jsonify(location=url_for("studio.account.page"))
 
 

@@ -70,5 +70,5 @@ def revoke(post_id: int) -> Any:
     """End the present preview link and make another."""
     with site().database.write() as db:
         previews.revoke(permissions.editable(db, me(), post_id))
-    flash("The old preview link is dead; there is a new one.", "done")
+    flash("The old preview link no longer works; there is a new one.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))

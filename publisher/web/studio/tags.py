@@ -34,7 +34,9 @@ def rename(tag_id: int) -> Any:
     if other is not None:
         return _page(merging=tag_id, into=other.id)
     shared.feeds_changed()
-    flash(f"{before} is called {typed.strip()} now. Its old address leads to the new one.", "done")
+    flash(
+        f"{before} is now called {typed.strip()}. Its old address redirects to the new one.", "done"
+    )
     return redirect(url_for(".page"))
 
 
@@ -46,7 +48,7 @@ def merge(tag_id: int) -> Any:
     with site().database.write() as db:
         tag = tags.get(db, tag_id)
         target = tags.get(db, int(into) if into.isdecimal() and len(into) < 10 else 0)
-        words = f"{tag.name} is part of {target.name} now. Its old address leads there."
+        words = f"{tag.name} is now part of {target.name}. Its old address redirects there."
         if tag.id != target.id:
             tags.merge(db, tag, target, now())
     shared.feeds_changed()

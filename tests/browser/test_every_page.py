@@ -1,0 +1,72 @@
+"""Every page that a browser can open: nothing for axe to find, and no wider than a phone.
+
+The pages are those of the table of rights, so that a new one is looked at without anybody
+remembering it. Each is checked by axe in one of two forms in turn, and measured in both.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Literal, get_args
+
+from playwright.sync_api import Page
+
+from publisher.blog import posts
+from publisher.publishing.rebuild import rebuild
+from publisher.river import subscriptions
+from tests.browser.conftest import Browse, Live, overflow, violations
+from tests.factories import content, make_post
+from tests.readers.polls import NOT_MODIFIED, Counting
+from tests.web.test_rights import NUMBER, TABLE
+
+Form = Literal["light", "dark"]
+WIDTHS: dict[Form, int] = {"light": 1280, "dark": 390}
+# Not for people, or a page of somebody else's making.
+NO_PAGE = (".xml", ".json", ".ico", ".txt", ".css", ".png", "/healthz", "/metrics", "/file")
+VALUES = {
+    "<path:old>": "nothing-here", "<int:year>": "2024", "<int:month>": "03", "<name>": "ada",
+    "<slug>": "a-title", "<int:post_id>": "1", "<int:version>": "1", NUMBER % "feed_id": "1",
+    "<secret>": "x", "<int:number>": "1",
+}  # fmt: skip
+
+
+def addresses(token: str) -> list[str]:
+    """An address for each rule that answers a GET with a page."""
+    values = VALUES | {"<token>": token}
+    found = []
+    for (method, rule), gate in TABLE.items():
+        if method != "GET" or gate in ("token", "machine", "own") or rule.endswith(NO_PAGE):
+            continue
+        if rule.startswith(("/static", "/media/", "/mirror/", "/indieauth", "/xmlrpc")):
+            continue
+        for name, value in values.items():
+            rule = rule.replace(name, value)  # noqa: PLW2901 - the address that comes of it
+        found.append(rule.replace("/tags/ada", "/tags/radio"))
+    return found
+
+
+def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) -> None:
+    """With a few posts, readers and a feed of the river."""
+    page = log_in(browse("/"))
+    now = live.site.clock()
+    words = "A *first* paragraph.\n\n- one\n- two\n"
+    first = make_post(live.site, words, title="A title", author_id=1, tags=["Radio"])
+    with live.site.database.write() as db:
+        posts.save(db, 1, content(words + "More.", title="A title"), 1, 1, now)
+        subscriptions.subscribe(db, "https://elsewhere.example/rss.xml", now, now)
+    counting = Counting(live.site)
+    for step in range(9):
+        at = now - timedelta(hours=9 - step)
+        counting.poll(at, NOT_MODIFIED, agent="Good/1.0", if_none_match="*")
+    counting.fold()
+    rebuild(live.site, now)
+    wrong = []
+    for number, address in enumerate(addresses(first.preview_token)):
+        assert "<" not in address, "a rule with a name that has no value here"
+        page.goto(address)
+        for turn, scheme in enumerate(get_args(Form)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": WIDTHS[scheme], "height": 900})
+            wrong += [f"{address}: {overflow(page)} px too wide"] * (overflow(page) > 0)
+            if number % 2 == turn:
+                wrong += [f"{address}, {scheme}: {found}" for found in violations(page)]
+    assert wrong == []
