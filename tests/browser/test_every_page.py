@@ -21,7 +21,18 @@ from tests.web.test_rights import NUMBER, TABLE
 Form = Literal["light", "dark"]
 WIDTHS: dict[Form, int] = {"light": 1280, "dark": 390}
 # Not for people, or a page of somebody else's making.
-NO_PAGE = (".xml", ".json", ".ico", ".txt", ".css", ".png", "/healthz", "/metrics", "/file")
+NO_PAGE = (
+    ".xml",
+    ".json",
+    ".ico",
+    ".txt",
+    ".css",
+    ".png",
+    "/healthz",
+    "/metrics",
+    "/file",
+    "/reached",
+)
 VALUES = {
     "<path:old>": "nothing-here", "<int:year>": "2024", "<int:month>": "03", "<name>": "ada",
     "<slug>": "a-title", "<int:post_id>": "1", "<int:version>": "1", NUMBER % "feed_id": "1",

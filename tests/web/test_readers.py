@@ -107,7 +107,7 @@ def test_bad_days_are_refused(author: FlaskClient, days: str) -> None:
 
 def test_an_empty_site_has_a_page(author: FlaskClient) -> None:
     """Before the first poll and the first build, both pages say so."""
-    assert "Nobody has fetched a feed" in author.get("/readers").text
+    assert "Nobody has fetched the feed" in author.get("/readers").text
     assert "has not been built yet" in author.get("/studio/feed").text
 
 
@@ -123,7 +123,7 @@ def test_the_feed_s_room_says_first_that_all_is_well(
     assert "The last seven days" in page
     assert "/atom.xml" in page
     clock.forward(hours=1)
-    assert "Its next version is due" in author.get("/studio/feed").text
+    assert "Its next version is built within seconds" in author.get("/studio/feed").text
 
 
 def test_erasing_is_for_admins_and_leaves_nothing(

@@ -46,7 +46,7 @@ def test_a_new_blog_has_a_friendly_page(author: FlaskClient) -> None:
     """It says when there will be something to see; the old address leads to the new one."""
     page = author.get("/readers/worth")
     assert page.status_code == 200
-    assert "nothing has been published, and your day is still being learned" in page.text
+    assert "nothing has been published yet, and your day is still being learned" in page.text
     assert author.get("/readers/simulated").location == "/readers/worth"
 
 
@@ -71,7 +71,7 @@ def test_it_is_worked_out_beside_the_page(
     assert "polite readers wait 12 minutes for a post instead of 18" in page
     assert "refresh" not in page
     worth.save(site, worth.State(begun[0].key, begun[0].began_at, problem="no simulator here"))
-    assert "It said: No simulator here." in author.get("/readers/worth").text
+    assert "could not answer today: No simulator here." in author.get("/readers/worth").text
     assert len(begun) == 1
     clock.forward(days=1)
     author.get("/readers/worth")

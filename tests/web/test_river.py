@@ -297,7 +297,7 @@ def test_opml_through_the_page(reader: FlaskClient, site: Site, app: Flask) -> N
     <outline text="B" xmlUrl="http://u:p@b.example/f"/></body></opml>"""
     upload = {"file": (io.BytesIO(document), "list.opml")}
     page = reader.post("/river/import", data=upload, follow_redirects=True)
-    assert b"2 added, 0 known" in page.data
+    assert b"2 feeds added, 0 already there" in page.data
     assert b"b.example" in reader.get("/river/opml.xml").data
     stranger = app.test_client()
     assert stranger.get("/river/opml.xml", base_url="https://blog.example").status_code == 302
