@@ -55,7 +55,7 @@ class CountedAnswer(Protocol):
     def sent_bytes(self) -> int: ...
 
 
-class Group(NamedTuple):
+class CountedGroup(NamedTuple):
     """What like polls have in common. `tags`, `since`, `encoding`: If-None-Match,
     If-Modified-Since, Accept-Encoding; `source`: through whom they came."""
 
@@ -100,9 +100,9 @@ class Polls:
         times.append(at_ms)
         return times
 
-    def groups(self) -> Iterator[tuple[Group, list[int]]]:
+    def groups(self) -> Iterator[tuple[CountedGroup, list[int]]]:
         """The groups by name, and when the polls of each came."""
-        return ((Group._make(like), times) for like, times in self.times_ms.items())
+        return ((CountedGroup._make(like), times) for like, times in self.times_ms.items())
 
     def take(self, other: "Polls") -> None:
         """Add what `other` holds, within the limits."""

@@ -12,7 +12,7 @@ from sqlalchemy import insert
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import preferred_coding
 from publisher.readers.agents import parse_agent
-from publisher.readers.counter import CountedDocument, Group, Polls
+from publisher.readers.counter import CountedDocument, CountedGroup, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id
 from publisher.storage.database import Database
 from publisher.storage.tables.mirror import mirror_at
@@ -165,7 +165,7 @@ def _given(document: CountedDocument) -> GivenDocument:
 
 
 def _group(
-    group: Group, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
+    group: CountedGroup, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
 ) -> PollGroup:
     nobody = not group.peer and not group.agent
     who, mirror, sent = parse_agent(group.agent), mirror_at(group.path), group.sent_bytes
