@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import select
 
+from publisher.river import followed_lists, subscriptions
 from publisher.storage.tables.river import RiverRead
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.web.test_river import stock
@@ -19,8 +20,19 @@ def test_pages_are_accessible_and_fit(
 ) -> None:
     """No finding of axe-core and no sideways scrolling, in light and dark, wide and narrow."""
     number = stock(live.site, "b", "a", folder="News")
+    with live.site.database.write() as db:
+        now = live.site.clock()
+        followed = subscriptions.subscribe(
+            db, "http://b.example/l.opml", now, now, title="Friends", folder="L", is_list=True
+        ).id
+        lines = [subscriptions.Outline(f"http://h{n}.example/f", f"Feed {n}") for n in range(70)]
+        followed_lists.take_over(db, subscriptions.by_id(db, followed), lines, now)
+        brought = subscriptions.named(db, "http://h1.example/f").id
     page = log_in(browse("/", scheme=scheme, width=width))
-    for path in ("/river", "/river?by=feed", "/river/feeds", f"/river/feeds/{number}"):
+    for path in (
+        "/river", "/river?by=feed", "/river/feeds", f"/river/feeds/{number}",
+        f"/river/feeds/{followed}", f"/river/feeds/{brought}", f"/river/feeds?list={followed}",
+    ):  # fmt: skip
         page.goto(path)
         assert violations(page) == []
         assert overflow(page) == 0

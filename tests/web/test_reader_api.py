@@ -216,6 +216,37 @@ def test_nonsense_is_no_failure_of_ours(api: Api, values: dict[str, Any]) -> Non
     assert answer.status_code in (200, 400, 404)
 
 
+def test_what_newsboat_sends(api: Api, site: Site) -> None:
+    """Its requests for FreshRSS, one by one, and all that it looks at in the answers.
+
+    The newsboat of many machines (2.21) is older than this and cannot be told to.
+    """
+    number = stock(site, "b", "a", folder="F")
+    form = {"service": "reader", "Email": "ada", "Passwd": api.token, "source": "newsboat/2.38"}
+    said = api.client.post("/accounts/ClientLogin", data=form).text
+    assert f"Auth={api.token}" in said.splitlines()
+    (feed,) = api.get("/subscription/list", output="json")["subscriptions"]
+    assert (feed["id"], feed["categories"][0]["label"]) == (f"feed/{number}", "F")
+    stream = f"/stream/contents/{quote(feed['id'], safe='')}"
+    newest, oldest = api.get(stream, n=20)["items"]
+    assert (newest["title"], newest["canonical"][0]["href"]) == ("Title b", "http://a.example/b")
+    assert min(newest["summary"]) == "content"  # it shows the first of these by name
+    assert isinstance(newest["published"], int)
+    word = api.client.get(f"{API}/token", headers=api._headers()).text
+    for item, flag in ((newest, READ), (oldest, STARRED)):
+        assert api.post("/edit-tag", i=item["id"], a=flag, ac="edit", T=word) == "OK"
+    newest, oldest = api.get(stream, n=20)["items"]
+    assert READ in newest["categories"]
+    assert READ not in oldest["categories"]
+    assert STARRED in oldest["categories"]
+    unread = {"r": READ, "a": ["user/-/state/com.google/kept-unread",
+                               "user/-/state/com.google/tracking-kept-unread"]}  # fmt: skip
+    assert api.post("/edit-tag", i=newest["id"], ac="edit", T=word, **unread) == "OK"
+    assert READ not in api.get(stream)["items"][0]["categories"]
+    assert api.post("/mark-all-as-read", s=feed["id"], T=word) == "OK"
+    assert all(READ in item["categories"] for item in api.get(stream)["items"])
+
+
 @pytest.fixture
 def address(app: Flask) -> Iterator[str]:
     """The site over HTTP."""
