@@ -27,9 +27,10 @@ from publisher.river.reading import read_document
 from publisher.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 
-# How often the origin is asked where nobody tells us: a poll is worth one minute of an update's
-# delay, a tenth of what it is worth to readers, so that what we add stays below what they wait.
-OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=1.0)
+# How often the origin is asked where nobody tells us: a poll is worth two minutes of an update's
+# delay, less than it is worth to readers, so that what we add stays below what they wait, and a
+# quiet origin is left in peace (docs/mirror.md has the figures).
+OWN_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
 TOLD_MINUTES = 60
 FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
 QUARTER_SECONDS = 900.0
@@ -155,13 +156,12 @@ def refresh(site: Site, name: str) -> None:
 
 
 def wait_minutes(mirror: Mirror, now: datetime) -> int:
-    """Until the next look that nobody asks for: 5 to 60 minutes, by the origin's own day; an hour
-    where its hub has promised to tell us."""
-    if mirror.hub_until is not None and mirror.hub_until > now:
-        return TOLD_MINUTES
+    """Until the next look that nobody asks for: 5 minutes to 4 hours, by the origin's own day; an
+    hour at least where its hub has promised to tell us."""
+    told = mirror.hub_until is not None and mirror.hub_until > now
     known = mirror_document.activity_of(mirror_document.history_of(mirror), mirror.timezone, now)
     at = build_moment(known.last_update, now, mirror.timezone)
-    return decide(known, at, OWN_RULE).ttl_minutes
+    return max(decide(known, at, OWN_RULE).ttl_minutes, TOLD_MINUTES if told else 0)
 
 
 def why(mirror: Mirror, now: datetime) -> list[str]:

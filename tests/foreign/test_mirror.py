@@ -215,7 +215,7 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
     assert (verified.status_code, verified.data) == (200, b"c1")
     assert row(site).hub_until == clock() + timedelta(days=1)
     clock.forward(minutes=1)
-    assert mirror_poll.wait_minutes(row(site), clock()) == mirror_poll.TOLD_MINUTES
+    assert mirror_poll.wait_minutes(row(site), clock()) >= mirror_poll.TOLD_MINUTES
     assert client.post(path, data=b"news", headers={"X-Hub-Signature": "sha1=0"}).status_code == 202
     assert row(site).asked_at is None
     signature = hmac.new(mirror.hub_secret.encode(), b"news", hashlib.sha256).hexdigest()
@@ -291,11 +291,11 @@ def test_hubs_of_ours_are_told_of_the_origin_s_news(
 def test_it_looks_by_itself_when_nobody_tells(
     site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
 ) -> None:
-    """By its own forecast: between 5 and 60 minutes, conditionally."""
+    """By its own forecast: between 5 minutes and 4 hours, conditionally."""
     assert mirrored
     for _ in range(3):
         rest = (row(site).next_poll_at or clock()) - clock()
-        assert timedelta(minutes=5) <= rest <= timedelta(minutes=60)
+        assert timedelta(minutes=5) <= rest <= timedelta(hours=4)
         clock.forward(seconds=rest.total_seconds())
         mirror_poll.work(site)
     assert elsewhere.asked == 4
