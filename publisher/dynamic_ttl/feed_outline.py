@@ -46,6 +46,10 @@ class FeedOutline:
 
 def outline_of(document: bytes) -> FeedOutline:
     """The outline of an XML feed; NotEditable where it is broken, none, or declares entities."""
+    if document.startswith(b"\x1f\x8b"):
+        raise NotEditable("it is compressed with gzip; unpack it first")
+    if document.lstrip()[:1] == b"{":
+        raise NotEditable("it is JSON; a JSON Feed has no ttl, only its headers can say it")
     if b"\0" in document[:4]:
         raise NotEditable("it is written in UTF-16; only encodings that hold ASCII can be edited")
     reader = _Reader(document)

@@ -92,7 +92,7 @@ def test_a_cloud_of_ours_takes_the_place_of_theirs() -> None:
     [
         (b"", "line 1 is broken XML"),
         (b"<html><body>no feed</body></html>", "no feed"),
-        (b'{"version": "https://jsonfeed.org/version/1.1"}', "broken XML"),
+        (b'{"version": "https://jsonfeed.org/version/1.1"}', "JSON Feed has no ttl"),
         (b"<rss><channel>\n<title>&nbsp;</title></channel></rss>", "line 2 is broken XML"),
         (b"<rss><channel><title>cut o", "line 1 is broken XML"),
         (b"<rss version='2.0'/>", "no feed"),
