@@ -19,7 +19,8 @@ from publisher.base.clock import monotonic_seconds
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10.0
-HANG_SECONDS = 30.0  # without a beat; a worker that starts has as long
+HANG_SECONDS = 30.0  # without a beat
+START_SECONDS = 180.0  # until the first one: a slow or busy machine is not killed for ever
 
 log = structlog.get_logger("serve")
 
@@ -36,7 +37,8 @@ class Child:
     @property
     def hangs(self) -> bool:
         """Whether nothing has been heard of it for too long."""
-        return self.beat is not None and monotonic_seconds() - self.beaten_at > HANG_SECONDS
+        most_seconds = HANG_SECONDS if self.ready else START_SECONDS
+        return self.beat is not None and monotonic_seconds() - self.beaten_at > most_seconds
 
 
 class Supervisor:

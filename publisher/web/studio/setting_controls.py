@@ -34,6 +34,7 @@ _PROFILE_WORDS = {
     "week+minute": "the hours of the day, the weekdays, and the minutes within an hour",
 }
 _PLANNER_WORDS = {
+    "auto": "the way that suits the waiting times above",
     "look-ahead": "the longest wait that hides little enough",
     "planned": "the best course through the coming day",
 }
