@@ -17,7 +17,7 @@ from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
-from publisher.simulator import kernel
+from publisher.simulator import counted
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, Result, run, tasks
 from publisher.simulator.synthetic import parse_synthetic, shards
@@ -69,7 +69,7 @@ def with_bodies(results: Sequence[Result], window: int) -> Rows:
     """A row per result; `bodies_per_day`: answers with the document."""
     lines = report.rows(results, window)
     for line, result in zip(lines, results, strict=True):
-        line["bodies_per_day"] = result.tally.counts[kernel.FULL] / (result.tally.seconds / DAY)
+        line["bodies_per_day"] = result.tally.counts[counted.FULL] / (result.tally.seconds / DAY)
     return lines
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import simpy
 
-from publisher.simulator import compiled, engine, grid, kernel, synthetic
+from publisher.simulator import compiled, counted, engine, grid, kernel, synthetic
 from publisher.simulator.clients import parse_client
 from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher
@@ -72,7 +72,7 @@ def polls(rate: float, name: str) -> None:
     one, sums = best(lambda: replay(batches[0]))
     with ThreadPoolExecutor(CORES) as pool:
         both, _ = best(lambda: list(pool.map(replay, batches)), 5, perf_counter)
-    real, steps = int(sums.counts[kernel.REAL]), int(sums.counts[kernel.STEPS])
+    real, steps = int(sums.counts[counted.REAL]), int(sums.counts[counted.STEPS])
     updates = len(batches[0].times)
     print(f"\nttl client, warm-up rule, {name}, one year:")
     print(
@@ -108,7 +108,7 @@ def plainly(rate: float) -> tuple[float, int]:
         compiled.available = available
         compiled._specialised.cache_clear()
         compiled.rule.cache_clear()
-    return seconds, int(sums.counts[kernel.STEPS])
+    return seconds, int(sums.counts[counted.STEPS])
 
 
 def with_simpy(rate: float) -> tuple[float, int]:

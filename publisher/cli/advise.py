@@ -25,7 +25,8 @@ USUAL_CONTACT = "http://127.0.0.1:8000"
 @click.option("--plot", type=click.Path(path_type=Path), help="draw it: FILE.svg or .png")
 @json_option
 def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None:
-    """Say what a feed should say: SOURCE is its address, its file, or a CSV of updates."""
+    """Say what a feed should say: SOURCE is its address, its file, a CSV of updates, or an
+    access log of its server."""
     from publisher.base.zones import find_zone
     from publisher.foreign import advise as advice
 
@@ -54,7 +55,9 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
 
 def _subject(source: str, zone: str) -> "Subject":
     from publisher.base.environment import read_environment
+    from publisher.core.civil import instant
     from publisher.foreign import advise as advice
+    from publisher.readers.access_logs.guessed_updates import guess_updates, is_access_log
     from publisher.river.subscriptions import tidy_url
 
     now = utc_now()
@@ -65,8 +68,11 @@ def _subject(source: str, zone: str) -> "Subject":
         return advice.from_address(url, now, zone, contact, environment.allow_private)
     path = InputFile()(source)
     if path.suffix != ".csv":
-        return advice.from_file(path, now, zone)
-    from publisher.core.civil import instant
+        if not is_access_log(path):
+            return advice.from_file(path, now, zone)
+        found = guess_updates(path)
+        click.echo(f"{path.name}: {found.in_words()}", err=True)
+        return advice.Subject(path.name, tuple(instant(change.seen) for change in found.changes))
     from publisher.simulator.timelines import read_timeline
 
     times = read_timeline(path, zone).times

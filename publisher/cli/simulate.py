@@ -117,7 +117,8 @@ class Simulate(click.Command):
 def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **asked: Any) -> None:
     """Replay TIMELINEs under publishers with clients and print what readers would have got.
 
-    A TIMELINE is a CSV with a column updated_at, or what `import` reads: a feed, an export.
+    A TIMELINE is a CSV with a column updated_at, what `import` reads (a feed, an export), or an
+    access log, from which a feed's updates are guessed.
 
     `simulate compare A.json B.json` pairs two results.
     """

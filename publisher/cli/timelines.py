@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from publisher.base.dates import parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import InputFile, site
@@ -75,10 +77,24 @@ def check_files(names: tuple[str, ...]) -> None:
 
 
 def _read(name: str, zone: str | None) -> Timeline:
+    from publisher.readers.access_logs.guessed_updates import is_access_log
     from publisher.simulator.timelines import read_timeline
 
     path = Path(name)
-    return read_timeline(path, zone) if path.suffix == ".csv" else _exported(name, zone)
+    if path.suffix == ".csv":
+        return read_timeline(path, zone)
+    return _logged(path, zone) if path.is_file() and is_access_log(path) else _exported(name, zone)
+
+
+def _logged(path: Path, zone: str | None) -> Timeline:
+    """What an access log shows of a feed's updates, with a word on how exact that is."""
+    from publisher.readers.access_logs.guessed_updates import guess_updates
+    from publisher.simulator.timelines import from_instants
+
+    found = guess_updates(path)
+    click.echo(f"{path.name}: {found.in_words()}", err=True)
+    instants = [change.seen for change in found.changes]
+    return from_instants(path.stem, instants, zone or "UTC", end=found.end)
 
 
 def _exported(name: str, zone: str | None) -> Timeline:

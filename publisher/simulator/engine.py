@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.polling import Answer, PollPolicy
-from publisher.simulator import compiled, kernel, responses
+from publisher.simulator import compiled, counted, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.figures import Tally, tally
 from publisher.simulator.kernel import Client, Feeds
@@ -140,11 +140,12 @@ def replay(
     jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
     within: seconds in which the clients begin; 0: their own first interval.
     """
-    counts = np.zeros((len(feeds.starts), kernel.COUNTS), np.int64)
-    delays = np.zeros(kernel.MINUTE_BINS, np.int64)
+    counts = np.zeros((len(feeds.starts), counted.COUNTS), np.int64)
+    delays = np.zeros(counted.MINUTE_BINS, np.int64)
     fresh = np.array(policy.start().state, np.float64)
     options = np.array(policy.options, np.float64)
-    client = Client(fresh, fresh.copy(), options, 0 if policy.rule is ORACLE_RULE else jitter)
+    jitter = 0 if policy.rule is ORACLE_RULE else jitter
+    client = Client(fresh, fresh.copy(), options, jitter, policy.rule.memoryless)
     run = compiled.specialise(
         kernel.poll_feeds,
         policy.name,

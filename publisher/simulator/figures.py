@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.simulator import kernel
+from publisher.simulator import counted
 
 DAY = 86400
 EFFICIENCY_SCALE = 720  # mean delay in minutes times polls a day of any fixed interval
@@ -21,7 +21,7 @@ HEADER_BYTES = 300
 class Tally:
     """Sums over feeds and clients; adding two is exact, in any grouping.
 
-    counts: columns of `kernel`. delays: items by minutes of delay. clients: how many were replayed.
+    counts: columns of `counted`. delays: items by minutes of delay. clients: how many replayed it.
     seconds: scored, summed over clients. The last four are sums over feeds, for per-feed means:
     feeds, feeds with a seen item, their mean delays in seconds, polls a day.
     """
@@ -37,7 +37,7 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         counts = self.counts + other.counts
-        counts[kernel.LONGEST] = max(self.counts[kernel.LONGEST], other.counts[kernel.LONGEST])
+        counts[counted.LONGEST] = max(self.counts[counted.LONGEST], other.counts[counted.LONGEST])
         return Tally(
             counts,
             self.delays + other.delays,
@@ -50,8 +50,8 @@ def tally(
 ) -> Tally:
     """Sum the `counts` (feeds by columns) of `phases` clients each; seconds: scored, by feed."""
     total = counts.sum(axis=0)
-    total[kernel.LONGEST] = counts[:, kernel.LONGEST].max()
-    seen = counts[:, kernel.SEEN]
+    total[counted.LONGEST] = counts[:, counted.LONGEST].max()
+    seen = counts[:, counted.SEEN]
     heard = seen > 0
     return Tally(
         counts=total,
@@ -60,8 +60,8 @@ def tally(
         seconds=int(seconds.sum()) * phases,
         feeds=len(counts),
         feeds_seen=int(heard.sum()),
-        feed_delays=float((counts[heard, kernel.DELAY] / seen[heard]).sum()),
-        feed_polls=float((counts[:, kernel.POLLS] * DAY / (seconds * phases)).sum()),
+        feed_delays=float((counts[heard, counted.DELAY] / seen[heard]).sum()),
+        feed_polls=float((counts[:, counted.POLLS] * DAY / (seconds * phases)).sum()),
     )
 
 
@@ -93,7 +93,7 @@ class Figures:
 def figures(sums: Tally, window: int) -> Figures:
     """The figures behind `sums`, for documents of `window` items."""
     polls, hits, full, items, seen, delay, longest, missed, pending, stale = (
-        int(number) for number in sums.counts[: kernel.STALE + 1]
+        int(number) for number in sums.counts[: counted.STALE + 1]
     )
     days = sums.seconds / DAY
     body = ENVELOPE_BYTES + ITEM_BYTES * window
@@ -143,7 +143,7 @@ def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
         )
 
     values = {field.name: mean(field.name) for field in fields(Figures)}
-    seen = [share * int(sums.counts[kernel.SEEN]) / sums.clients
+    seen = [share * int(sums.counts[counted.SEEN]) / sums.clients
             for share, sums in zip(shares, tallies, strict=True)]  # fmt: skip
     delays = sum(
         share * sums.delays / sums.clients for share, sums in zip(shares, tallies, strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from publisher.core.polling import Answer, PollPolicy
 from publisher.core.ttl.freshness import renewal, seconds_left, with_news
-from publisher.simulator import kernel, responses
+from publisher.simulator import counted, responses
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
 from publisher.simulator.engine import WINDOW
 from publisher.simulator.figures import Tally, tally
@@ -98,37 +98,37 @@ def _positions(bits: int) -> frozenset[int]:
 def count(polls: Iterator[TracedPoll], timeline: Timeline) -> Tally:
     """The sums over `polls` of one client."""
     plan = scoring(timeline)
-    counts = dict.fromkeys(range(kernel.COUNTS), 0)
-    delays = np.zeros(kernel.MINUTE_BINS, np.int64)
+    counts = dict.fromkeys(range(counted.COUNTS), 0)
+    delays = np.zeros(counted.MINUTE_BINS, np.int64)
     seen = 0
     for poll in polls:
         inside = counts_at(plan, poll.at)
-        counts[kernel.POLLS] += inside
-        counts[kernel.HITS] += inside and poll.last > poll.first
-        counts[kernel.FULL] += inside and poll.answer.status == 200
-        counts[kernel.STEPS] += 1
+        counts[counted.POLLS] += inside
+        counts[counted.HITS] += inside and poll.last > poll.first
+        counts[counted.FULL] += inside and poll.answer.status == 200
+        counts[counted.STEPS] += 1
         for item in range(poll.first, poll.last):
             at = int(timeline.times[item])
             if not (counts_at(plan, at) and at <= plan.last_scored):
                 continue
-            counts[kernel.ITEMS] += 1
+            counts[counted.ITEMS] += 1
             if item < poll.kept:
-                counts[kernel.MISSED] += 1
+                counts[counted.MISSED] += 1
                 continue
             delay = poll.at - at
-            counts[kernel.SEEN] += 1
-            counts[kernel.DELAY] += delay
-            counts[kernel.LONGEST] = max(counts[kernel.LONGEST], delay)
-            delays[min(-(-delay // 60), kernel.MINUTE_BINS - 1)] += 1
+            counts[counted.SEEN] += 1
+            counts[counted.DELAY] += delay
+            counts[counted.LONGEST] = max(counts[counted.LONGEST], delay)
+            delays[min(-(-delay // 60), counted.MINUTE_BINS - 1)] += 1
         if poll.last > poll.first:
-            counts[kernel.STALE] += _between(plan, int(timeline.times[poll.first]), poll.at)
+            counts[counted.STALE] += _between(plan, int(timeline.times[poll.first]), poll.at)
         seen = poll.last
     for at in (int(time) for time in timeline.times[seen:]):
         pending = counts_at(plan, at) and at <= plan.last_scored
-        counts[kernel.ITEMS] += pending
-        counts[kernel.PENDING] += pending
+        counts[counted.ITEMS] += pending
+        counts[counted.PENDING] += pending
     if seen < len(timeline.times):
-        counts[kernel.STALE] += _between(plan, int(timeline.times[seen]), timeline.end)
+        counts[counted.STALE] += _between(plan, int(timeline.times[seen]), timeline.end)
     row = np.array([[int(number) for number in counts.values()]], np.int64)
     return tally(row, delays, 1, np.array([plan.seconds], np.int64))
 

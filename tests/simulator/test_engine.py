@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publisher.simulator import compiled, engine, kernel, plain_replay, responses
+from publisher.simulator import compiled, counted, engine, plain_replay, responses
 from publisher.simulator.clients import names, parse_client
 from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher, unskipped
@@ -24,8 +24,8 @@ needs_numba = pytest.mark.skipif(not compiled.available(), reason="numba is not 
 
 def same(one: Tally, other: Tally) -> bool:
     """Equal in every figure that does not say how it was computed."""
-    ours, theirs = (sums.counts[: kernel.REAL].tolist() for sums in (one, other))
-    steps = one.counts[kernel.STEPS] == other.counts[kernel.STEPS]
+    ours, theirs = (sums.counts[: counted.REAL].tolist() for sums in (one, other))
+    steps = one.counts[counted.STEPS] == other.counts[counted.STEPS]
     return ours == theirs and steps and np.array_equal(one.delays, other.delays)
 
 
@@ -70,7 +70,7 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
     assert same(moved, slow[0] + slow[1])
     assert same(moved, still) == (client == "oracle")
     if client != "oracle":
-        assert moved.counts[kernel.REAL] == moved.counts[kernel.STEPS]
+        assert moved.counts[counted.REAL] == moved.counts[counted.STEPS]
 
 
 def test_jitter_is_even_and_symmetrical() -> None:
@@ -106,7 +106,7 @@ def test_plain_python_gives_the_same_without_numba(
         compiled._specialised.cache_clear()
         compiled.rule.cache_clear()
     assert same(fast, slow)
-    assert fast.counts[kernel.REAL] == slow.counts[kernel.REAL]
+    assert fast.counts[counted.REAL] == slow.counts[counted.REAL]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -142,13 +142,13 @@ def test_brute_force_second_by_second(seed: int) -> None:
             unseen = []
         stale += scored and bool(unseen)
     found = engine.replay(feeds, policy, phases=1, window=window, seed=seed)
-    assert found.counts[kernel.POLLS] == polls
-    assert found.counts[kernel.HITS] == hits
-    assert found.counts[kernel.DELAY] == sum(delays)
-    assert found.counts[kernel.SEEN] == len(delays)
-    assert found.counts[kernel.MISSED] == missed
-    assert found.counts[kernel.STALE] == stale
-    assert found.counts[kernel.LONGEST] == max(delays, default=0)
+    assert found.counts[counted.POLLS] == polls
+    assert found.counts[counted.HITS] == hits
+    assert found.counts[counted.DELAY] == sum(delays)
+    assert found.counts[counted.SEEN] == len(delays)
+    assert found.counts[counted.MISSED] == missed
+    assert found.counts[counted.STALE] == stale
+    assert found.counts[counted.LONGEST] == max(delays, default=0)
 
 
 @pytest.mark.parametrize("client", [name for name in ALL_CLIENTS if name != "oracle"])
@@ -176,9 +176,9 @@ def test_an_update_is_visible_to_a_poll_in_the_same_second() -> None:
     found = engine.replay(
         engine.one_feed(line, parse_publisher("fixed:60")(line)), parse_client("oracle"), 1
     )
-    assert found.counts[kernel.SEEN] == 2
-    assert found.counts[kernel.DELAY] == 0
-    assert found.counts[kernel.STALE] == 0
+    assert found.counts[counted.SEEN] == 2
+    assert found.counts[counted.DELAY] == 0
+    assert found.counts[counted.STALE] == 0
 
 
 def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_value() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.simulator import comparison, grid, kernel
+from publisher.simulator import comparison, counted, grid
 from publisher.simulator import results as report
 from publisher.simulator.clients import names, parse_client, read_population
 from publisher.simulator.figures import Tally, figures, quantile
@@ -62,11 +62,11 @@ def test_json_has_the_fixed_fields_and_csv_the_same_numbers() -> None:
 
 def test_figures_by_hand() -> None:
     """Two clients for two days: ten polls a day, four items, one missed and one pending."""
-    counts = np.zeros(kernel.COUNTS, np.int64)
-    counts[[kernel.POLLS, kernel.HITS, kernel.FULL]] = [40, 10, 12]
-    counts[[kernel.ITEMS, kernel.SEEN, kernel.MISSED, kernel.PENDING]] = [8, 4, 2, 2]
-    counts[[kernel.DELAY, kernel.LONGEST, kernel.STALE]] = [4 * 1800, 3600, 86400]
-    delays = np.zeros(kernel.MINUTE_BINS, np.int64)
+    counts = np.zeros(counted.COUNTS, np.int64)
+    counts[[counted.POLLS, counted.HITS, counted.FULL]] = [40, 10, 12]
+    counts[[counted.ITEMS, counted.SEEN, counted.MISSED, counted.PENDING]] = [8, 4, 2, 2]
+    counts[[counted.DELAY, counted.LONGEST, counted.STALE]] = [4 * 1800, 3600, 86400]
+    delays = np.zeros(counted.MINUTE_BINS, np.int64)
     delays[30] = 4
     found = figures(Tally(counts, delays, 2, 4 * DAY, 1, 1, 1800.0, 10.0), window=10)
     assert (found.days, found.updates, found.polls_per_day, found.polls_per_update) == (2, 4, 10, 5)

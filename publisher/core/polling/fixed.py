@@ -43,4 +43,5 @@ FIXED = Rule(
     remember=remember,
     decide=decide,
     explain=_explain,
+    memoryless=True,
 )

@@ -194,6 +194,7 @@ TTL_RULE = Rule(
     remember=remember,
     decide=decide,
     explain=explain,
+    memoryless=True,
 )
 
 MAX_AGE_RULE = Rule(
@@ -205,4 +206,5 @@ MAX_AGE_RULE = Rule(
     remember=remember,
     decide=decide_by_headers,
     explain=explain,
+    memoryless=True,
 )

@@ -44,13 +44,12 @@ def remember(
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The largest of floor, ttl and headers, at most the ceiling; the floor after a 304."""
-    holds = FOREVER if state[LAST_STATUS] == NOT_MODIFIED else now
     hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
     if hint <= options[FLOOR] * 60:
-        return int(options[FLOOR] * 60), holds, FLOORED
+        return int(options[FLOOR] * 60), FOREVER, FLOORED
     if hint > options[CEILING] * 60:
-        return int(options[CEILING] * 60), holds, CAPPED
-    return int(hint), holds, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
+        return int(options[CEILING] * 60), now, CAPPED
+    return int(hint), now, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
 
 
 MINIFLUX = Rule(
@@ -65,4 +64,5 @@ MINIFLUX = Rule(
     remember=remember,
     decide=decide,
     explain=explain,
+    memoryless=True,
 )

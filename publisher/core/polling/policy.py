@@ -35,7 +35,10 @@ Explain = Callable[[State, Numbers, int, int, int], list[str]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One way to choose the next poll. `size` tells how many numbers it keeps per feed."""
+    """One way to choose the next poll. `size` tells how many numbers it keeps per feed.
+
+    memoryless: the wait follows from the last document, its headers and the 304s since; it does
+    not matter whether anything in it was new, nor what came before."""
 
     name: str
     summary: str
@@ -45,6 +48,7 @@ class Rule:
     remember: Remember
     decide: Decide
     explain: Explain
+    memoryless: bool = False
 
 
 @dataclass(frozen=True)

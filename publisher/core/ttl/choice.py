@@ -80,14 +80,27 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then; leaves what the
     headers say in the work's plan."""
+    worth = 0.0
+    if history.past.number > 0:
+        worth = forecast(history, now, rule, work)
+    plan(history, now, rule, work)
+    return chosen(history, now, rule, work, worth)
+
+
+def plan(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None:
+    """Leave what the headers say in the work's plan, after a `forecast`."""
     if history.past.number == 0:
         unplanned(history, now, work.header)
-        return warm_up_minutes(rule.warm_up, history.past, now)
-    worth = forecast(history, now, rule, work)
-    begin = begin_of(history.zone, now)
-    plan_expiries(history, now, begin, work.curve, rule.poll_minutes, work.header)
+    else:
+        begin = begin_of(history.zone, now)
+        plan_expiries(history, now, begin, work.curve, rule.poll_minutes, work.header)
+
+
+def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace, worth: float) -> int:
+    """The ttl alone, after a `forecast` that said what one poll is worth."""
     if not knows_enough(history.past, now):
         return warm_up_minutes(rule.warm_up, history.past, now)
+    begin = begin_of(history.zone, now)
     first = (now - begin) / 60.0
     last = (hour_end(history.zone, now) - begin) / 60.0
     problem = ServedSpan(work.curve, first, last, worth)

@@ -7,7 +7,7 @@ simulator compiles these very functions.
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, Zone, hour_end, local_second, week_hour
+from publisher.core.civil import DAY_SECONDS, Zone, local_second, week_hour
 
 Counts = MutableSequence[float]
 
@@ -141,10 +141,6 @@ def record(history: History, at: int, half_life: int) -> Past:
     if past.as_of < due:
         fade(tables, (due - past.as_of) // half_life, half_life)
     weight = 2.0 ** ((at - as_of) / half_life)
-    if at > last and knows_enough(past, at) and not interrupted(history.holes, last, at):
-        days = watched_days(history.holes, first, at, half_life)
-        wait_out(history, at, Exposure(1.0 / weight, days), weight * weight)
-        tables.seen[age_class(at - last)] += weight * weight
     local = local_second(history.zone, at)
     slot = week_hour(local)
     tables.hours[slot % 24] += weight
@@ -185,23 +181,6 @@ def age_class(age: int) -> int:
     return place
 
 
-def wait_out(history: History, now: int, seen: Exposure, weight: float) -> None:
-    """Count as due what was to be expected, class by class, from the last update to `now`.
-
-    `weight` is what one update expected now counts in the table."""
-    tables, zone, last = history.tables, history.zone, history.past.last
-    end = min(now, last + AGES[len(AGES) - 1])
-    at, place, mean = last, 0, weekday_mean(tables, seen.fading)
-    while at < end:
-        until = min(end, hour_end(zone, at), last + AGES[place + 1])
-        slot = week_hour(local_second(zone, at))
-        rate = week_rate(tables, slot, mean, seen)
-        tables.due[place] += weight * rate * (until - at) / 3600.0
-        at = until
-        if at == last + AGES[place + 1]:
-            place += 1
-
-
 def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
     """Updates expected in that local hour of any day."""
     return (tables.hours[hour] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days
@@ -218,9 +197,17 @@ def weekday_mean(tables: Tables, fading: float) -> float:
 def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
     """Updates expected in that hour of the week: its own count, drawn towards hour x weekday;
     `mean` is the `weekday_mean`."""
-    weekday = tables.weekdays[slot // 24] * seen.fading
-    weekday_factor = (weekday + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
-    usual = hour_rate(tables, slot % 24, seen) * weekday_factor
+    return cell_rate(tables, slot, weekday_factor(tables, slot // 24, mean, seen), seen)
+
+
+def weekday_factor(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
+    """How many times the updates of a mean day that weekday has; `mean` is the `weekday_mean`."""
+    return (tables.weekdays[weekday] * seen.fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
+
+
+def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
+    """`week_rate` where the factor of the weekday is known."""
+    usual = (tables.hours[slot % 24] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days * factor
     own = tables.week[slot] * seen.fading
     weeks = CELL_WEEKS * (1.0 + DOUBT / (1.0 + own * own))
     return (own + weeks * usual) / (seen.days / 7.0 + weeks)

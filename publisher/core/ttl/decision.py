@@ -23,8 +23,9 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
+from publisher.core.menu import Menu
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.choice import begin_of, choose, forecast, workspace
+from publisher.core.ttl.choice import begin_of, chosen, forecast, plan, workspace
 from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries
@@ -145,12 +146,13 @@ def next_change_at(
     A scheduled post that appears is an update: the answer is never later than the first one.
     """
     queue = sorted(post for post in scheduled if post > decided_at)
-    now = decide(activity, decided_at, rule, queue)
-    at = now.valid_until
+    post = queue[0] if queue else None
+    present = _element(activity, decided_at, rule, post)
+    at = next_build(decided_at, activity.zone)
     while at < decided_at + timedelta(days=2):
-        if queue and queue[0] <= at:
-            return queue[0]
-        if decide(activity, at, rule, queue).ttl_minutes != now.ttl_minutes:
+        if post is not None and post <= at:
+            return post
+        if _element(activity, at, rule, post) != present:
             return at
         at = next_build(at, activity.zone)
     return None
@@ -170,7 +172,7 @@ def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]
     for _ in range(24):
         hour = local_second(zone, seconds(at)) // HOUR_SECONDS % 24
         end = next_build(at, activity.zone)
-        ttl = decide(activity, max(at, now), rule).ttl_minutes
+        ttl = _element(activity, max(at, now), rule, None)
         row = DayHour(hour, at, counts[hour], outlook.usual(at), ttl)
         rows.setdefault(hour, row)
         at = end
@@ -190,10 +192,11 @@ class Outlook:
 
     def ttl_minutes(self) -> int:
         """The planner's word for a document built now."""
-        return choose(self._history, self._now, self._rule, self._work)
+        return chosen(self._history, self._now, self._rule, self._work, self.poll_worth)
 
     def expiries(self) -> Expiries:
-        """What the headers say, after `ttl_minutes` was asked."""
+        """What the headers say."""
+        plan(self._history, self._now, self._rule, self._work)
         top = hour_start(self._history.zone, self._now)
         return Expiries(top, tuple(self._work.header.expiries))
 
@@ -224,7 +227,7 @@ class Outlook:
 
 @lru_cache(maxsize=256)
 def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
-    """The decision without a queue; kept, as a page asks for the same 24 hours again and again."""
+    """The decision without a queue; kept, as pages ask for the same hours again and again."""
     outlook = Outlook(activity, at, rule)
     ttl, end = outlook.ttl_minutes(), next_build(at, activity.zone)
     known = Decision(
@@ -266,8 +269,27 @@ def shortened_for(decision: Decision, post: datetime) -> Decision:
         expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
         decision = replace(decision, expiries=expiries)
     menu = decision.rule.menu
-    spare = int((post - decision.valid_until).total_seconds() // 60) + menu.smallest
-    return replace(decision, ttl_minutes=min(decision.ttl_minutes, menu.at_most(spare)))
+    ttl = min(decision.ttl_minutes, _longest(menu, decision.valid_until, post))
+    return replace(decision, ttl_minutes=ttl)
+
+
+def _longest(menu: Menu, valid_until: datetime, post: datetime) -> int:
+    """The longest ttl of a document served until then, where a `post` is scheduled."""
+    return menu.at_most(int((post - valid_until).total_seconds() // 60) + menu.smallest)
+
+
+def _element(activity: Activity, at: datetime, rule: TtlRule, post: datetime | None) -> int:
+    """The ttl alone that `decide` finds, at a fraction of its price; `post`: the next scheduled."""
+    ttl = _planned_element(activity, at, rule)
+    if post is None:
+        return ttl
+    return min(ttl, _longest(rule.menu, next_build(at, activity.zone), post))
+
+
+@lru_cache(maxsize=256)
+def _planned_element(activity: Activity, at: datetime, rule: TtlRule) -> int:
+    """The same without a queue; kept, as a page asks for the same 24 hours again and again."""
+    return Outlook(activity, at, rule).ttl_minutes()
 
 
 def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:

@@ -62,18 +62,19 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
 
 
 def within_hour(tables: Tables, local: int, fading: float) -> float:
-    """The factor that `spread_within` finds for the five minutes of one local second."""
+    """The factor that `spread_within` finds for the five minutes of one local second.
+
+    All that was counted by five minutes was counted by hours too, so those are added up.
+    """
     slot = local // STEP_SECONDS % 288
-    total = common = mean = 0.0
-    for place in range(288):
-        total += tables.minutes[place] * fading
+    total = common = 0.0
+    for hour in range(24):
+        total += tables.hours[hour]
     for place in range(slot % 12, 288, 12):
-        common += tables.minutes[place] * fading
-    for place in range(slot // 12 * 12, slot // 12 * 12 + 12):
-        mean += tables.minutes[place] * fading / 12.0
-    common = (common + MINUTE_PRIOR) / (total / 12.0 + MINUTE_PRIOR)
+        common += tables.minutes[place]
+    common = (common * fading + MINUTE_PRIOR) / (total * fading / 12.0 + MINUTE_PRIOR)
     own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * common
-    return own / (mean + HOUR_MINUTE_PRIOR)
+    return own / (tables.hours[slot // 12] * fading / 12.0 + HOUR_MINUTE_PRIOR)
 
 
 class Pattern(NamedTuple):

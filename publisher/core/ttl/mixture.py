@@ -20,7 +20,6 @@ from typing import NamedTuple
 from publisher.core.civil import (
     DAY_SECONDS,
     end_of_hour,
-    hour_end,
     local_second,
     period,
     period_from,
@@ -32,14 +31,18 @@ from publisher.core.ttl.counts import (
     Counts,
     Exposure,
     History,
+    Tables,
     age_class,
     bare_days,
+    cell_rate,
     decay,
     exposure,
     interrupted,
+    knows_enough,
     record,
     silence_factor,
     week_rate,
+    weekday_factor,
     weekday_mean,
 )
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
@@ -102,32 +105,50 @@ def shape(hour: int) -> float:
 def rates(history: History, slot: int, seen: Seen) -> Four:
     """Updates that each forecaster expects in that hour of the week."""
     usual, tables = shape(slot % 24), history.tables
-    recent = tables.recent[slot % 24] * seen.recent.fading + usual / 24.0
     return Four(
         week_rate(tables, slot, seen.mean, seen.habits),
-        recent / seen.recent.days,
+        recent_rate(tables, slot, usual, seen),
         seen.level / 24.0,
         seen.level / 24.0 * usual,
     )
 
 
-def silence(history: History, now: int, seen: Seen) -> Four:
-    """Updates that each forecaster expected since the last one."""
-    zone, last = history.zone, history.past.last
-    end = min(now, last + LONGEST_SILENCE)
-    at, place = last, 0
+def recent_rate(tables: Tables, slot: int, usual: float, seen: Seen) -> float:
+    """Updates that the last weeks let expect in that hour, which on a `usual` day has so many times
+    the mean."""
+    count = tables.recent[slot % 24] * seen.recent.fading + usual / 24.0
+    return count / seen.recent.days
+
+
+def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
+    """Updates that each forecaster expected since the last one.
+
+    weight: what an update expected now counts in `due`, where those that the habits expected are
+    added by the age of the silence; 0: nowhere.
+    """
+    zone, last, tables, level = history.zone, history.past.last, history.tables, seen.level / 24.0
+    end, fading = min(now, last + LONGEST_SILENCE), seen.habits.fading
+    at, place, weekday, clock = last, 0, -1, period(zone, last)
+    broken, factor = silence_factor(tables, fading, 0), 1.0
     habits = recent = flat = daily = 0.0
     while at < end:
-        until = min(end, hour_end(zone, at), last + AGES[place + 1])
-        hours = (until - at) / 3600.0
-        here = rates(history, week_hour(local_second(zone, at)), seen)
-        habits += here.habits * hours * silence_factor(history.tables, seen.habits.fading, place)
-        recent += here.recent * hours
-        flat += here.flat * hours
-        daily += here.daily * hours
+        clock = period_from(zone, clock, at)
+        until = min(end, end_of_hour(zone, clock, at), last + AGES[place + 1])
+        hours, slot = (until - at) / 3600.0, week_hour(at + zone.offsets[clock])
+        if slot // 24 != weekday:
+            weekday = slot // 24
+            factor = weekday_factor(tables, weekday, seen.mean, seen.habits)
+        usual = shape(slot % 24)
+        own = cell_rate(tables, slot, factor, seen.habits) * hours
+        habits += own * broken
+        tables.due[place] += weight * own
+        recent += recent_rate(tables, slot, usual, seen) * hours
+        flat += level * hours
+        daily += level * usual * hours
         at = until
-        if at == last + AGES[place + 1]:
+        if at == last + AGES[place + 1] and at < end:
             place += 1
+            broken = silence_factor(tables, fading, place)
     return Four(habits, recent, flat, daily)
 
 
@@ -152,7 +173,8 @@ def sharpened(beliefs: Four) -> Four:
 
 
 def learn(history: History, at: int, half_life: int) -> None:
-    """Weigh the forecasters by an update at `at`, before it is counted, and keep the level."""
+    """Weigh the forecasters by an update at `at`, before it is counted, keep the level, and count
+    the silence that it ended."""
     past, beliefs = history.past, history.beliefs
     if past.number == 0:
         for place in range(len(START)):
@@ -168,8 +190,13 @@ def learn(history: History, at: int, half_life: int) -> None:
     if past.number < 2 or interrupted(history.holes, past.last, at):
         return
     here = rates(history, week_hour(local_second(history.zone, at)), seen)
-    waited = silence(history, at, seen)
-    factor = silence_factor(history.tables, seen.habits.fading, age_class(at - past.last))
+    age = age_class(at - past.last)
+    factor = silence_factor(history.tables, seen.habits.fading, age)
+    weight = 0.0
+    if knows_enough(past, at):
+        weight = 1.0 / (seen.habits.fading * seen.habits.fading)
+    waited = silence(history, at, seen, weight)
+    history.tables.seen[age] += weight
     pattern = within_hour(history.tables, local_second(history.zone, at), seen.habits.fading)
     now = weighed(
         beliefs,
@@ -196,7 +223,7 @@ def after(history: History, at: int, half_life: int) -> History:
 def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) -> None:
     """Mix the other forecasters into the `curve` from `begin` on, in which the habits stand."""
     seen, zone = seen_at(history, now, half_life), history.zone
-    waited = silence(history, now, seen)
+    waited = silence(history, now, seen, 0.0)
     weights = sharpened(
         weighed(
             history.beliefs,
@@ -213,8 +240,13 @@ def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) ->
     clock = period(zone, begin)
     while step < steps:
         clock = period_from(zone, clock, at)
-        here = rates(history, week_hour(at + zone.offsets[clock]), seen)
-        rate = weights.recent * here.recent + weights.flat * here.flat + weights.daily * here.daily
+        slot = week_hour(at + zone.offsets[clock])
+        usual, level = shape(slot % 24), seen.level / 24.0
+        rate = (
+            weights.recent * recent_rate(history.tables, slot, usual, seen)
+            + weights.flat * level
+            + weights.daily * (level * usual)
+        )
         updates = rate / 12.0
         hour = end_of_hour(zone, clock, at)
         while at < hour and step < steps:

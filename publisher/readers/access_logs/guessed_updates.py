@@ -1,0 +1,143 @@
+"""The update history of a feed as an access log lets it be guessed, from answers that changed.
+
+A log knows who came when, and how long the answer was. A reader that is sent the document at
+another length than the last time shows that it changed between its last two visits; its visits
+that brought nothing new narrow that down, and so do other readers. Each change is put where the
+first of them saw it. What nobody was sent is not known, two posts between two visits are one, and a
+document that changes without a post (comments, adverts) looks like posts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from publisher.base.errors import InvalidData
+from publisher.readers.access_logs import log_file
+from publisher.readers.access_logs.line_formats import LogLine, read_line
+
+FEED_LIKE = re.compile(r"rss|atom|feed|\.xml$|\.rdf$|\.json$", re.IGNORECASE)
+MOST_PATHS = 1000  # that are counted, so that a hostile log costs no memory
+TRIED_LINES = 20
+TTL_BYTES = 8  # by which a document may differ that only says another ttl or date
+
+
+class Change(NamedTuple):
+    """The document changed after `after` and by `seen`, seconds since 1970."""
+
+    after: int
+    seen: int
+
+
+class Visit(NamedTuple):
+    """Somebody (a number) asked for the feed and was answered; `sent`: bytes."""
+
+    at: int
+    who: int
+    status: int
+    sent: int
+
+
+class GuessedUpdates(NamedTuple):
+    """The changes of the feed at `path`, ascending; polls and readers that were seen there, and
+    until when."""
+
+    path: str
+    changes: tuple[Change, ...]
+    polls: int
+    readers: int
+    end: int
+
+    def in_words(self) -> str:
+        """What was found, and how exactly."""
+        span = median(change.seen - change.after for change in self.changes) / 60
+        return (
+            f"{self.path}: {len(self.changes)} updates guessed from {self.polls} polls of"
+            f" {self.readers} readers, each placed where the first of them saw it, at most"
+            f" {span:.0f} minutes late in the median; what came between two visits counts as one"
+        )
+
+
+def is_access_log(path: Path) -> bool:
+    """Whether one of the first lines is a request; False for what cannot be read."""
+    try:
+        with log_file.opened(path) as stream:
+            found = log_file.lines_from(stream, 0, last_too=True).lines[:TRIED_LINES]
+    except (OSError, EOFError):
+        return False
+    return any(_request(line) is not None for line in found)
+
+
+def guess_updates(path: Path) -> GuessedUpdates:
+    """The history of the feed that is asked for most in the log `path`; InvalidData where the log
+    shows none."""
+    polls: dict[str, int] = {}
+    for line in _polls(path):
+        if FEED_LIKE.search(line.path) and (line.path in polls or len(polls) < MOST_PATHS):
+            polls[line.path] = polls.get(line.path, 0) + 1
+    if not polls:
+        raise InvalidData(f"{path}: nobody asks for a feed in this log")
+    feed = max(polls, key=polls.__getitem__)
+    who: dict[tuple[str, str], int] = {}
+    visits = sorted(
+        Visit(
+            line.at_ms // 1000,
+            who.setdefault((line.address, line.agent), len(who)),
+            line.status,
+            line.sent,
+        )
+        for line in _polls(path)
+        if line.path == feed
+    )
+    changes = tuple(settled(intervals(visits)))
+    if not changes:
+        raise InvalidData(f"{path}: nobody was sent {feed} twice with a change in between")
+    return GuessedUpdates(feed, changes, len(visits), len(who), visits[-1].at)
+
+
+def intervals(visits: Iterable[Visit]) -> Iterator[Change]:
+    """The visits, in order of time, at which a reader found the document changed since its last."""
+    before: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    for at, who, status, sent in visits:
+        if status == 200:
+            if who in sizes and abs(sent - sizes[who]) > TTL_BYTES:
+                yield Change(before[who], at)
+            sizes[who] = sent
+        before[who] = at
+
+
+def settled(found: Iterable[Change]) -> list[Change]:
+    """The fewest changes that explain all of `found`, which come in order of `seen`."""
+    changes: list[Change] = []
+    for change in found:
+        if not changes or change.after >= changes[-1].seen:
+            changes.append(change)
+        elif change.after > changes[-1].after:
+            changes[-1] = changes[-1]._replace(after=change.after)
+    return changes
+
+
+def _polls(path: Path) -> Iterator[LogLine]:
+    """Who asked for a document and was answered."""
+    try:
+        with log_file.opened(path) as stream:
+            offset = 0
+            while (some := log_file.lines_from(stream, offset, last_too=True)).lines:
+                offset = some.end
+                for text in some.lines:
+                    line = _request(text)
+                    if line is not None and line.method == "GET" and line.status in (200, 304):
+                        yield line
+    except (OSError, EOFError) as error:
+        raise InvalidData(f"{path}: {error}") from None
+
+
+def _request(text: bytes | None) -> LogLine | None:
+    if text is None:
+        return None
+    try:
+        return read_line(text.decode("utf-8", "replace").strip())
+    except ValueError:
+        return None
