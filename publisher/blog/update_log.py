@@ -12,7 +12,11 @@ from itertools import islice, pairwise
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from publisher.core.civil import instant, seconds, zone_table
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
+from publisher.core.ttl.harmless_hours import REPLAYED_SECONDS, harmless_hours, week_start
+from publisher.core.ttl.rule import numbers
+from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
@@ -83,6 +87,24 @@ def last_update(session: Session, moment: datetime) -> datetime | None:
 def since(session: Session, begin: datetime) -> list[datetime]:
     """The updates from `begin` on, in order."""
     return list(session.scalars(select(Update.at).where(Update.at >= begin).order_by(Update.at)))
+
+
+def hours_to_skip(
+    session: Session, known: Activity, moment: datetime, queue: Iterable[datetime]
+) -> tuple[int, ...]:
+    """The hours in GMT that the document of `moment` asks readers to skip, by the setting; which
+    are harmless is decided once a week. known: the activity at that moment."""
+    site = load_settings(session)
+    if site.skip_hours != "learned":
+        return ()
+    week = week_start(zone_table(site.timezone), seconds(moment))
+    begin, end = instant(week - REPLAYED_SECONDS), instant(week)
+    updates = session.scalars(
+        select(Update.at).where(Update.at >= begin, Update.at < end).order_by(Update.at)
+    )
+    ttls = tuple(numbers(site.rule, HALF_LIFE_DAYS).warm_up)
+    harmless = harmless_hours(tuple(seconds(at) for at in updates), week, ttls)
+    return quiet_hours(known, moment, queue, harmless)
 
 
 def scheduled(session: Session, after: datetime) -> list[datetime]:

@@ -31,11 +31,11 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
     from publisher.core.ttl import counts
     from publisher.core.ttl import decision as rules
-    from publisher.core.ttl.reasons import explain
-    from publisher.publishing.rebuild import decision_at
+    from publisher.publishing.rebuild import signals_at
 
     with here.database.read() as db:
-        decision = decision_at(db, at)
+        signals = signals_at(db, at)
+        decision = signals.decision
         known = update_log.at(db, decision.decided_at)
         queue = update_log.scheduled(db, decision.decided_at)
     change = rules.next_change_at(known, decision.decided_at, decision.rule, queue)
@@ -46,7 +46,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "max_age_seconds": decision.max_age_seconds(at),
         "max_age_by_minute": rules.max_age_by_minute(decision),
         "phase": decision.phase,
-        "reasons": explain(decision),
+        "reasons": signals.reasons,
         "expected_updates": decision.expected_updates,
         "next_change_at": format_rfc3339(change) if change else None,
         "histogram": list(known.decayed(at)),

@@ -16,7 +16,7 @@ from publisher.blog import posts, published, update_log
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rhythm import Rhythm, weekly_rhythm
-from publisher.core.ttl.skip_hours import quiet_hours
+from publisher.core.ttl.skip_hours import in_words
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.feeds.podcasts import Podcast, guid_of
@@ -43,11 +43,13 @@ log = structlog.get_logger("rebuild")
 
 @dataclass(frozen=True)
 class Signals:
-    """What a document says about freshness: the ttl decision, the skipHours, the author's week."""
+    """What a document says about freshness: the ttl decision, the skipHours, the author's week; and
+    why, in sentences."""
 
     decision: Decision
     skip_hours: tuple[int, ...]
     rhythm: Rhythm | None
+    reasons: list[str]
 
 
 def rebuild(site: Site, now: datetime) -> Snapshot:
@@ -80,7 +82,12 @@ def moment_of(session: Session, now: datetime) -> datetime:
 
 def decision_at(session: Session, now: datetime) -> Decision:
     """The ttl decision that is in force at `now`, past or future; reads only."""
-    return _signals(session, load_settings(session), now).decision
+    return signals_at(session, now).decision
+
+
+def signals_at(session: Session, now: datetime) -> Signals:
+    """All that the document in force at `now` says about freshness; reads only."""
+    return _signals(session, load_settings(session), now)
 
 
 def document_at(session: Session, site_url: str, now: datetime) -> bytes:
@@ -123,9 +130,11 @@ def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
         known = update_log.at(session, moment)
     queue = update_log.scheduled(session, moment)
     decision = decide(known, moment, settings.rule, queue)
-    learned = settings.skip_hours == "learned"
-    skipped = quiet_hours(known, moment, queue) if learned else ()
-    return Signals(decision, skipped, weekly_rhythm(known, moment))
+    skipped = update_log.hours_to_skip(session, known, moment, queue)
+    reasons = explain(decision)
+    if settings.skip_hours == "learned":
+        reasons.append(in_words(skipped))
+    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
@@ -147,7 +156,7 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
         decision={
             "phase": signals.decision.phase,
             "reason": signals.decision.reason_code,
-            "reasons": explain(signals.decision),
+            "reasons": signals.reasons,
             "expiries": expiries._asdict() if expiries else None,
             "etag": settings.etag,
             **_frame_facts(session, settings, channel, before, now),

@@ -15,6 +15,7 @@ from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, worksp
 from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.forecast import STEP_SECONDS
 from publisher.core.ttl.freshness import SLOTS, slot_of
+from publisher.core.ttl.harmless_hours import harmless_bits, week_start
 from publisher.core.ttl.mixture import START, after
 from publisher.core.ttl.rule import EXACT, RuleNumbers, TtlRule, numbers
 from publisher.core.ttl.skip_hours import WATCHED_DAYS, WATCHED_UPDATES, active_bits, quiet_bits
@@ -49,15 +50,18 @@ def publish(  # type: ignore[no-untyped-def]
 ):
     """Fill `documents` with those from `start` to `end`; returns how many, and how many headers.
 
-    The names `choose` and `skipped` are bound to the publisher's rules when this is compiled.
+    The names `choose`, `skipped` and `weekly` are bound to the publisher's rules when compiled.
     """
     built, ttls, skips = documents.built, documents.ttls, documents.skips
-    number, headers, now = 0, 0, int(start)
+    number, headers, now, week, harmless = 0, 0, int(start), -1, 0
     while now < end:
         while history.past.number < len(times) and times[history.past.number] <= now:
             history = after(history, int(times[history.past.number]), rule.half_life)
         ttl = choose(history, now, rule, work)
-        skip = skipped(history, now, rule)
+        begun = week_start(history.zone, now)
+        if begun != week:
+            week, harmless = begun, weekly(times, begun, rule.warm_up)
+        skip = skipped(history, now, rule) & harmless
         if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
             built[number] = now
             ttls[number] = ttl
@@ -96,6 +100,11 @@ def skipped(history: History, now: int, rule: RuleNumbers) -> int:
     return 0
 
 
+def weekly(times: Sequence[int], week: int, ttls: Sequence[int]) -> int:
+    """No hours."""
+    return 0
+
+
 def learned_skips(history: History, now: int, rule: RuleNumbers) -> int:
     """The quiet hours, by the rule of the live feed."""
     watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
@@ -119,9 +128,14 @@ def choose_winer(history: History, now: int, rule: RuleNumbers, work: Workspace)
 
 
 def ruled(
-    label: str, rule: TtlRule, chooser: Chooser, skips: Chooser = skipped, etag: int = DOCUMENT
+    label: str,
+    rule: TtlRule,
+    chooser: Chooser,
+    etag: int = DOCUMENT,
+    skips: tuple[Chooser, Chooser] = (skipped, weekly),
 ) -> Publisher:
-    """The publisher that decides by `chooser` and `skips` with the settings of `rule`."""
+    """The publisher that decides by `chooser` with the settings of `rule`, and names the hours of
+    `skips`: by the document and by the week."""
     exact = chooser is choose and rule.freshness == EXACT
     in_numbers = numbers(rule, HALF_LIFE_DAYS)
 
@@ -147,7 +161,7 @@ def ruled(
             as_arrays(workspace(in_numbers, hours=0)),
             _room(most, hours * SLOTS + most if exact else 0),
         )
-        run = specialise(publish, label, choose=chooser, skipped=skips)
+        run = specialise(publish, label, choose=chooser, skipped=skips[0], weekly=skips[1])
         if not available():
             arguments = as_lists(arguments)
         number, headers = run(*arguments)
@@ -195,7 +209,7 @@ class Fixed:
 
 
 SKIPS = "skip-hours"
-SKIP_RULES: dict[str, Chooser] = {"off": skipped, "learned": learned_skips}
+SKIP_RULES = {"off": (skipped, weekly), "learned": (learned_skips, harmless_bits)}
 ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
 OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag", SKIPS]
 
@@ -214,7 +228,7 @@ def forward(spec: str) -> Publisher:
         rule = TtlRule.parse(**{key.replace("-", "_"): value for key, value in options.items()})
     except ValueError as error:
         raise SpecError(f"{spec}: {error}") from None
-    return ruled("forward", rule, choose, skips, etag)
+    return ruled("forward", rule, choose, etag, skips)
 
 
 def _fixed(spec: str) -> Publisher:

@@ -16,15 +16,20 @@ def strip(session: Session, now: datetime) -> Day:
     """The day strip at `now`; computed at most once a minute."""
     known = update_log.load(session)
     settings = load_settings(session)
-    rule, skip = settings.rule, settings.skip_hours == "learned"
     queue = tuple(update_log.scheduled(session, now))
     last = known.last_update
     minute = now.replace(second=0, microsecond=0)
-    return _drawn(known, minute if last is None else max(minute, last), rule, queue, skip)
+    skipped = update_log.hours_to_skip(session, known, now, queue)
+    moment = minute if last is None else max(minute, last)
+    return _drawn(known, moment, settings.rule, queue, skipped)
 
 
 @lru_cache(maxsize=8)
 def _drawn(
-    known: Activity, now: datetime, rule: TtlRule, queue: tuple[datetime, ...], skip_hours: bool
+    known: Activity,
+    now: datetime,
+    rule: TtlRule,
+    queue: tuple[datetime, ...],
+    skipped: tuple[int, ...],
 ) -> Day:
-    return own_day(known, now, rule, queue, skip_hours)
+    return own_day(known, now, rule, queue, skipped)

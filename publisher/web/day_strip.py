@@ -19,7 +19,6 @@ from publisher.core.ttl.decision import (
     decide,
 )
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
@@ -103,7 +102,7 @@ def own_day(
     now: datetime,
     rule: TtlRule,
     scheduled: Iterable[datetime] = (),
-    skip_hours: bool = False,
+    skipped: Sequence[int] = (),
 ) -> Day:
     """The day strip of an activity: the walk of a polite reader through it, and its sentences."""
     queue = sorted(scheduled)
@@ -114,7 +113,6 @@ def own_day(
     drawn = draw(hours, activity.zone, now, queue, describe(decision, hours, visits))
     if decision.last_update is None:
         return replace(drawn, bars=(), key=())
-    skipped = quiet_hours(activity, now, queue) if skip_hours else ()
     return replace(
         drawn,
         key=(),

@@ -4,7 +4,7 @@ The element means "do not read in these hours", so an hour is named only on soli
 never where the clock change, a scheduled post or a slightly late author could make it wrong.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, period, seconds
@@ -12,15 +12,20 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import History, decay
 
 WATCHED_DAYS, WATCHED_UPDATES = 28, 20
+ALL_HOURS = (1 << 24) - 1
 MOST_HOURS = 16  # more would leave obedient readers less than a working day
 NO_WEIGHT = 0.01  # with a half-life of 90 days, a single update more than 600 days old
 COPY_SECONDS = 2 * DAY_SECONDS  # no copy is obeyed longer: a day of ttl, then the hours skipped
 
 
 def quiet_hours(
-    activity: Activity, now: datetime, scheduled: Iterable[datetime] = ()
+    activity: Activity,
+    now: datetime,
+    scheduled: Iterable[datetime] = (),
+    harmless: int = ALL_HOURS,
 ) -> tuple[int, ...]:
-    """The hours of the day in GMT, ascending, in which readers need not come.
+    """The hours of the day in GMT, ascending, in which readers need not come: those of `harmless`
+    (bits, see `harmless_hours`) in which nothing is ever posted.
 
     Empty before 28 days and 20 updates are known, and where nothing is posted any more. An hour
     next to an active one is not quiet; neither is one in which a post of `scheduled` will appear.
@@ -35,8 +40,16 @@ def quiet_hours(
         return ()
     for post in scheduled:
         active |= 1 << seconds(post) % DAY_SECONDS // HOUR_SECONDS
-    quiet = quiet_bits(active)
+    quiet = quiet_bits(active) & harmless
     return tuple(hour for hour in range(24) if quiet >> hour & 1)
+
+
+def in_words(hours: Sequence[int]) -> str:
+    """What is said to readers of the hours to skip, as a sentence."""
+    if not hours:
+        return "No hours are named to skip: none are quiet that cost readers nothing."
+    named = ", ".join(f"{hour:02}" for hour in hours)
+    return f"Readers are asked to skip {named} h GMT, which cost none a minute in the last weeks."
 
 
 def active_bits(history: History, now: int, half_life: int) -> int:

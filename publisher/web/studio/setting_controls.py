@@ -96,7 +96,10 @@ _GROUPS = (
                 kind="radios",
                 options=(
                     ("off", "are not named"),
-                    ("learned", "are named where nothing was ever posted: skipHours"),
+                    (
+                        "learned",
+                        "are named (skipHours) where they cost nobody a minute in your last weeks",
+                    ),
                 ),
             ),
             Control(
