@@ -40,6 +40,14 @@ def habits(seed: int, days: int = 24, zone: str = "America/New_York") -> Timelin
     return from_instants("habits", instants, zone)
 
 
+def punctual(days: int, zone: str = "America/New_York") -> Timeline:
+    """An author who posts in the last minutes of one hour, so that nobody loses who comes at full
+    hours."""
+    rng = Random(days)
+    instants = {START + 86_400 * day + 14 * 3600 - rng.randrange(1, 200) for day in range(days)}
+    return from_instants("punctual", instants, zone)
+
+
 def said(documents: Documents, at: int) -> int:
     """What the feed said at `at`."""
     return int(documents.ttls[np.searchsorted(documents.built, at, side="right") - 1])
@@ -87,7 +95,7 @@ def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
 def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
     """At any moment the document names the hours that the live feed names of the log up to then;
     what is harmless changes with the week only."""
-    timeline = habits(5, zone=zone, days=90)
+    timeline = punctual(90, zone)
     documents = parse_publisher("forward:skip-hours=learned")(timeline)
     rng = Random(zone)
     named = set()
@@ -108,7 +116,7 @@ def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
 
 def test_an_obedient_client_polls_in_no_skipped_hour() -> None:
     """`ttl` keeps out of the hours that the document it holds asks to skip; `fixed` comes."""
-    timeline = habits(6, days=60)
+    timeline = punctual(60)
     documents = parse_publisher("forward:skip-hours=learned")(timeline)
     at_night = dict.fromkeys(("ttl", "fixed:60"), 0)
     for client in at_night:
