@@ -47,10 +47,11 @@ Theory of operation
    one expiry for each five minutes of the document's hour, twelve in all, so that a poll costs no
    work. What is said is a minute less; at most an hour on an answer that brings a new post.
 
-6. What surrounds it (`decision`, `reasons`, `skip_hours`). The document is built at g, the later of
-   the last update and the top of the local hour, from updates up to g. A scheduled post is certain,
-   so it caps the ttl. Everything that was weighed is kept in the `Decision`, for `explain`. How
-   soon readers would have a post follows from what they are told (`when_to_publish`).
+6. What surrounds it (`decision`, `reasons`, `skip_hours`, `harmless_hours`). The document is built
+   at g, the later of the last update and the top of the local hour, from updates up to g. A
+   scheduled post is certain, so it caps the ttl. Everything that was weighed is kept in the
+   `Decision`, for `explain`. How soon readers would have a post follows from what they are told
+   (`when_to_publish`).
 
 Sources: Dave Winer, "Algorithm for ttl element" (2002); RSS 2.0 (ttl, skipHours); Cho and
 Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts;

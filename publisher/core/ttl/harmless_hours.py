@@ -4,7 +4,8 @@ Readers that skip hours come back all together when these end, on the full hour,
 60 minutes they stay there: an update a second later waits an hour each time. So no hour is named
 because it is quiet alone. At the beginning of each week of the author the last eight are replayed:
 readers that obey a ttl, with and without the skipped hours. They are named only where none of these
-readers, quick or slow, would have had the updates later.
+readers, quick or slow, would have had the updates later, nor if each had come a minute later: what
+comes at a full hour by the second must not decide.
 
 Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
 """
@@ -16,6 +17,7 @@ from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, Zone, local_second, 
 from publisher.core.ttl.skip_hours import quiet_bits
 
 REPLAYED_SECONDS = 56 * DAY_SECONDS
+GUARD_SECONDS = 60  # by which updates come later in the second replay
 PHASES = 4
 ATTEMPTS = 3  # each with readers that come an hour sooner than in the one before
 
@@ -59,24 +61,28 @@ def loses(
     """Whether readers of any of the `ttls` would have had the updates later by skipping."""
     later = False
     for ttl in ttls:
-        plain = skipping = 0
-        for phase in range(PHASES):
-            start = week - REPLAYED_SECONDS + int(ttl) * 60 * phase // PHASES
-            plain += waited(times, first, last, start, int(ttl) * 60, 0)
-            skipping += waited(times, first, last, start, int(ttl) * 60, skip)
-        later = later or skipping > plain
+        for late in range(0, GUARD_SECONDS + 1, GUARD_SECONDS):
+            plain = skipping = 0
+            for phase in range(PHASES):
+                start = week - REPLAYED_SECONDS + int(ttl) * 60 * phase // PHASES
+                plain += waited(times, first, last, late, start, int(ttl) * 60, 0)
+                skipping += waited(times, first, last, late, start, int(ttl) * 60, skip)
+            later = later or skipping > plain
     return later
 
 
-def waited(times: Sequence[int], first: int, last: int, at: int, wait: int, skip: int) -> int:
-    """Seconds for which the updates from `first` to before `last` waited together for a reader that
-    comes at `at` and so many seconds after each visit, but not in the skipped hours."""
+def waited(
+    times: Sequence[int], first: int, last: int, late: int, at: int, wait: int, skip: int
+) -> int:
+    """Seconds for which the updates from `first` to before `last`, each that `late`, waited in sum
+    for a reader that comes at `at` and so many seconds after each visit, but not in the skipped
+    hours."""
     place, total = first, 0
     while place < last:
         while skip >> at // HOUR_SECONDS % 24 & 1:
             at = (at // HOUR_SECONDS + 1) * HOUR_SECONDS
-        while place < last and times[place] <= at:
-            total += at - int(times[place])
+        while place < last and times[place] + late <= at:
+            total += at - late - int(times[place])
             place += 1
         at += wait
     return total
