@@ -23,14 +23,14 @@ TRIED_LINES = 20
 TTL_BYTES = 8  # by which a document may differ that only says another ttl or date
 
 
-class Change(NamedTuple):
+class GuessedChange(NamedTuple):
     """The document changed after `after` and by `seen`, seconds since 1970."""
 
     after: int
     seen: int
 
 
-class Visit(NamedTuple):
+class LoggedVisit(NamedTuple):
     """Somebody (a number) asked for the feed and was answered; `sent`: bytes."""
 
     at: int
@@ -44,7 +44,7 @@ class GuessedUpdates(NamedTuple):
     until when."""
 
     path: str
-    changes: tuple[Change, ...]
+    changes: tuple[GuessedChange, ...]
     polls: int
     readers: int
     end: int
@@ -81,7 +81,7 @@ def guess_updates(path: Path) -> GuessedUpdates:
     feed = max(polls, key=polls.__getitem__)
     who: dict[tuple[str, str], int] = {}
     visits = sorted(
-        Visit(
+        LoggedVisit(
             line.at_ms // 1000,
             who.setdefault((line.address, line.agent), len(who)),
             line.status,
@@ -96,21 +96,21 @@ def guess_updates(path: Path) -> GuessedUpdates:
     return GuessedUpdates(feed, changes, len(visits), len(who), visits[-1].at)
 
 
-def intervals(visits: Iterable[Visit]) -> Iterator[Change]:
+def intervals(visits: Iterable[LoggedVisit]) -> Iterator[GuessedChange]:
     """The visits, in order of time, at which a reader found the document changed since its last."""
     before: dict[int, int] = {}
     sizes: dict[int, int] = {}
     for at, who, status, sent in visits:
         if status == 200:
             if who in sizes and abs(sent - sizes[who]) > TTL_BYTES:
-                yield Change(before[who], at)
+                yield GuessedChange(before[who], at)
             sizes[who] = sent
         before[who] = at
 
 
-def settled(found: Iterable[Change]) -> list[Change]:
+def settled(found: Iterable[GuessedChange]) -> list[GuessedChange]:
     """The fewest changes that explain all of `found`, which come in order of `seen`."""
-    changes: list[Change] = []
+    changes: list[GuessedChange] = []
     for change in found:
         if not changes or change.after >= changes[-1].seen:
             changes.append(change)

@@ -8,7 +8,7 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.readers.access_logs.guessed_updates import (
-    Change,
+    GuessedChange,
     guess_updates,
     is_access_log,
     settled,
@@ -56,8 +56,13 @@ def test_each_post_is_found_where_the_first_reader_saw_it(tmp_path: Path, name: 
 
 def test_the_fewest_changes_explain_what_readers_saw() -> None:
     """Two readers that saw one change make one, at the earlier; a later one is another."""
-    seen = [Change(0, 30), Change(20, 60), Change(29, 61), Change(60, 90)]
-    assert settled(seen) == [Change(29, 30), Change(60, 90)]
+    seen = [
+        GuessedChange(0, 30),
+        GuessedChange(20, 60),
+        GuessedChange(29, 61),
+        GuessedChange(60, 90),
+    ]
+    assert settled(seen) == [GuessedChange(29, 30), GuessedChange(60, 90)]
 
 
 def test_a_log_without_a_feed_or_a_change_is_refused_in_a_sentence(tmp_path: Path) -> None:
