@@ -103,6 +103,8 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """The peer sends no more; what it has asked is answered."""
+        if self._first:  # it came with the end, and was not looked at yet
+            self.data_received(b"")
         if self._page is None and not self._queue:
             return False
         self._last = True

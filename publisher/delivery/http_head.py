@@ -13,7 +13,9 @@ MOST_HEAD_BYTES, MOST_HEADERS = 32_768, 100
 
 Environ = dict[str, Any]
 
-_HOST = re.compile(rb"[A-Za-z0-9.\-_~%!$&'()*+,;=:\[\]]*")
+_HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.\-_~%!$&'()*+,;=]*)(:[0-9]{0,5})?")
+_METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
+_ALLOWED = (("Allow", "GET, HEAD"),)
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 
 
@@ -52,6 +54,8 @@ def make_head(
     if version not in ("1.0", "1.1"):
         raise Refused("400 Bad Request", "This server speaks HTTP/1.1 and HTTP/1.0.")
     host, path, query = _target(method, target)
+    if method not in _METHODS:
+        raise Refused("405 Method Not Allowed", "This method is not known here.", _ALLOWED)
     environ: Environ = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
@@ -72,7 +76,7 @@ def _target(method: str, target: bytes) -> tuple[bytes | None, bytes, bytes]:
     """The authority (in absolute form), path and query of a request target."""
     host = None
     if method == "CONNECT":
-        raise Refused("405 Method Not Allowed", "This is not a proxy.", (("Allow", "GET, HEAD"),))
+        raise Refused("405 Method Not Allowed", "This is not a proxy.", _ALLOWED)
     if found := _ABSOLUTE.fullmatch(target):
         host, target = found[1], found[2]
         target = target if target.startswith(b"/") else b"/" + target

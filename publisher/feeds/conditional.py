@@ -142,6 +142,9 @@ class Served:
             return _NOT_ALLOWED
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
             return _ANOTHER  # compared strongly, as RFC 9110 has it, a weak tag equals none
+        unmodified = http_date(environ.get("HTTP_IF_UNMODIFIED_SINCE", ""))
+        if unmodified and unmodified < self.last_modified and "HTTP_IF_MATCH" not in environ:
+            return _ANOTHER
         second = self.second(now)
         answer = second.kinds[self.kind(environ, second.etag)]
         if answer is second.not_modified:

@@ -17,8 +17,11 @@ def file(name: str) -> Response:
     folder = site().environment.media
     if not media.is_name(name) or not (folder / name).is_file():
         raise NotFound("there is no such file")
-    if request.range is None:
+    wanted = request.range
+    if wanted is None or wanted.units != "bytes" or len(wanted.ranges) != 1:
         request.environ.pop("HTTP_RANGE", None)  # not understood: ignored, says RFC 9110
+    elif -wanted.ranges[0][0] > (folder / name).stat().st_size:
+        request.environ["HTTP_RANGE"] = "bytes=0-"  # more of the end than there is: all of it
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
     response = send_from_directory(folder, name, mimetype=kind, etag=name)
     response.headers["Cache-Control"] = FOR_EVER

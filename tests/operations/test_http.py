@@ -53,6 +53,10 @@ def statuses(answer: bytes) -> list[int]:
         (FEED + b"Connection: close\r\n\r\n", [400]),
         (FEED + CLOSE + b"Host: other\r\n\r\n", [400]),
         (FEED + b"Host: a b\r\nConnection: close\r\n\r\n", [400]),
+        (FEED + b"Host: [::1\r\nConnection: close\r\n\r\n", [400]),
+        (FEED + b"Host: a:1:2\r\nConnection: close\r\n\r\n", [400]),
+        (FEED + b"Host: a:999999\r\nConnection: close\r\n\r\n", [400]),
+        (FEED + b"Host: [::1]:80\r\nConnection: close\r\n\r\n", [200]),
         (b"GET /rss.xml HTTP/1.0\r\n\r\n", [200]),
         # Forms of the target
         (b"GET http://blog.example/rss.xml HTTP/1.1\r\n" + CLOSE + b"\r\n", [200]),
@@ -66,6 +70,15 @@ def statuses(answer: bytes) -> list[int]:
         (b"BREW /rss.xml HTTP/1.1\r\n" + H + b"\r\n", [405]),
         (b"get /rss.xml HTTP/1.1\r\n" + H + b"\r\n", [405]),
         (b"get / HTTP/1.1\r\n" + H + b"\r\n", [405]),
+        (b"TRACE / HTTP/1.1\r\n" + H + b"\r\n", [405]),
+        (b"PROPFIND / HTTP/1.1\r\n" + H + b"\r\n", [405]),
+        (b"OPTIONS rtsp://b/x RTSP/1.0\r\nCSeq: 1\r\n\r\n", [400]),
+        (b"GET ftp://blog.example/ HTTP/1.1\r\n" + CLOSE + b"\r\n", [400]),
+        (b"GET http://u:p@b/rss.xml HTTP/1.1\r\n" + CLOSE + b"\r\n", [400]),
+        (b"GET /rss.xml x HTTP/1.1\r\n" + CLOSE + b"\r\n", [400]),
+        (b"GET /posts/%c0%af%ed%a0%80%00 HTTP/1.1\r\n" + CLOSE + b"\r\n", [404]),
+        (b"GET /media/%2e%2e%2fpublisher.db HTTP/1.1\r\n" + CLOSE + b"\r\n", [404]),
+        (b"GET /sitemap-" + b"9" * 40 + b".xml HTTP/1.1\r\n" + CLOSE + b"\r\n", [404]),
         (b"PUT /rss.xml HTTP/1.1\r\n" + CLOSE + b"Content-Length: 2\r\n\r\nab", [405]),
         # Heads that are none
         (FEED + b"Host: x\r\nX: a\r\n b\r\n\r\n", [400]),
@@ -83,6 +96,16 @@ def statuses(answer: bytes) -> list[int]:
         (LOGIN + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", [400]),
         (LOGIN + b"Content-Length: 3, 3\r\n\r\nabc", [400]),
         (LOGIN + b"Content-Length: -3\r\n\r\nabc", [400]),
+        (LOGIN + b"Content-Length: +3\r\n\r\nabc", [400]),
+        (LOGIN + b"Content-Length: 1_0\r\n\r\nabcdeabcde", [400]),
+        (LOGIN + b"Content-Length: \r\n\r\n", [400]),
+        (LOGIN + b"Content-Length: 18446744073709551616\r\n\r\n", [400]),
+        (LOGIN + b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n", [400]),
+        (LOGIN + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", [400]),
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", [400]),
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n0x3\r\nabc\r\n0\r\n\r\n", [400]),
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n3\nabc\n0\n\n", [400]),
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n", [400]),
         (LOGIN + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", [400]),
         (LOGIN + b"Transfer-Encoding: gzip\r\n\r\n", [400]),
         (LOGIN + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [400]),
@@ -100,6 +123,8 @@ def statuses(answer: bytes) -> list[int]:
         # Conditions
         (FEED + CLOSE + b'If-Match: "other"\r\n\r\n', [412]),
         (FEED + CLOSE + b"If-Match: *\r\n\r\n", [200]),
+        (FEED + CLOSE + b"If-Unmodified-Since: Mon, 01 Jan 1990 00:00:00 GMT\r\n\r\n", [412]),
+        (FEED + CLOSE + b"If-Unmodified-Since: nonsense\r\n\r\n", [200]),
         (FEED + CLOSE + b"If-None-Match: *\r\n\r\n", [304]),
         # Several requests at once
         (FEED + H + b"\r\n" + FEED + H + b"\r\n" + FEED + CLOSE + b"\r\n", [200, 200, 200]),
@@ -120,6 +145,21 @@ def test_a_request_in_single_bytes(server: Server) -> None:
     login = b"GET /studio/login HTTP/1.1\r\n" + H + b"\r\n"
     sent = FEED + H + b"\r\n" + login + FEED + CLOSE + b"\r\n"
     assert statuses(talk(server, *(bytes([byte]) for byte in sent))) == [200, 200, 200]
+
+
+@pytest.mark.parametrize("path", [b"/rss.xml", b"/about"])
+def test_who_sends_no_more_is_answered(server: Server, path: bytes) -> None:
+    """A client may close its half of the connection with its request (`nc -N` does)."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+def test_a_thousand_polls_at_once(server: Server) -> None:
+    """Pipelined polls are all answered, in their order."""
+    sent = (FEED + H + b"\r\n") * 999 + FEED + CLOSE + b"\r\n"
+    assert statuses(talk(server, sent)) == [200] * 1000
 
 
 def test_a_body_in_chunks_is_the_body(server: Server) -> None:
@@ -165,7 +205,10 @@ def test_head_is_get_without_a_body(server: Server, path: bytes) -> None:
         ("bytes=-5", 206, bytes(range(245, 250))),
         ("bytes=995-", 206, bytes(range(245, 250))),
         ("bytes=2000-", 416, None),
+        ("bytes=-5000", 206, bytes(range(250)) * 4),
         ("nonsense", 200, bytes(range(250)) * 4),
+        ("lines=1-2", 200, bytes(range(250)) * 4),
+        ("bytes=0-1,5-6", 200, bytes(range(250)) * 4),
     ],
 )
 def test_ranges(server: Server, wanted: str, status: int, body: bytes | None) -> None:
