@@ -4,6 +4,7 @@ import http.client
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ class Server:
     instance: Path
     process: subprocess.Popen[bytes]
     environment: dict[str, str] = field(repr=False)
+    tls: bool = False
 
     @property
     def url(self) -> str:
@@ -32,7 +34,13 @@ class Server:
         self, path: str, headers: dict[str, str] | None = None, method: str = "GET"
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers (names in lower case) and body of one request on a new connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        if self.tls:
+            anybody = ssl._create_unverified_context()  # noqa: S323 - its own certificate
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                "127.0.0.1", self.port, timeout=10, context=anybody
+            )
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request(method, path, headers=headers or {})
             answer = connection.getresponse()
@@ -80,7 +88,7 @@ def serving(
     words = [sys.executable, *program, "serve", "--port", str(port), *options]
     with (instance / "server.log").open("wb") as log:
         process = subprocess.Popen(words, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    server = Server(port, instance, process, environment)
+    server = Server(port, instance, process, environment, "--tls-cert" in options)
     try:
         wait_until(lambda: answers(server), START_SECONDS, server)
         yield server

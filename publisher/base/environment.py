@@ -32,6 +32,8 @@ KNOWN = {
     "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: as set in the studio)",
     "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
+    "PUBLISHER_TLS_CERT": "the certificate chain (PEM) with which `serve` speaks https",
+    "PUBLISHER_TLS_KEY": "the key of that certificate (PEM, without a password)",
     "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
     "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
 }
@@ -53,6 +55,7 @@ class Environment:
     allow_private: bool = False
     clock: ShiftedClock | None = None
     listen_url: str | None = None
+    tls: tuple[Path, Path] | None = None  # certificate and key
 
     @property
     def media(self) -> Path:
@@ -81,7 +84,18 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
         allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
         clock=clock_from_text(clock) if clock else None,
+        tls=tls_files(environ.get("PUBLISHER_TLS_CERT"), environ.get("PUBLISHER_TLS_KEY")),
     )
+
+
+def tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | None:
+    """Certificate and key, None where there is neither; InvalidInput for one without the other."""
+    if not certificate and not key:
+        return None
+    if not certificate or not key:
+        missing = "key (PUBLISHER_TLS_KEY)" if certificate else "certificate (PUBLISHER_TLS_CERT)"
+        raise InvalidInput(f"for https the {missing} is missing")
+    return Path(certificate).absolute(), Path(key).absolute()
 
 
 def prepare_instance(environment: Environment) -> None:

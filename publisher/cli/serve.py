@@ -1,5 +1,6 @@
 """The command `serve`."""
 
+import os
 from datetime import datetime
 
 import click
@@ -20,9 +21,12 @@ from publisher.cli.parameters import Instant
     default=None,
     help="and runs this many times faster",
 )
+@click.option("--tls-cert", metavar="FILE", help="certificate chain (PEM): serve https")
+@click.option("--tls-key", metavar="FILE", help="its key (PEM)")
 def serve(
-    host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None
-) -> None:
+    host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None,
+    tls_cert: str | None, tls_key: str | None,
+) -> None:  # fmt: skip
     """Run the site: web workers, and one scheduler process for the hourly job."""
     from publisher.operations.serve import serve as run
 
@@ -30,4 +34,6 @@ def serve(
     if clock_start is not None or clock_speed is not None:
         started = utc_now()
         clock = ShiftedClock(started, clock_start or started, clock_speed or 1.0)
+    told = {"PUBLISHER_TLS_CERT": tls_cert, "PUBLISHER_TLS_KEY": tls_key}
+    os.environ.update({name: file for name, file in told.items() if file})  # the workers' too
     run(read_environment(), host, port, workers, clock)

@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
         """The peer sends no more; what it has asked is answered."""
         if self._first:  # it came with the end, and was not looked at yet
             self.data_received(b"")
-        if self._page is None and not self._queue:
+        if (self._page is None and not self._queue) or not self._transport.can_write_eof():
             return False
         self._last = True
         return True
@@ -279,7 +279,10 @@ class Connection(asyncio.Protocol):
                 self._answer(following)
             else:
                 self._transport.write(refusal(following, self._shared.front.clock))
-                self._transport.write_eof()  # and linger, so that it is read before the end
+                if self._transport.can_write_eof():
+                    self._transport.write_eof()  # and linger, so that it is read before the end
+                else:  # TLS ends both ways at once
+                    self._transport.close()
                 self._queue.clear()
 
     def _answer(self, message: Message) -> None:

@@ -7,9 +7,10 @@ answered at once from memory; whoever asks anything else, says nothing yet or re
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 
-from publisher.delivery.connection import Connection
+from publisher.delivery.connection import HEAD_SECONDS, Connection
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.wire import wire
 
@@ -17,16 +18,22 @@ AT_ONCE = 32
 DEFER_SECONDS = 1  # a connection is ours when it has said something, or after so long
 FULL_SECONDS = 0.2  # until the next try where there is no room for another connection
 MOST_READ = 65_536
+MOST_WAITING = 2_048  # connections in the middle of a TLS handshake
 
 
 class Door:
     """The listening socket of one worker, on its event loop."""
 
     def __init__(
-        self, listener: socket.socket, shared: Shared, connect: Callable[[bytes, bytes], Connection]
+        self,
+        listener: socket.socket,
+        shared: Shared,
+        connect: Callable[[bytes, bytes], Connection],
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._listener, self._shared, self._connect = listener, shared, connect
+        self._tls = tls
         self._waiting: set[asyncio.Task[None]] = set()
         self._open = False
 
@@ -70,6 +77,9 @@ class Door:
     def _greet(self, taken: socket.socket, peer: str) -> None:
         """Answer a poll that is known and the only one of its connection; else hand it over."""
         data = unsent = b""
+        if self._tls is not None:
+            self._hand_over(taken, b"", b"")
+            return
         try:
             data = taken.recv(MOST_READ, socket.MSG_DONTWAIT)
             poll = self._shared.known.get(data)
@@ -86,6 +96,12 @@ class Door:
         except OSError:
             taken.close()
             return
+        self._hand_over(taken, data, unsent)
+
+    def _hand_over(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            taken.close()
+            return
         taken.setblocking(False)
         task = self._loop.create_task(self._begin(taken, data, unsent))
         self._waiting.add(task)
@@ -94,6 +110,11 @@ class Door:
     async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
         """A connection as the event loop knows it, with what was read or could not be sent."""
         try:
-            await self._loop.connect_accepted_socket(lambda: self._connect(data, unsent), taken)
+            await self._loop.connect_accepted_socket(
+                lambda: self._connect(data, unsent),
+                taken,
+                ssl=self._tls,
+                ssl_handshake_timeout=HEAD_SECONDS if self._tls else None,
+            )
         except OSError:  # gone already
             taken.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Sequence
 
 from publisher.base.environment import Network
@@ -31,11 +32,15 @@ class HttpServer:
         """Whether pages have been waiting for so long that this process is of no use."""
         return self._shared.pages.stuck
 
-    def start(self, listener: socket.socket) -> None:
-        """Begin to serve what connects to `listener`."""
+    def start(self, listener: socket.socket, tls: ssl.SSLContext | None = None) -> None:
+        """Begin to serve what connects to `listener`, with TLS where it is given."""
         host, port, *_ = listener.getsockname()
-        self._shared.address = {"SERVER_NAME": host, "SERVER_PORT": str(port)}
-        self._door = Door(listener, self._shared, self._connect)
+        self._shared.address = {
+            "SERVER_NAME": host,
+            "SERVER_PORT": str(port),
+            "wsgi.url_scheme": "https" if tls else "http",
+        }
+        self._door = Door(listener, self._shared, self._connect, tls)
         self._door.open()
 
     async def stop(self, seconds: float) -> None:

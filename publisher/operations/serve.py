@@ -5,6 +5,7 @@ import shutil
 import socket
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -12,7 +13,8 @@ import structlog
 from publisher.base import heartbeat, logs, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
-from publisher.base.errors import PublisherError
+from publisher.base.errors import InvalidInput, PublisherError
+from publisher.delivery.tls import server_context
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor
@@ -34,8 +36,11 @@ def serve(
         environment = replace(environment, clock=clock)
         os.environ["PUBLISHER_CLOCK"] = clock.to_text()
     logs.configure()
+    if environment.tls:
+        server_context(*environment.tls)
+    here = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
     with _bound(host, port) as listener:
-        site = open_site(environment, first_url=f"http://{_name(host)}:{port}")
+        site = open_site(environment, first_url=here)
         with serving_lock(environment):
             _tidy(environment)
             heartbeat.end(environment.instance)
@@ -45,11 +50,12 @@ def serve(
             with site.database.write() as db:
                 subscriptions.seal_logins(db)
             refresh(site, site.clock())
-            greeting = _greeting(site, host, port)
+            greeting = _greeting(site, here)
             site.database.close()
             listener.listen(BACKLOG)
             log.info("serving starts", host=host, port=port, workers=workers)
-            Supervisor(listener, workers, lambda: print(greeting, flush=True)).run()
+            ready = partial(print, greeting, flush=True)
+            Supervisor(listener, workers, ready, partial(_good_tls, environment)).run()
             log.info("serving ended")
 
 
@@ -84,9 +90,19 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _greeting(site: Site, host: str, port: int) -> str:
+def _good_tls(environment: Environment) -> bool:
+    """Whether new workers could speak TLS; the log says why not."""
+    try:
+        if environment.tls:
+            server_context(*environment.tls)
+    except InvalidInput as error:
+        log.error("the workers stay: the new ones could not speak TLS", reason=str(error))
+        return False
+    return True
+
+
+def _greeting(site: Site, here: str) -> str:
     """Where the site is, and how to make the first author while there is none."""
-    here = f"http://{_name(host)}:{port}"
     text = f"Publisher is on {here}  (feed: /rss.xml, studio: /studio/)"
     if path := setup_path(site):
         base = site.environment.site_url or here

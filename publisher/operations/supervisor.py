@@ -44,13 +44,21 @@ class Child:
 class Supervisor:
     """One scheduler and some workers on one socket; `ready` is called when one worker answers.
 
-    SIGTERM and Ctrl-C end all; SIGHUP replaces the workers, the old ones leave when new ones work.
+    SIGTERM and Ctrl-C end all; SIGHUP replaces the workers, the old ones leave when new ones work;
+    nothing is replaced while `renewable` says no.
     """
 
-    def __init__(self, listener: socket.socket, workers: int, ready: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        workers: int,
+        ready: Callable[[], object],
+        renewable: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._listener = listener
         self._count = workers
         self._ready: Callable[[], object] | None = ready
+        self._renewable = renewable
         self._stop = self._renew = False
         self._scheduler: Child | None = None
         self._workers: list[Child] = []
@@ -86,8 +94,9 @@ class Supervisor:
             return RESTART_PAUSE_SECONDS
         if self._scheduler is None:
             self._scheduler = _start_scheduler()
-        if self._renew:
-            self._renew, self._old, self._workers = False, self._old + self._workers, []
+        renew, self._renew = self._renew, False
+        if renew and self._renewable():
+            self._old, self._workers = self._old + self._workers, []
         for worker in self._workers:
             if worker.hangs:
                 log.warning("a worker hangs and is replaced", pid=worker.process.pid)

@@ -13,6 +13,7 @@ from flask import Flask
 from publisher.base import logs
 from publisher.base.child_process import end_with_parent
 from publisher.delivery.http_server import HttpServer
+from publisher.delivery.tls import server_context
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.limits import body_limit
 
@@ -43,9 +44,10 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
 async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    trusted = current_site(app).environment.trusted_proxies
+    environment = current_site(app).environment
+    trusted = environment.trusted_proxies
     server = HttpServer(app.wsgi_app, app.extensions["front"], body_limit, trusted)
-    server.start(listener)
+    server.start(listener, server_context(*environment.tls) if environment.tls else None)
     while not stop.is_set():
         try:
             if not server.stuck:  # else somebody should put another process here
