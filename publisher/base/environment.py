@@ -11,7 +11,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -34,6 +34,8 @@ KNOWN = {
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
     "PUBLISHER_TLS_CERT": "the certificate chain (PEM) with which `serve` speaks https",
     "PUBLISHER_TLS_KEY": "the key of that certificate (PEM, without a password)",
+    "PUBLISHER_PURGE_URL": "the address of a CDN that is called when a feed has changed",
+    "PUBLISHER_PURGE_HEADER": "the header with its secret, as `Authorization: Bearer ...`",
     "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
     "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
 }
@@ -41,6 +43,15 @@ KNOWN = {
 
 # Where the workers of a served site keep their counts; prometheus_client reads it when imported.
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+@dataclass(frozen=True)
+class Purge:
+    """How a CDN is told to forget: an address as a template, and a header with a secret."""
+
+    template: str
+    header: str
+    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,7 @@ class Environment:
     clock: ShiftedClock | None = None
     listen_url: str | None = None
     tls: tuple[Path, Path] | None = None  # certificate and key
+    purge: Purge | None = None
 
     @property
     def media(self) -> Path:
@@ -85,7 +97,23 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
         clock=clock_from_text(clock) if clock else None,
         tls=tls_files(environ.get("PUBLISHER_TLS_CERT"), environ.get("PUBLISHER_TLS_KEY")),
+        purge=_purge(
+            environ.get("PUBLISHER_PURGE_URL", ""), environ.get("PUBLISHER_PURGE_HEADER", "")
+        ),
     )
+
+
+def _purge(template: str, header: str) -> Purge | None:
+    """How the CDN is called; InvalidInput, which never shows the secret, for what is no call."""
+    if not template and not header:
+        return None
+    parts = urlsplit(template)
+    if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
+        raise InvalidInput("PUBLISHER_PURGE_URL: an https address is needed, a secret goes there")
+    found = re.fullmatch(r"([A-Za-z0-9-]{1,60}): *([!-~][ -~]*)", header.strip())
+    if found is None:
+        raise InvalidInput("PUBLISHER_PURGE_HEADER: a header such as Authorization: Bearer ...")
+    return Purge(template, found[1], found[2])
 
 
 def tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | None:

@@ -174,14 +174,15 @@ def request_public(
     *,
     user_agent: str,
     method: str = "GET",
-    form: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | bytes | None = None,
     headers: Mapping[str, str] | None = None,
     allow_private: bool = False,
     max_bytes: int = 10_000_000,
     beginning: bool = False,
     timeout_seconds: float = 30.0,
+    redirects: bool = True,
 ) -> Reply:
-    """One request from ordinary synchronous code; follows at most five redirects.
+    """One request from ordinary synchronous code; follows at most five `redirects`, or none.
 
     Any HTTP status is a `Reply`; no answer, a refused address or an oversized body (unless its
     `beginning` is enough) is an `OutgoingError`. Not for use inside a running event loop.
@@ -193,8 +194,13 @@ def request_public(
                 user_agent=user_agent, timeout_seconds=timeout_seconds, allow_private=allow_private
             ) as session,
             session.request(
-                method, check_url(url), data=form, headers=headers, max_redirects=5
-            ) as response,
+                method,
+                check_url(url),
+                data=form,
+                headers=headers,
+                max_redirects=5,
+                allow_redirects=redirects,
+            ) as response,  # fmt: skip
         ):
             body = await read_bounded(response, max_bytes, beginning)
             names = {n.lower(): ", ".join(response.headers.getall(n)) for n in response.headers}

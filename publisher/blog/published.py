@@ -101,10 +101,11 @@ def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None)
     ).all()
 
 
-def has_sound(session: Session) -> bool:
-    """Whether any published post carries a recording: then the feed is a podcast too."""
-    sounds = select(Post.id).where(listed(), Post.enclosure_type.startswith("audio/"))
-    return session.scalar(sounds.limit(1)) is not None
+def has_sound(session: Session, newest: int) -> bool:
+    """Whether one of the newest posts carries a recording: then the feed is a podcast too."""
+    rows = select(Post.enclosure_type).where(listed())
+    rows = rows.order_by(Post.published_at.desc(), Post.id.desc()).limit(newest)
+    return any(kind.startswith("audio/") for kind in session.scalars(rows))
 
 
 def tag_called(session: Session, name: str) -> Tag:

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -28,7 +29,7 @@ from publisher.installation import Site, open_site
 from publisher.operations import long_work
 from publisher.publishing import versions
 from publisher.publishing.mentioning import receiving
-from publisher.publishing.push import outbox
+from publisher.publishing.push import outbox, purge
 from publisher.publishing.rebuild import refresh
 from publisher.readers import retention
 from publisher.readers.counter import LONGEST_FLUSH_SECONDS
@@ -82,8 +83,12 @@ def look_at_origins(site: Site) -> float:
 
 
 def send_pings(site: Site) -> float:
-    """Tell hubs, cloud and linked pages, and try again where they did not answer."""
-    send = outbox.sender(site.site_url, site.environment.allow_private)
+    """Tell hubs, cloud, linked pages and a CDN, and try again where they did not answer."""
+    site_url, private, purging = site.site_url, site.environment.allow_private, None
+    if setting := site.environment.purge:
+        purging = partial(purge.send, purge=setting, site_url=site_url, allow_private=private)
+        purge.owe(site)
+    send = outbox.sender(site_url, private, purging)
     outbox.deliver(site.database, site.clock(), send)
     with site.database.read() as session:
         due = session.scalar(select(func.min(Delivery.next_at)))

@@ -22,6 +22,7 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PushArrival
 
+PINGS = ("websub", "rsscloud")  # what readers come for; mentions and purges bring nobody
 WITHIN_SECONDS = 60.0
 
 
@@ -62,6 +63,7 @@ class Arrivals:
         rows = session.execute(
             select(Delivery.delivered_at, Delivery.id, Delivery.protocol, Delivery.topic)
             .where(Delivery.delivered_at >= begin, Delivery.delivered_at <= end)
+            .where(Delivery.protocol.in_(PINGS))
             .order_by(Delivery.delivered_at)
         )
         return cls(
@@ -111,7 +113,7 @@ def results(session: Session, begin: datetime, mirror: str = "") -> list[PushRes
     rows = session.execute(
         select(Delivery.target, PushArrival.hub, PushArrival.delays, Delivery.topic)
         .outerjoin(PushArrival, PushArrival.delivery_id == Delivery.id)
-        .where(Delivery.delivered_at >= begin)
+        .where(Delivery.delivered_at >= begin, Delivery.protocol.in_(PINGS))
         .order_by(Delivery.target)
     ).all()
     by_target: dict[str, list[tuple[int, Counter[int]]]] = defaultdict(list)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.blog.told_links import WEBMENTION
 from publisher.publishing.mentioning import sending
-from publisher.publishing.push.targets import Target, form
+from publisher.publishing.push.targets import PURGE, Target, form
 from publisher.storage.database import Database
 from publisher.storage.owed import owe
 from publisher.storage.tables.publishing import Delivery
@@ -62,10 +62,15 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
     return len(due)
 
 
-def sender(site_url: str, allow_private: bool) -> Send:
-    """How a site sends: behind the guard against private addresses, with a time limit."""
+def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> Send:
+    """How a site sends: behind the guard against private addresses, with a time limit.
+
+    `purging` calls a CDN where there is one.
+    """
 
     def send(target: Target) -> Reply | None:
+        if target.protocol == PURGE:
+            return purging(target) if purging else None
         if target.protocol == WEBMENTION:
             return sending.send(site_url + target.topic, target.url, site_url, allow_private)
         return request_public(

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from publisher.feeds.channel import Cloud
 
-WEBSUB, RSSCLOUD = "websub", "rsscloud"
+WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
 
 
 @dataclass(frozen=True, slots=True)

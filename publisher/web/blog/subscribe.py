@@ -8,7 +8,7 @@ from flask import Blueprint, render_template, request
 from publisher.blog import published
 from publisher.web.blog_day import strip
 from publisher.web.context import now, site
-from publisher.web.rendering import url
+from publisher.web.rendering import settings, url
 
 blueprint = Blueprint("subscribe", __name__)
 
@@ -42,7 +42,7 @@ def subscribe() -> str:
         tag = published.tag_called(db, slug) if slug else None
         newest = published.with_tag(db, tag, NEWEST) if tag else published.newest(db, NEWEST)
         feed = f"/tags/{tag.slug}/rss.xml" if tag else "/rss.xml"
-        is_podcast = not tag and published.has_sound(db)
+        is_podcast = not tag and published.has_sound(db, settings().feed_items)
         return render_template(
             "blog/subscribe.html",
             tag=tag,

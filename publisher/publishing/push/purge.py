@@ -1,0 +1,86 @@
+"""CDNs are told to forget a feed that has changed: calls in the outbox, like pings to hubs.
+
+The address and the secret come from the environment: a secret there is in no backup, no page and
+no log, and whoever may change settings cannot have it sent elsewhere.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import quote, urlsplit
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from publisher.base.environment import Purge
+from publisher.base.net import Reply, request_public
+from publisher.installation import Site, public_address, recall, remember
+from publisher.publishing.push import outbox
+from publisher.publishing.push.targets import PURGE, Target
+from publisher.publishing.rebuild import ADDRESSES
+from publisher.storage.tables.publishing import Snapshot
+
+PURGED = "purged"  # the tags of the documents that the CDN was last told of
+
+
+def owe(site: Site) -> None:
+    """Put a call into the outbox for each document that has changed since the last look."""
+    purge = site.environment.purge
+    if purge is None:
+        return
+    with site.database.read() as session:
+        if not _changed(session):
+            return
+    with site.database.write() as session:
+        changed = _changed(session)
+        here = public_address(session, site.environment)
+        topics = [here + ADDRESSES.get(name, name) for name in sorted(changed)]
+        told = [Target(PURGE, purge.template, topic) for topic in topics]
+        outbox.enqueue(session, told, site.clock())
+        remember(session, PURGED, json.dumps({**_known(session), **changed}))
+
+
+def send(target: Target, purge: Purge, site_url: str, allow_private: bool) -> Reply:
+    """Make the call; raises OutgoingError.
+
+    A template that names the document by `{host}`, `{path}` or `{url}` is called as it is
+    (Fastly); any other is sent the document's address as JSON (Cloudflare). Redirects are not
+    followed: the secret is for this address alone.
+    """
+    parts = urlsplit(target.topic)
+    named: Mapping[str, str] = {
+        "{host}": parts.netloc,
+        "{path}": quote(parts.path.lstrip("/")),
+        "{url}": quote(target.topic, safe=""),
+    }
+    address, headers = purge.template, {purge.header: purge.secret}
+    for name, value in named.items():
+        address = address.replace(name, value)
+    body = None
+    if address == purge.template:
+        headers["Content-Type"] = "application/json"
+        body = json.dumps({"files": [target.topic]}).encode()
+    reply = request_public(
+        address,
+        user_agent=f"Publisher (+{site_url}/)",
+        method="POST",
+        form=body,
+        headers=headers,
+        allow_private=allow_private,
+        max_bytes=65_536,
+        timeout_seconds=outbox.TIMEOUT_SECONDS,
+        redirects=False,
+    )
+    return replace(reply, body=reply.body.replace(purge.secret.encode(), b"..."))
+
+
+def _known(session: Session) -> dict[str, str]:
+    known: dict[str, str] = json.loads(recall(session, PURGED) or "{}")
+    return known
+
+
+def _changed(session: Session) -> dict[str, str]:
+    """The documents, by name, whose tag is another one than was told."""
+    known = _known(session)
+    rows = session.execute(select(Snapshot.name, Snapshot.etag)).all()
+    return {name: etag for name, etag in rows if known.get(name) != etag}

@@ -1,0 +1,140 @@
+"""A CDN is told of changed documents: what is called, when, and where the secret never goes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from publisher.base.environment import Purge, read_environment
+from publisher.base.errors import InvalidInput
+from publisher.base.net import Reply
+from publisher.installation import Site
+from publisher.operations.scheduler import send_pings
+from publisher.publishing.push import purge
+from publisher.publishing.push.targets import PURGE, Target
+from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.publishing import Delivery
+from tests.conftest import SITE_URL, FakeClock
+from tests.factories import make_post
+from tests.publishing.push.hub import Hub, running_hub
+
+SECRET = "s3cret-token"
+CLOUDFLARE = "https://api.cloudflare.com/client/v4/zones/1234/purge_cache"
+FASTLY = "https://api.fastly.com/purge/{host}/{path}"
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A server that answers and remembers."""
+    with running_hub() as listening:
+        yield listening
+
+
+@pytest.fixture
+def cached(site: Site, hub: Hub) -> Site:
+    """A site behind a CDN."""
+    told = Purge(f"{hub.url}/purge/{{host}}/{{path}}", "Fastly-Key", SECRET)
+    rebuild(site, site.clock())
+    return replace(site, environment=replace(site.environment, purge=told, allow_private=True))
+
+
+def rows(site: Site) -> list[Delivery]:
+    """The outbox."""
+    with site.database.read() as session:
+        return list(session.scalars(select(Delivery).order_by(Delivery.id)))
+
+
+def test_each_changed_document_once(cached: Site, hub: Hub, clock: FakeClock) -> None:
+    """After a build that changed them, not after one that changed nothing."""
+    paths = [f"/purge/blog.example/{name}" for name in ("atom.xml", "feed.json", "rss.xml")]
+    send_pings(cached)
+    assert sorted(path for path, _ in hub.pings) == paths
+    send_pings(cached)
+    rebuild(cached, clock())
+    send_pings(cached)
+    assert len(hub.pings) == 3
+    make_post(cached, "New.")
+    rebuild(cached, clock())
+    send_pings(cached)
+    assert sorted(path for path, _ in hub.pings[3:]) == paths
+    assert {row.protocol for row in rows(cached)} == {PURGE}
+
+
+def test_tried_again_and_never_redirected(cached: Site, hub: Hub, clock: FakeClock) -> None:
+    """A redirect is a failure: the secret is for one address alone. It is tried again."""
+    hub.answers = [(302, {"Location": f"{hub.url}/elsewhere"})] * 3
+    send_pings(cached)
+    assert [path for path, _ in hub.pings if "elsewhere" in path] == []
+    assert all(row.next_at is not None for row in rows(cached))
+    clock.forward(minutes=2)
+    send_pings(cached)
+    assert all(row.delivered_at is not None for row in rows(cached))
+
+
+def test_no_secret_is_kept_or_shown(
+    cached: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in the outbox, even when the answer repeats it, and not in what a failure may print."""
+
+    def echo(url: str, **options: Any) -> Reply:
+        return Reply(url, 403, {}, str(options["headers"]).encode())
+
+    monkeypatch.setattr(purge, "request_public", echo)
+    send_pings(cached)
+    assert all(row.answer.startswith("403") and SECRET not in row.answer for row in rows(cached))
+    assert SECRET not in repr(cached.environment)
+
+
+def test_private_addresses_are_refused(cached: Site, hub: Hub) -> None:
+    """The guard of all outgoing requests counts here too."""
+    private = replace(cached.environment, allow_private=False)
+    send_pings(replace(cached, environment=private))
+    assert hub.pings == []
+    assert "private" in rows(cached)[0].answer
+
+
+@pytest.mark.parametrize(
+    ("template", "address", "body"),
+    [
+        (CLOUDFLARE, CLOUDFLARE, b'{"files": ["https://blog.example/rss.xml"]}'),
+        (FASTLY, "https://api.fastly.com/purge/blog.example/rss.xml", None),
+        ("https://c.example/{url}", "https://c.example/https%3A%2F%2Fblog.example%2Frss.xml", None),
+    ],
+)  # fmt: skip
+def test_the_forms(
+    monkeypatch: pytest.MonkeyPatch, template: str, address: str, body: bytes | None
+) -> None:
+    """Cloudflare's and Fastly's, and one of somebody's own."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+
+    def take(url: str, **options: Any) -> Reply:
+        calls.append((url, options))
+        return Reply(url, 200, {}, b"")
+
+    monkeypatch.setattr(purge, "request_public", take)
+    told = Purge(template, "Authorization", f"Bearer {SECRET}")
+    purge.send(Target(PURGE, template, f"{SITE_URL}/rss.xml"), told, SITE_URL, False)
+    [(url, options)] = calls
+    assert (url, options["form"]) == (address, body)
+    assert options["headers"]["Authorization"] == f"Bearer {SECRET}"
+    assert not options["redirects"]
+
+
+@pytest.mark.parametrize(
+    ("template", "header", "words"),
+    [
+        (CLOUDFLARE, "", "PUBLISHER_PURGE_HEADER: a header such as"),
+        (CLOUDFLARE, SECRET, "PUBLISHER_PURGE_HEADER: a header such as"),
+        (CLOUDFLARE, f"Key: {SECRET}\r\nX: y", "PUBLISHER_PURGE_HEADER: a header such as"),
+        ("", f"Key: {SECRET}", "PUBLISHER_PURGE_URL: an https address"),
+        ("http://cdn.example/", f"Key: {SECRET}", "PUBLISHER_PURGE_URL: an https address"),
+    ],
+)
+def test_bad_variables(tmp_path: object, template: str, header: str, words: str) -> None:
+    """They stop the start, and the secret is not in the message."""
+    variables = {"PUBLISHER_PURGE_URL": template, "PUBLISHER_PURGE_HEADER": header}
+    with pytest.raises(InvalidInput, match=words) as raised:
+        read_environment({"PUBLISHER_INSTANCE": str(tmp_path), **variables})
+    assert SECRET not in str(raised.value)
