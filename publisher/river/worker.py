@@ -26,6 +26,7 @@ from publisher.storage.database import Database
 
 _LOOK_AGAIN_SECONDS = 2.0
 _BATCH_SECONDS = 0.1
+_UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
 
 log = structlog.get_logger("river")
@@ -128,11 +129,18 @@ class RiverWorker:
         return now
 
     async def _start(self, fetcher: Fetcher, jobs: list[DuePoll]) -> None:
-        """Begin the requests one after the other, at an uneven, bounded rate: no burst."""
-        pause = 1 / self._options.starts_per_real_second
+        """Begin the requests one after the other, at an uneven, bounded rate: no burst.
+
+        Answers that come meanwhile do not wait for the last to begin: who dies has lost them.
+        """
+        clock = asyncio.get_running_loop().time
+        pause, stored_at = 1 / self._options.starts_per_real_second, clock()
         for position, job in enumerate(jobs):
             if position and pause > 0.001:
                 await asyncio.sleep(pause * (0.5 + self._rng.random()))
+            if self._brought and clock() - stored_at > _UNSTORED_SECONDS:
+                await self._store()
+                stored_at = clock()
             task = asyncio.create_task(self._ask(fetcher, job))
             self._asking[task] = job
             task.add_done_callback(self._asking.pop)

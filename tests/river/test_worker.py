@@ -379,3 +379,23 @@ def test_dates_that_cannot_be_are_replaced(river: River, origin: Origin) -> None
         item = db.scalars(select(RiverItem)).one()
     assert (item.published_at, item.shown_at) == (None, river.clock())
     assert item.shown_at == datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+
+
+def test_answers_are_stored_while_others_are_begun(
+    site: Site, clock: FakeClock, everywhere: Origin
+) -> None:
+    """A worker that dies while it begins many requests has lost the answers of a moment only."""
+    stored: list[int] = []
+
+    def look(_: Mapping[str, str]) -> Reply:
+        with site.database.read() as db:
+            stored.append(len(db.scalars(select(RiverVisit.id)).all()))
+        return Reply(200, rss("a"))
+
+    river = River(site, clock, replace(OPTIONS, starts_per_real_second=10.0))
+    for number in range(1, 16):
+        url = everywhere.serve(f"/{number}", look)
+        river.add(url.replace("127.0.0.1", f"127.0.5.{number}"))
+    river.poll()
+    assert len(stored) == 15
+    assert 0 < stored[-1] < 15
