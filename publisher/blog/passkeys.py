@@ -26,7 +26,9 @@ from publisher.blog import permissions
 from publisher.storage.tables.blog import Author, Passkey
 
 MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author
-MISSING = "passkeys need a library that is not installed: pip install 'publisher[passkeys]'"
+MISSING = (
+    "passkeys need a library that is not installed: pip install 'publisher-VERSION.whl[passkeys]'"
+)
 REFUSED = "this passkey is not known here"
 
 

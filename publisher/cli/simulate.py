@@ -189,7 +189,7 @@ def require_numbers() -> None:
     if not (find_spec("joblib") and find_spec("numpy")):
         raise PublisherError(
             "simulate needs numpy, numba and joblib, which a blog does not: type `make simulator` "
-            "(or, without a checkout, pip install 'publisher[sim]')"
+            "(or, without a checkout, pip install 'publisher-VERSION.whl[sim]')"
         )
 
 
