@@ -27,10 +27,12 @@ from publisher.river.reading import read_document
 from publisher.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 
-# How often the origin is asked where nobody tells us: a poll is worth two minutes of an update's
-# delay, less than it is worth to readers, so that what we add stays below what they wait, and a
-# quiet origin is left in peace (docs/mirror.md has the figures).
-OWN_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
+# How often the origin is asked where nobody tells us: a poll is worth some minutes of an update's
+# delay, less than it is worth to readers, so that what we add stays below what they wait; an origin
+# with less than a post a day is left in peace (docs/mirror.md has the figures).
+OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=3.0)
+QUIET_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
+QUIET_OVER = timedelta(days=28)
 TOLD_MINUTES = 60
 FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
 QUARTER_SECONDS = 900.0
@@ -156,12 +158,15 @@ def refresh(site: Site, name: str) -> None:
 
 
 def wait_minutes(mirror: Mirror, now: datetime) -> int:
-    """Until the next look that nobody asks for: 5 minutes to 4 hours, by the origin's own day; an
-    hour at least where its hub has promised to tell us."""
+    """Until the next look that nobody asks for: 5 to 60 minutes by the origin's own day, up to 4
+    hours for a quiet one; an hour at least where its hub has promised to tell us."""
     told = mirror.hub_until is not None and mirror.hub_until > now
-    known = mirror_document.activity_of(mirror_document.history_of(mirror), mirror.timezone, now)
+    history = mirror_document.history_of(mirror)
+    quiet = sum(at > now - QUIET_OVER for at in history.updates) < QUIET_OVER.days
+    known = mirror_document.activity_of(history, mirror.timezone, now)
     at = build_moment(known.last_update, now, mirror.timezone)
-    return max(decide(known, at, OWN_RULE).ttl_minutes, TOLD_MINUTES if told else 0)
+    own = decide(known, at, QUIET_RULE if quiet else OWN_RULE).ttl_minutes
+    return max(own, TOLD_MINUTES if told else 0)
 
 
 def why(mirror: Mirror, now: datetime) -> list[str]:
