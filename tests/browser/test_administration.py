@@ -52,7 +52,7 @@ def test_a_token_is_shown_once(browse: Browse, log_in: Callable[[Page], Page]) -
     secret = page.locator(".secret").inner_text()
     assert len(secret) > 30
     assert violations(page) == []
-    page.get_by_role("link", name="I have it").click()
+    page.get_by_role("link", name="I have copied it").click()
     assert secret not in page.content()
     page.get_by_role("button", name="Revoke").click()
     page.get_by_text("That token does not work any more.").wait_for()

@@ -58,7 +58,7 @@ def test_a_passkey_from_beginning_to_end(
     add(page, "Laptop", "not my password")
     expect(page.get_by_text("this is not your present password")).to_be_visible()
     add(page, "Laptop")
-    expect(page.get_by_text("logs you in from now on")).to_be_visible()
+    expect(page.get_by_text("can now log you in")).to_be_visible()
     page.get_by_label("Name of the passkey Laptop").fill("Old laptop")
     page.get_by_role("button", name="Rename Laptop").click()
     expect(page.get_by_label("Name of the passkey Old laptop")).to_be_visible()
