@@ -20,7 +20,7 @@ from publisher.blog.content import FIELDS, Content
 from publisher.blog.tags import assign
 from publisher.exchange.exporting.export import export
 from publisher.exchange.exporting.target import target
-from publisher.exchange.importing import dry_run, formats, preparation, sources, writer
+from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Author, Post
@@ -278,9 +278,8 @@ def _new(change: revisions.Change) -> bool:
 
 def take(site: Site, folder: Path) -> dry_run.Plan:
     """Import an export into a site."""
-    with sources.open_source(str(folder), io.BytesIO(), allow_private=False) as opened:
-        batch = formats.read(opened, None, Settings().zone)
-    found = preparation.ready(batch, site.clock())
+    place = sources.located(str(folder), io.BytesIO(), allow_private=False)
+    _, found = confined_reading.read_posts(place, None, Settings().zone, site.clock())
     with site.database.write() as db:
         plan = dry_run.make_plan(db, found, None)
         writer.store(db, plan, site.clock(), count_updates=False)

@@ -1,10 +1,11 @@
 """A pool of processes in which a stranger's bytes are read: limited in time, CPU and memory.
 
-`read(task, ...)` calls a function of this program in such a process and returns what it returns.
-Whatever happens in there (a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and
-the process is replaced; the caller's process, its event loop and its lock go on. The processes are
-started when they are first needed, by exec and never by fork, and used again and again. They get
-none of our environment. What comes back is values only: see `_Values`.
+`read(task, ...)` calls a function of this program in such a process and returns what it returns;
+`stream(task, ...)` calls a generator there and gives its values one by one. Whatever happens in
+there (a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and the process is
+replaced; the caller's process, its event loop and its lock go on. The processes are started when
+they are first needed, by exec and never by fork, and used again and again. They get none of our
+environment. What comes back is values only: see `_Values`.
 
 A reader would get wrong that arguments and results are copied: a task has no access to the
 database, to open files or to anything that its module keeps.
@@ -33,16 +34,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SIZE = 2
-MEMORY_BYTES = 1536 * 1024 * 1024
+MEMORY_BYTES = 1536 * 1024 * 1024  # of each process
 START_SECONDS, WAIT_SECONDS = 60.0, 60.0
 LONGEST_ANSWER = 256 * 1024 * 1024
 TASKS_PER_PROCESS = 2_000
-QUESTION, STARTED, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"a", b"r", b"f"
+QUESTION, STARTED, PART, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"p", b"a", b"r", b"f"
 BUFFER = 65_536
 HEADER = struct.Struct("!cQ")
 _PLAIN = {
-    ("builtins", "frozenset"), ("builtins", "set"), ("datetime", "date"), ("datetime", "datetime"),
-    ("datetime", "timedelta"), ("datetime", "timezone"),
+    ("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter"),
+    ("datetime", "date"), ("datetime", "datetime"), ("datetime", "timedelta"),
+    ("datetime", "timezone"),
 }  # fmt: skip
 
 
@@ -52,10 +54,13 @@ class Unreadable(InvalidData):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one task may take: seconds by the clock and on the processor, bytes of memory."""
+    """What one task, or each value of a stream, may take: seconds by the clock and of processor.
+
+    `quick` tasks have processes of their own: who types does not wait for somebody's pictures.
+    """
 
     seconds: float = 10.0
-    memory_bytes: int = MEMORY_BYTES
+    quick: bool = False
 
 
 class _Values(pickle.Unpickler):
@@ -76,6 +81,13 @@ class _Values(pickle.Unpickler):
         ):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is no value")
+
+
+def _unpacked(answer: bytes) -> Any:
+    try:
+        return _Values(io.BytesIO(answer)).load()
+    except Exception as error:  # nothing that comes out of there is trusted to fit
+        raise Unreadable("cannot be read: it broke what reads it") from error
 
 
 class _Process:
@@ -105,8 +117,8 @@ class _Process:
         self._modules: set[str] = set()
         self.tasks = 0
 
-    def call(self, task: Callable[..., Any], arguments: Any, seconds: float) -> Any:
-        """What the task returned; raises what it refused with, or Unreadable."""
+    def ask(self, task: Callable[..., Any], *arguments: Any, seconds: float) -> None:
+        """Have it begin with a task; `take` gives what becomes of it."""
         self.tasks += 1
         fresh = task.__module__ not in self._modules
         question = (task, seconds, fresh, arguments)  # the function goes by its name
@@ -116,13 +128,19 @@ class _Process:
         if fresh:  # the clock starts when its module is imported
             self._receive(time.monotonic() + START_SECONDS)
             self._modules.add(task.__module__)
+
+    def take(self, seconds: float) -> tuple[bytes, Any]:
+        """PART and what a generator yielded, or ANSWER and what the task returned at its end.
+
+        Raises what it refused with, or Unreadable.
+        """
         kind, answer = self._receive(time.monotonic() + seconds)
         if kind == FAILURE:
             raise Unreadable(f"cannot be read: {answer.decode('utf-8', 'replace')[:200]}")
-        value = _Values(io.BytesIO(answer)).load()
+        value = _unpacked(answer)
         if kind == REFUSAL and isinstance(value, PublisherError):
             raise value
-        return value
+        return kind, value
 
     def _receive(self, until: float) -> tuple[bytes, bytes]:
         kind, length = HEADER.unpack(self._exactly(HEADER.size, until))
@@ -148,6 +166,16 @@ class _Process:
         self._child.wait()
 
 
+@contextmanager
+def _as_unreadable() -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise Unreadable("cannot be read: it took too long") from error
+    except (OSError, EOFError) as error:
+        raise Unreadable("cannot be read: it needs too much memory or time") from error
+
+
 class Pool:
     """At most `size` processes, shared by all threads of this one."""
 
@@ -161,16 +189,22 @@ class Pool:
 
     def call(self, task: Callable[P, R], seconds: float, *args: P.args, **kwargs: P.kwargs) -> R:
         """`task(*args, **kwargs)` in one of the processes, within `seconds`."""
-        with self._process() as process:
-            try:
-                answer: R = process.call(task, (args, kwargs), seconds)
-            except TimeoutError as error:
-                raise Unreadable("cannot be read: it took too long") from error
-            except (OSError, EOFError) as error:
-                raise Unreadable("cannot be read: it needs too much memory or time") from error
-            except pickle.UnpicklingError as error:
-                raise Unreadable("cannot be read: it broke what reads it") from error
+        with self._process() as process, _as_unreadable():
+            process.ask(task, args, kwargs, seconds=seconds)
+            answer: R = process.take(seconds)[1]
             return answer
+
+    def stream(
+        self, task: Callable[P, Iterator[R]], seconds: float, *args: P.args, **kwargs: P.kwargs
+    ) -> Iterator[R]:
+        """What the generator `task(*args, **kwargs)` yields, each value within `seconds`."""
+        with self._process() as process, _as_unreadable():
+            process.ask(task, args, kwargs, seconds=seconds)
+            while True:
+                kind, value = process.take(seconds)
+                if kind != PART:
+                    return
+                yield value
 
     @contextmanager
     def _process(self) -> Iterator[_Process]:
@@ -207,15 +241,16 @@ class Pool:
 
 
 _lock = threading.Lock()
-_pools: dict[int, Pool] = {}
+_pools: dict[tuple[int, bool], Pool] = {}
 
 
-def pool() -> Pool:
+def pool(quick: bool = False) -> Pool:
     """The pool of this process; a forked child has one of its own."""
     with _lock:
-        if os.getpid() not in _pools:
-            _pools[os.getpid()] = Pool()
-        return _pools[os.getpid()]
+        key = os.getpid(), quick
+        if key not in _pools:
+            _pools[key] = Pool()
+        return _pools[key]
 
 
 def read(task: Callable[P, R], limits: Limits, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -223,4 +258,14 @@ def read(task: Callable[P, R], limits: Limits, *args: P.args, **kwargs: P.kwargs
 
     Raises the PublisherError that the task raised, and Unreadable for all that should not be.
     """
-    return pool().call(task, limits.seconds, *args, **kwargs)
+    return pool(limits.quick).call(task, limits.seconds, *args, **kwargs)
+
+
+def stream(
+    task: Callable[P, Iterator[R]], limits: Limits, *args: P.args, **kwargs: P.kwargs
+) -> Iterator[R]:
+    """What the generator `task(*args, **kwargs)` yields in a confined process; raises as `read`.
+
+    It goes on there only as fast as its values are taken here.
+    """
+    return pool(limits.quick).stream(task, limits.seconds, *args, **kwargs)

@@ -4,12 +4,15 @@ import pickle
 import resource
 import socket
 import sys
+from collections.abc import Iterator
+from types import GeneratorType
 from typing import Any
 
 from publisher.base.confined import (
     ANSWER,
     FAILURE,
     HEADER,
+    PART,
     REFUSAL,
     STARTED,
 )
@@ -31,22 +34,36 @@ def main(number: int, memory_bytes: int) -> None:
             task, seconds, fresh, arguments = pickle.loads(question)  # noqa: S301  # nosec B301
             if fresh:
                 _send(asker, STARTED, b"")
+            del question
             _limit_processor(seconds)
-            _send(asker, *_answer(task, *arguments))
+            for kind, body in _answers(task, *arguments):
+                _send(asker, kind, body)
+                if kind == PART:
+                    _limit_processor(seconds)
 
 
-def _answer(task: Any, args: Any, kwargs: Any) -> tuple[bytes, bytes]:
+def _answers(task: Any, args: Any, kwargs: Any) -> Iterator[tuple[bytes, bytes]]:
+    """What is to be sent: the parts of a generator, and how it ended."""
     try:
-        return ANSWER, pickle.dumps(task(*args, **kwargs), pickle.HIGHEST_PROTOCOL)
+        found = task(*args, **kwargs)
+        if isinstance(found, GeneratorType):
+            for part in found:
+                yield PART, _packed(part)
+            found = None
+        yield ANSWER, _packed(found)
     except PublisherError as error:
         error.__cause__ = error.__context__ = None
-        return REFUSAL, pickle.dumps(error, pickle.HIGHEST_PROTOCOL)
+        yield REFUSAL, _packed(error)
     except MemoryError:
-        return FAILURE, b"it needs too much memory"
+        yield FAILURE, b"it needs too much memory"
     except RecursionError:
-        return FAILURE, b"it is nested too deeply"
+        yield FAILURE, b"it is nested too deeply"
     except Exception as error:  # libraries raise nearly anything over damaged bytes
-        return FAILURE, f"it is damaged ({type(error).__name__})".encode()
+        yield FAILURE, f"it is damaged ({type(error).__name__})".encode()
+
+
+def _packed(value: Any) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def _send(asker: socket.socket, kind: bytes, body: bytes) -> None:

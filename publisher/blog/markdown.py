@@ -31,8 +31,9 @@ from publisher.blog.slugs import slugify
 
 __all__ = ["absolute", "html_of", "render", "sanitise"]
 
-SHORT = 8_000  # characters; what they cost grows with their square at worst: some 60 ms
-LIMITS = Limits(seconds=4.0)  # shorter than others wait for the database, which a save holds
+SHORT = 2_500  # characters; what they cost grows with their square at worst (`bench markdown`)
+# Shorter than others wait for the database, which a save holds.
+LIMITS = Limits(seconds=4.0, quick=True)
 LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on what they do not expect
 # Names, signs and spaces keep the colour of the text: their marks would be half of the page.
 _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')

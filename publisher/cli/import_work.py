@@ -3,20 +3,21 @@
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from publisher.blog import authors, media
 from publisher.exchange.importing import (
-    dry_run as plan,
-)
-from publisher.exchange.importing import (
-    formats,
+    confined_reading,
     images,
     preparation,
     site_contents,
     sources,
     summary,
     writer,
+)
+from publisher.exchange.importing import (
+    dry_run as plan,
 )
 from publisher.exchange.importing.imported import Batch
 from publisher.installation import Site
@@ -43,15 +44,12 @@ def run(
     with here.database.read() as db:
         zone, language = load_settings(db).zone, load_settings(db).language
         author = authors.named(db, heir) if heir else None
-    with sources.open_source(source, sys.stdin.buffer, here.environment.allow_private) as opened:
-        batch = formats.read(opened, format_, zone)
-        tell(f"checking {len(batch.posts):,} posts")
-        found = preparation.ready(batch, now, language)
-        if with_images and not dry_run:
-            folder = opened if isinstance(opened, sources.Folder) else None
-            found = _with_images(here, batch, found, folder, now, language, tell)
-        if batch.site and not dry_run:
-            site_contents.files(batch.site, here.environment.media)
+    place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
+    batch, found = confined_reading.read_posts(place, format_, zone, now, language, tell)
+    if with_images and not dry_run:
+        found = _with_images(here, batch, found, place, now, language, tell)
+    if batch.site and not dry_run:
+        confined_reading.store_media(place, batch.site, here.environment.media)
     if dry_run:
         with here.database.read() as db:
             planned = plan.make_plan(db, found, author, site_contents.names(batch))
@@ -90,7 +88,7 @@ def _with_images(
     here: Site,
     batch: Batch,
     found: list[preparation.Ready],
-    folder: sources.Folder | None,
+    place: sources.Place,
     now: datetime,
     language: str,
     tell: Callable[[str], None],
@@ -113,7 +111,8 @@ def _with_images(
         planned = plan.make_plan(db, found, None)
     concerned = [*planned.new, *(one for _, one in planned.changed)]
     posts = [one.post for one in concerned]
-    fetch = images.fetcher(folder, here.environment.allow_private)
-    brought = images.bring(posts, fetch, keep, batch.notes)
-    again = {one.post.guid: one for one in preparation.ready(Batch(brought), now, language)}
+    fetch = images.fetcher(here.environment.allow_private)
+    beside = partial(confined_reading.files, place)
+    brought = images.bring(posts, fetch, beside, keep, batch.notes)
+    again = {one.post.guid: one for one in confined_reading.prepare(brought, now, language)}
     return [again.get(one.post.guid, one) for one in found]

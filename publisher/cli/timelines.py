@@ -99,15 +99,13 @@ def _logged(path: Path, zone: str | None) -> Timeline:
 
 def _exported(name: str, zone: str | None) -> Timeline:
     """The publishing times in a feed or an export, read as `publisher import` reads it."""
-    from publisher.exchange.importing import formats
-    from publisher.exchange.importing.sources import open_source
+    from publisher.exchange.importing import confined_reading
+    from publisher.exchange.importing.sources import located
     from publisher.simulator.timelines import from_instants
 
     civil = UTC if zone is None else parse_zone(zone)
-    with open_source(name, sys.stdin.buffer, allow_private=False) as opened:
-        posts = formats.read(opened, None, civil).posts
-    instants = [post.published_at for post in posts if post.status == "published"]
-    known = [int(at.timestamp()) for at in instants if at is not None]
+    place = located(name, sys.stdin.buffer, allow_private=False)
+    known = [int(at.timestamp()) for at in confined_reading.instants(place, civil)]
     return from_instants(Path(name).stem, known, zone or "UTC")
 
 

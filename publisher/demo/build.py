@@ -60,7 +60,7 @@ def build(
         media.record(session, upload, name, None, now)
     addresses = {name: upload.path for name, upload in uploads.items()}
     texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in all_texts()]
-    planned = dry_run.make_plan(session, ready(Batch(texts), now), None)
+    planned = dry_run.make_plan(session, list(ready(Batch(texts), now)), None)
     writer.store(session, planned, now)
     past = history.history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")

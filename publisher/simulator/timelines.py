@@ -79,7 +79,8 @@ def read_timeline(path: Path, zone: str | None = None) -> Timeline:
     if len(wrong):
         row = int(wrong[0]) + 1
         problem = "the same instant again" if times[row] == times[row - 1] else "not in order"
-        raise InvalidData(f"{path}, line {row + 2}: {problem}: {texts[row].decode()!r}")
+        said = texts[row].decode("utf-8", "replace")
+        raise InvalidData(f"{path}, line {row + 2}: {problem}: {said!r}")
     return Timeline(
         name=path.stem,
         times=times,

@@ -2,12 +2,27 @@
 
 import os
 import time
+from collections.abc import Iterator
 
-from publisher.base.errors import TooLarge
+from publisher.base.errors import TooLarge, TooMany
 
 
 def echo(data: bytes) -> bytes:
     return data
+
+
+def count(until: int) -> Iterator[int]:
+    yield from range(until)
+
+
+def count_and_refuse(until: int) -> Iterator[int]:
+    yield from range(until)
+    raise TooLarge("too many numbers")
+
+
+def count_and_hang(until: int) -> Iterator[int]:
+    yield from range(until)
+    hang()
 
 
 def hang() -> None:
@@ -48,6 +63,10 @@ class Code:
 
 def send_code() -> object:
     return Code()
+
+
+def send_wrong_arguments() -> object:
+    return TooMany("later", 5)  # is pickled without its second argument
 
 
 def environment() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from publisher.base.confined import Pool, Unreadable
-from publisher.base.errors import TooLarge
+from publisher.base.errors import PublisherError, TooLarge
 from tests.base import hostile
 
 
@@ -31,6 +31,7 @@ def pool() -> Iterator[Pool]:
         (hostile.break_down, "damaged"),
         (hostile.nest, "nested too deeply"),
         (hostile.send_code, "broke what reads it"),
+        (hostile.send_wrong_arguments, "broke what reads it"),
     ],
 )
 def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], words: str) -> None:
@@ -46,6 +47,24 @@ def test_a_refusal_is_the_tasks_own(pool: Pool) -> None:
     """What the task says in our words comes out as it went in, and its process is kept."""
     with pytest.raises(TooLarge, match="too many pixels"):
         pool.call(hostile.refuse, 5.0)
+
+
+def test_a_generator_is_a_stream(pool: Pool) -> None:
+    """Its values come one by one; a refusal and a hang come after what was yielded before."""
+    assert list(pool.stream(hostile.count, 5.0, 3)) == [0, 1, 2]
+    for task, words in ((hostile.count_and_refuse, "numbers"), (hostile.count_and_hang, "long")):
+        taken: list[int] = []
+        with pytest.raises(PublisherError, match=words):
+            taken.extend(pool.stream(task, 1.0, 3))
+        assert taken == [0, 1, 2]
+
+
+def test_a_stream_that_nobody_wants_any_more(pool: Pool) -> None:
+    """Its process ends, however much it would still say, and the next question gets its answer."""
+    endless = pool.stream(hostile.count, 5.0, 10**12)
+    assert next(endless) == 0
+    endless.close()  # type: ignore[attr-defined]
+    assert pool.call(hostile.echo, 5.0, b"next") == b"next"
 
 
 def test_large_values_pass(pool: Pool) -> None:

@@ -1,7 +1,7 @@
 """`make fuzz`: all targets in turn, as long as asked; what an input broke is left out from then on.
 
 FUZZ_SECONDS (60), FUZZ_SEED (the time), FUZZ_ONLY (names, with commas), FUZZ_INPUTS (a number of
-inputs for each target instead of a time), all from the environment.
+inputs for each target; then there is no time where none is asked for), all from the environment.
 """
 
 import os
@@ -56,7 +56,8 @@ def main() -> int:
     asked = os.environ
     seed = int(asked.get("FUZZ_SEED") or time.time())
     inputs = int(asked.get("FUZZ_INPUTS") or 0)
-    until = time.monotonic() + (10**9 if inputs else float(asked.get("FUZZ_SECONDS") or 60))
+    seconds = float(asked.get("FUZZ_SECONDS") or (10**9 if inputs else 60))
+    until = time.monotonic() + seconds
     print(f"seed {seed}", flush=True)
     fell = 0
     with _all_targets() as known:

@@ -105,3 +105,72 @@ FORWARDED = (
     b"blog.example:443\n203.0.113.9, 10.0.0.1\nhttps://blog.example",
     b"[::1]:8000\nunknown\nnull",
 )
+_CALL = (
+    b'<?xml version="1.0"?><methodCall><methodName>%s</methodName><params>%s</params></methodCall>'
+)
+
+
+def call(method: bytes, *values: bytes) -> bytes:
+    """An XML-RPC call with these values."""
+    return _CALL % (method, b"".join(b"<param><value>%s</value></param>" % v for v in values))
+
+
+_STRUCT = (
+    b"<struct><member><name>title</name><value>T</value></member><member><name>description</name>"
+    b"<value><string>x</string></value></member><member><name>categories</name><value><array><data>"
+    b"<value>a</value></data></array></value></member><member><name>dateCreated</name><value>"
+    b"<dateTime.iso8601>20240304T09:00:00Z</dateTime.iso8601></value></member></struct>"
+)
+_FILE = (
+    b"<struct><member><name>name</name><value>a.png</value></member><member><name>bits</name><value>"
+    b"<base64>iVBORw0KGgo=</base64></value></member></struct>"
+)
+
+
+def calls(token: bytes) -> tuple[bytes, ...]:
+    """What desktop editors send."""
+    who = (b"ada", token)
+    return (
+        call(b"metaWeblog.newPost", b"1", *who, _STRUCT, b"<boolean>1</boolean>"),
+        call(b"metaWeblog.editPost", b"<i4>1</i4>", *who, _STRUCT, b"<boolean>0</boolean>"),
+        call(b"metaWeblog.getRecentPosts", b"1", *who, b"<int>5</int>"),
+        call(b"metaWeblog.newMediaObject", b"1", *who, _FILE),
+        call(b"mt.setPostCategories", b"1", *who, b"<array><data></data></array>"),
+        call(b"wp.newPage", b"1", *who, _STRUCT),
+        call(b"blogger.deletePost", b"key", b"1", *who, b"<boolean>1</boolean>"),
+    )
+
+
+PINGS = (
+    call(b"weblogUpdates.ping", b"A blog", b"https://a.example/"),
+    call(b"weblogUpdates.extendedPing", b"A", b"https://a.example/", b"https://a.example/feed"),
+)
+HUB_QUESTIONS = (
+    b"hub.mode=subscribe&hub.topic=https%3A%2F%2Fa.example%2Ffeed&hub.challenge=abc&hub.lease_seconds"
+    b"=864000",
+    b"hub.mode=denied&hub.topic=https%3A%2F%2Fa.example%2Ffeed&hub.reason=no",
+)
+HUB_NEWS = (
+    b"sha256=0f343b0931126a20f133d67c2b018a3b8f2d0b7e3d2f7c0c3a1b5c5d1a2b3c4d\n<rss/>",
+    b"sha1=x\n" + HINTS,
+)
+# A path below the interface's root, and the form; rssCloud has no door here, it is only told.
+READER_CALLS = (
+    b"subscription/edit?ac=edit&s=feed/1&t=Title&a=user/-/label/News&r=user/-/label/Old",
+    b"subscription/edit?ac=subscribe&s=feed/https://b.example/rss&t=B",
+    b"stream/contents/user/-/state/com.google/reading-list?n=5&xt=user/-/state/com.google/read&r=o",
+    b"stream/items/ids?s=feed/1&n=10&ot=1709542800&c=7",
+    b"stream/items/contents?i=tag:google.com,2005:reader/item/0000000000000001&i=2",
+    b"edit-tag?i=1&a=user/-/state/com.google/read&r=user/-/state/com.google/starred",
+    b"mark-all-as-read?s=feed/1&ts=1709542800000000",
+    b"rename-tag?s=user/-/label/News&dest=user/-/label/Other",
+    b"disable-tag?t=Other",
+)
+INDIEAUTH = (
+    b"token?grant_type=authorization_code&code=abc&client_id=https%3A%2F%2Fapp.example%2F&redirect_uri"
+    b"=https%3A%2F%2Fapp.example%2Fback&code_verifier=xyz",
+    b"auth?code=abc&client_id=https://app.example/&redirect_uri=https://app.example/back",
+    b"introspect?token=abc",
+    b"revoke?token=abc",
+    b"token?action=revoke&token=abc",
+)

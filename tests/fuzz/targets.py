@@ -19,9 +19,10 @@ from publisher.base.errors import PublisherError
 from publisher.blog import markdown, search
 from publisher.exchange.importing import formats, preparation
 from publisher.exchange.importing.sources import Document
+from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.river import opml
+from publisher.river import opml, subscriptions
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
 from publisher.river.parse import parse_document
 from publisher.simulator.timelines import read_timeline
@@ -57,12 +58,12 @@ def _river(data: bytes) -> object:
 
 def _imported(data: bytes) -> object:
     batch = formats.read(Document("a file", io.BytesIO(data)), None, UTC)
-    return preparation.ready(batch, MONDAY_MORNING)
+    return list(preparation.ready(batch, MONDAY_MORNING))
 
 
 def _front_matter(data: bytes) -> object:
     batch = formats.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
-    return preparation.ready(batch, MONDAY_MORNING)
+    return list(preparation.ready(batch, MONDAY_MORNING))
 
 
 def _timeline(data: bytes) -> object:
@@ -95,6 +96,10 @@ def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
     """What reaches a site over HTTP; `token` may do everything for the site's author."""
     rebuild(site, site.clock())
     bearer = [("Authorization", f"Bearer {token}")]
+    with site.database.write() as db:
+        mirror, _ = mirrors.add(db, "https://a.example/feed", "a", "UTC", site.clock())
+        hub = f"/mirror/a/websub/{mirror.hub_key}"
+        subscriptions.subscribe(db, "https://a.example/feed", site.clock(), site.clock())
 
     def send(builder: EnvironBuilder, **headers: str) -> None:
         environ = builder.get_environ() | {"wsgi.url_scheme": "https"} | headers
@@ -122,10 +127,30 @@ def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
 
         return ask
 
+    def posted(path: str, kind: str) -> Callable[[bytes], object]:
+        return lambda data: send(EnvironBuilder(path, method="POST", data=data, content_type=kind))
+
+    def called(root: str, headers: list[tuple[str, str]]) -> Callable[[bytes], object]:
+        """A path below `root` and a form, with a question mark between the two."""
+
+        def ask(data: bytes) -> None:
+            place, _, body = data.partition(b"?")
+            path = root + quote_from_bytes(place)
+            send(EnvironBuilder(path, method="POST", data=body, headers=headers, content_type=form))
+            send(EnvironBuilder(path, query_string=quote_from_bytes(body, safe="=&+%")))
+
+        return ask
+
+    def hub_news(data: bytes) -> None:
+        signature, _, body = data.partition(b"\n")
+        sent = [("X-Hub-Signature", signature.decode("latin-1").replace("\r", ""))]
+        send(EnvironBuilder(hub, method="POST", data=body, headers=sent))
+
     def searched(data: bytes) -> None:
         with site.database.read() as db:
             search.find(db, data.decode("utf-8", "replace"))
 
+    reader = [("Authorization", f"GoogleLogin auth={token}")]
     form = "application/x-www-form-urlencoded"
     conditions = ("IF_NONE_MATCH", "IF_MODIFIED_SINCE", "IF_MATCH", "RANGE", "ACCEPT_ENCODING")
     return {
@@ -137,5 +162,11 @@ def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
         "search-words": Target(samples.SEARCHES, refusing(searched)),
         "cookie": Target(samples.COOKIES, head("/studio/", "COOKIE", "USER_AGENT", "ACCEPT")),
         "conditional": Target(samples.CONDITIONS, head("/rss.xml", *conditions)),
+        "xml-rpc": Target(samples.calls(token.encode()), posted("/xmlrpc", "text/xml")),
+        "weblog-ping": Target(samples.PINGS, posted("/mirror/ping", "text/xml")),
+        "websub-question": Target(samples.HUB_QUESTIONS, query(hub, [])),
+        "websub-news": Target(samples.HUB_NEWS, hub_news),
+        "reader-api": Target(samples.READER_CALLS, called("/reader/api/0/", reader)),
+        "indieauth": Target(samples.INDIEAUTH, called("/indieauth/", bearer)),
         "forwarded": Target(samples.FORWARDED, head("/", "HOST", "X_FORWARDED_FOR", "ORIGIN")),
     }

@@ -15,7 +15,8 @@ from tests.fuzz.targets import FILES, Target
 FILE_INPUTS, REQUEST_INPUTS = 150, 60
 REQUESTS = (
     "micropub-json", "micropub-form", "micropub-parts", "micropub-query", "search-query",
-    "search-words", "cookie", "conditional", "forwarded",
+    "search-words", "cookie", "conditional", "xml-rpc", "weblog-ping", "websub-question",
+    "websub-news", "reader-api", "indieauth", "forwarded",
 )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def imported():
     text = f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{{"id": "{guid}", ' \
            f'"content_html": "<p>Imported</p>", "date_published": "2024-03-04T09:00:00Z"}}]}}'
     document = Document("a.json", io.BytesIO(text.encode()))
-    found = preparation.ready(formats.read(document, "json", UTC), site.clock())
+    found = list(preparation.ready(formats.read(document, "json", UTC), site.clock()))
     with site.database.write() as db:
         writer.store(db, dry_run.make_plan(db, found, None), site.clock())
     return f"post {found[0].post.guid}"

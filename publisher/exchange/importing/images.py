@@ -11,47 +11,61 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.base.net import OutgoingError, request_public
 from publisher.blog.media import MAX_BYTES
 from publisher.exchange.importing.fields import is_web_address
 from publisher.exchange.importing.imported import ImportedPost
-from publisher.exchange.importing.sources import Folder
 
 AT_ONCE = 4
+# Each looks no further than the end of its tag or bracket: both are given a stranger's megabytes.
 _IN_HTML = re.compile(
-    r"""(?P<before><img\b[^>]*?\bsrc\s*=\s*(?P<quote>["']))(?P<address>.*?)(?P<after>(?P=quote))""",
-    re.IGNORECASE | re.DOTALL,
+    r"""(?P<before><img\b[^<>]*?\bsrc\s*=\s*(?P<quote>["']))(?P<address>[^<>]*?)(?P<after>(?P=quote))""",
+    re.IGNORECASE,
 )
 _IN_MARKDOWN = re.compile(
-    r"""(?P<before>!\[(?:\\.|[^\]\\])*\]\(<?)(?P<address>[^\s()<>]+)(?P<after>>?(?:\s+"[^"]*")?\))"""
+    r"""(?P<before>!\[(?:\\.|[^\[\]\\]|\[[^\[\]\\]*\])*\]\(<?)(?P<address>[^\s()<>]+)(?P<after>>?(?:\s+"[^"]*")?\))"""
 )
 _SRCSET = re.compile(r"""\s(?:srcset|sizes)\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
 
 Fetch = Callable[[str], bytes]
+Beside = Callable[[Sequence[str]], Iterable[tuple[str, bytes | PublisherError]]]
 Keep = Callable[[bytes, str], str]
 
 
 def bring(
-    posts: Sequence[ImportedPost], fetch: Fetch, keep: Keep, notes: Counter[str]
+    posts: Sequence[ImportedPost], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
 ) -> list[ImportedPost]:
     """The posts with the addresses of pictures that were had replaced by ours.
 
-    `fetch` gives the bytes of a picture by what `wanted` calls it, `keep` stores them (with the
-    file's name) and gives our address.
+    `beside` gives the bytes of what lies in the folder that is imported, `fetch` those of the other
+    addresses; `keep` stores them (with the file's name) and gives our address.
     """
     names = sorted({name for post in posts for name in wanted(post)})
 
-    def one(name: str) -> tuple[str, str]:
+    def fetched(name: str) -> tuple[str, str]:
         try:
-            return keep(fetch(name), PurePosixPath(unquote(name.partition("?")[0])).name), ""
+            return kept(name, fetch(name))
         except (PublisherError, OutgoingError) as error:
             return "", str(error)
 
+    def kept(name: str, data: bytes | PublisherError) -> tuple[str, str]:
+        try:
+            if isinstance(data, PublisherError):
+                raise data
+            return keep(data, PurePosixPath(unquote(name.partition("?")[0])).name), ""
+        except PublisherError as error:
+            return "", str(error)
+
+    answers: dict[str, tuple[str, str]] = {}
+    for name, data in beside(names) if names else ():
+        if not (isinstance(data, PublisherError) and is_web_address(name)):
+            answers[name] = kept(name, data)
+    addresses = [name for name in names if name not in answers]
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        answers = dict(zip(names, threads.map(one, names), strict=True))
+        answers |= dict(zip(addresses, threads.map(fetched, addresses), strict=True))
     found = {name: address for name, (address, _) in answers.items() if address}
     if found:
         notes["picture is kept with ours"] += len(found)
@@ -68,17 +82,12 @@ def wanted(post: ImportedPost) -> set[str]:
     return {name for name in names if name}
 
 
-def fetcher(folder: Folder | None, allow_private: bool) -> Fetch:
-    """Gets a picture from the folder that is imported, where it has it, or from the internet."""
+def fetcher(allow_private: bool) -> Fetch:
+    """Gets a picture from the internet."""
 
-    def fetch(name: str) -> bytes:
-        if not is_web_address(name):
-            return _beside(folder, name)
-        path = unquote(urlsplit(name).path).lstrip("/")
-        if folder is not None and path in folder.names:
-            return folder.read(path, MAX_BYTES)
+    def fetch(address: str) -> bytes:
         reply = request_public(
-            name,
+            address,
             user_agent="Publisher import",
             allow_private=allow_private,
             max_bytes=MAX_BYTES,
@@ -94,15 +103,6 @@ def without_addresses(source: str) -> str:
     """A source without what `bring` changes in it, to compare two of them."""
     source = _IN_HTML.sub(r"\g<before>\g<after>", _SRCSET.sub("", source))
     return _IN_MARKDOWN.sub(r"\g<before>\g<after>", source)
-
-
-def _beside(folder: Folder | None, name: str) -> bytes:
-    """A file of the folder, by its path or by the end of its path where only one fits."""
-    names = folder.names if folder else ()
-    fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
-    if folder is None or len(fitting) != 1:
-        raise InvalidData("there is no such file in the folder")
-    return folder.read(fitting[0], MAX_BYTES)
 
 
 def _mentions(post: ImportedPost) -> Iterable[re.Match[str]]:

@@ -1,7 +1,6 @@
 """The values that every format is read into: posts, revisions, the site around them."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -53,8 +52,7 @@ class ImportedSite:
     """What only our own export carries besides posts; see `exporting`.
 
     `updates` are rows of the update log: instant, kind, guid of the post ("" for none). `authors`
-    and `media` are rows as written; `files` are the names in the media folder, `read_file` gives
-    the bytes of one.
+    and `media` are rows as written; `files` are the names in the media folder.
     """
 
     preferences: dict[str, str] = field(default_factory=dict)
@@ -62,7 +60,6 @@ class ImportedSite:
     updates: tuple[tuple[datetime, UpdateKind, str], ...] = ()
     media: tuple[dict[str, Any], ...] = ()
     files: tuple[str, ...] = ()
-    read_file: Callable[[str], bytes] = lambda _name: b""
 
 
 @dataclass

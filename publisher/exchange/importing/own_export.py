@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,8 +44,10 @@ def read(folder: Folder) -> Batch | None:
     if not isinstance(manifest, dict) or manifest.get("format") != 1:
         raise InvalidData(f"{MANIFEST}: not an export that this version knows")
     posts = [_post(folder, name) for name in folder.names if name.partition("/")[0] in _FOLDERS]
-    files = tuple(n for n in folder.names if n.startswith("media/"))
-    return Batch(posts, site=_site(manifest, _log(folder), files, folder))
+    files = tuple(
+        f"{top.removesuffix(MANIFEST)}{n}" for n in folder.names if n.startswith("media/")
+    )
+    return Batch(posts, site=_site(manifest, _log(folder), files))
 
 
 def _post(folder: Folder, name: str) -> ImportedPost:
@@ -80,18 +83,38 @@ def _site(
     manifest: dict[str, Any],
     updates: tuple[tuple[datetime, UpdateKind, str], ...],
     files: tuple[str, ...],
-    folder: Folder,
 ) -> ImportedSite:
-    """The manifest as values; whether they fit is for `restore` to say."""
+    """The manifest as values, each of its kind."""
     with _naming(MANIFEST):
         return ImportedSite(
             preferences={str(n): str(v) for n, v in manifest.get("preferences", {}).items()},
             authors=tuple(dict(row) for row in manifest.get("authors", [])),
             updates=updates,
-            media=tuple(dict(row) for row in manifest.get("media", [])),
-            files=tuple(PurePosixPath(name).name for name in files),
-            read_file=lambda name: folder.read(f"media/{name}", media.MAX_BYTES),
+            media=tuple(_medium(row) for row in manifest.get("media", [])),
+            files=files,
         )
+
+
+def _medium(row: dict[str, Any]) -> dict[str, Any]:
+    """What the manifest says about a media file; ValueError for a file that cannot be ours."""
+    extension, digest = str(row["extension"]), str(row["digest"])
+    if extension not in media.CONTENT_TYPES or not re.fullmatch("[0-9a-f]{64}", digest):
+        raise ValueError(f"no media file of ours: {digest[:20]!r}")
+    parse_instant(str(row["created_at"]))
+    return {
+        **row,
+        "digest": digest,
+        "extension": extension,
+        "widths": [_number(width) for width in row["widths"]],
+        **{name: _number(row[name]) for name in ("bytes", "width", "height")},
+    }
+
+
+def _number(value: object) -> int:
+    """A number of bytes or pixels."""
+    if not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ValueError(f"a number from 0 on is needed, not {str(value)[:40]!r}")
+    return value
 
 
 def _log(folder: Folder) -> tuple[tuple[datetime, UpdateKind, str], ...]:

@@ -33,22 +33,21 @@ class Ready:
         return self.content.slug or slug_from(self.content.title, self.words)
 
 
-def ready(batch: Batch, now: datetime, language: str = "en") -> list[Ready]:
-    """The batch's posts, oldest first, each once; what was bent or left out is noted.
+def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
+    """The batch's posts, oldest first, each once; what was bent or left out is noted meanwhile.
 
     `language` is the blog's: straight quotation marks become its own.
 
     Raises InvalidData, naming the post, for what cannot be a post at all.
     """
-    seen: set[str] = set()
-    found: list[Ready] = []
+    first: dict[str, ImportedPost] = {}
     for post in batch.posts:
-        if post.guid in seen:
+        if post.guid in first:
             batch.notes["post stands in the source twice; the first one counts"] += 1
-            continue
-        seen.add(post.guid)
-        found += _checked(_settled(post, batch.notes, now), batch.notes, language)
-    return sorted(found, key=lambda one: (one.post.published_at or now, one.post.where))
+        else:
+            first[post.guid] = _settled(post, batch.notes, now)
+    for post in sorted(first.values(), key=lambda one: (one.published_at or now, one.where)):
+        yield from _checked(post, batch.notes, language)
 
 
 def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:

@@ -10,6 +10,7 @@ from defusedxml.ElementTree import iterparse
 from publisher.base.errors import InvalidData
 
 MAX_DEPTH = 200
+_ENTITIES = "the XML declares entities, which is not safe to read"
 
 
 def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
@@ -34,7 +35,7 @@ def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
         reason = str(error).partition(":")[0]
         raise InvalidData(f"the XML breaks at line {line}, column {column}: {reason}") from error
     except DefusedXmlException as error:
-        raise InvalidData("the XML declares entities, which is not safe to read") from error
+        raise InvalidData(_ENTITIES) from error
     except (LookupError, ValueError) as error:
         if isinstance(error, InvalidData):
             raise
@@ -58,7 +59,7 @@ def text_of(element: Element, tag: str) -> str:
 def root(stream: BinaryIO) -> tuple[str, frozenset[str]]:
     """The root's local name and the namespaces it declares; the stream is put back to its start.
 
-    ("", none) for what does not begin as XML.
+    ("", none) for what does not begin as XML; InvalidData where it declares entities.
     """
     namespaces: set[str] = set()
     try:
@@ -66,7 +67,9 @@ def root(stream: BinaryIO) -> tuple[str, frozenset[str]]:
             if event == "start":
                 return local(value), frozenset(namespaces)
             namespaces.add(value[1])
-    except (ParseError, DefusedXmlException, LookupError, ValueError):
+    except DefusedXmlException as error:
+        raise InvalidData(_ENTITIES) from error
+    except (ParseError, LookupError, ValueError):
         pass
     finally:
         stream.seek(0)

@@ -6,9 +6,8 @@ that is in use. Passwords are never exported, so everybody gets a new one (`auth
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -19,6 +18,7 @@ from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
 from publisher.blog import authors, media, update_log
 from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
+from publisher.exchange.importing.sources import Folder
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import Media, Post, Role, Update
 
@@ -64,23 +64,25 @@ def log(session: Session, site: ImportedSite, now: datetime) -> None:
     update_log.record_rows(session, rows)
 
 
-def files(site: ImportedSite, folder: Path) -> None:
-    """Store the files of the media folder, checked by their names, before everything else.
+def files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
+    """The files of the media folder, as they may be kept.
 
     Raises InvalidData for a file that is not what its name says.
     """
     groups: dict[str, list[str]] = {}
-    for name in site.files:
+    for path in site.files:
+        name = path.rpartition("/")[2]
         if not media.is_name(name):
             raise InvalidData(f"media/{name[:60]}: not a name that this program gives")
-        groups.setdefault(name[:20], []).append(name)
+        groups.setdefault(name[:20], []).append(path)
     for row in site.media:
-        digest = str(row.get("digest"))
-        names = sorted(groups.get(digest[:20], []), key=len)
-        held = {name: site.read_file(name) for name in names}
-        if not held or media.digest_of(held[names[0]]) != digest:
+        digest = row["digest"]
+        paths = sorted(groups.get(digest[:20], []), key=len)
+        held = {path.rpartition("/")[2]: source.read(path, media.MAX_BYTES) for path in paths}
+        if not held or media.digest_of(next(iter(held.values()))) != digest:
             raise InvalidData(f"media/{digest[:20]}: missing, or not the file it was")
-        media.store(folder, _accepted(row, held))
+        kind = media.CONTENT_TYPES[row["extension"]]
+        yield Accepted(digest, kind, row["extension"], row["width"], row["height"], 0, held)
 
 
 def media_rows(session: Session, site: ImportedSite) -> None:
@@ -91,14 +93,14 @@ def media_rows(session: Session, site: ImportedSite) -> None:
         if row["digest"] not in known:
             session.add(
                 Media(
-                    digest=str(row["digest"]),
+                    digest=row["digest"],
                     name=str(row.get("name", "")),
-                    content_type=media.CONTENT_TYPES[str(row["extension"])],
-                    extension=str(row["extension"]),
-                    bytes=int(row["bytes"]),
-                    width=int(row["width"]),
-                    height=int(row["height"]),
-                    widths=[int(width) for width in row["widths"]],
+                    content_type=media.CONTENT_TYPES[row["extension"]],
+                    extension=row["extension"],
+                    bytes=row["bytes"],
+                    width=row["width"],
+                    height=row["height"],
+                    widths=row["widths"],
                     alt=str(row.get("alt", "")),
                     author_id=people.get(str(row.get("author"))),
                     created_at=parse_instant(str(row["created_at"])),
@@ -117,16 +119,8 @@ def _add_author(session: Session, row: dict[str, Any]) -> None:
         author = authors.add(session, name, password, role, made_at, str(row["display_name"]))
         author.bio, author.role = str(row["bio"]), role
         author.disabled_at = parse_instant(row["disabled_at"]) if row["disabled_at"] else None
-    except (KeyError, TypeError, FieldErrors, InvalidInput) as error:
+    except (KeyError, TypeError, ValueError, FieldErrors) as error:
         raise InvalidData(f"publisher.json: an author: {error}") from error
-
-
-def _accepted(row: dict[str, Any], held: dict[str, bytes]) -> Accepted:
-    extension, width, height = (row.get(name) for name in ("extension", "width", "height"))
-    kind = media.CONTENT_TYPES.get(str(extension), "")
-    return Accepted(
-        str(row["digest"]), kind, str(extension), int(width or 0), int(height or 0), 0, held
-    )
 
 
 def names(batch: Batch) -> Iterable[str]:

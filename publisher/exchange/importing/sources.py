@@ -1,7 +1,11 @@
-"""The source of an import (file, folder, zip, standard input, address), opened within limits."""
+"""The source of an import (file, folder, zip, standard input, address), opened within limits.
+
+`located` has its bytes at hand and looks at none of them; `opened` reads it, in a confined process.
+"""
 
 import io
 import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +23,15 @@ MAX_FILES = 200_000
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"
 _HEAD_BYTES = 8192
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a source is: a file or a folder, or (from elsewhere) its bytes, with no path."""
+
+    name: str
+    path: Path | None = None
+    data: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -52,24 +65,31 @@ class Folder:
         return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))
 
 
-@contextmanager
-def open_source(
-    source: str, standard_input: BinaryIO, allow_private: bool
-) -> Iterator[Document | Folder]:
-    """Open what SOURCE names; nothing of it is parsed here.
+def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Place:
+    """Where SOURCE is: what stands on standard input or at an address is taken whole.
 
-    Raises InvalidInput when there is no such thing, InvalidData or TooLarge when it must not be
-    read.
+    Raises InvalidInput when there is no such thing, InvalidData when it cannot be had, TooLarge.
     """
     if source == "-":
-        yield _of_bytes("standard input", _bounded(standard_input, "standard input"))
-    elif re.match(r"https?://", source, re.IGNORECASE):
-        yield _of_bytes(source, _fetched(source, allow_private))
-    elif Path(source).is_dir():
-        yield _folder(Path(source))
+        return Place("standard input", data=_bounded(standard_input, "standard input"))
+    if re.match(r"https?://", source, re.IGNORECASE):
+        return Place(source, data=_fetched(source, allow_private))
+    path = Path(source)
+    if not path.is_dir():
+        _opened(path).close()
+    return Place(path.name or str(path), path)
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Document | Folder]:
+    """A source, to be read; raises InvalidData or TooLarge for what must not be."""
+    if place.path is None:
+        yield _of_bytes(place.name, place.data)
+    elif place.path.is_dir():
+        yield _folder(place.path)
     else:
-        with _opened(Path(source)) as file:
-            yield _of_file(Path(source).name, file)
+        with _opened(place.path) as file:
+            yield _of_file(place.name, file)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -141,7 +161,9 @@ def _zip(label: str, file: BinaryIO) -> Folder:
         raise InvalidData(f"{label}: the zip is damaged") from error
     infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
     _check_count(len(infos))
-    for name in infos:
+    for name, info in infos.items():
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise InvalidData(f"{label}: the zip contains a link: {name[:60]!r}")
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in name:
             raise InvalidData(f"{label}: the zip contains an unsafe path: {name[:60]!r}")

@@ -1,6 +1,7 @@
 """Out and in again: nothing is lost."""
 
 import io
+import re
 import zipfile
 from dataclasses import replace
 from datetime import timedelta
@@ -21,10 +22,9 @@ from publisher.blog import authors, media, posts
 from publisher.exchange.exporting.export import export
 from publisher.exchange.exporting.target import target
 from publisher.exchange.importing import (
+    confined_reading,
     dry_run,
-    formats,
     front_matter,
-    preparation,
     site_contents,
     sources,
     writer,
@@ -54,11 +54,10 @@ def write(site: Site, destination: Path) -> None:
 
 def take(site: Site, source: Path) -> dry_run.Plan:
     """Import as the command does."""
-    with sources.open_source(str(source), io.BytesIO(), allow_private=False) as opened:
-        batch = formats.read(opened, None, Settings().zone)
-        assert batch.site is not None
-        site_contents.files(batch.site, site.environment.media)
-    found = preparation.ready(batch, site.clock())
+    place = sources.located(str(source), io.BytesIO(), allow_private=False)
+    batch, found = confined_reading.read_posts(place, None, Settings().zone, site.clock())
+    assert batch.site is not None
+    confined_reading.store_media(place, batch.site, site.environment.media)
     with site.database.write() as db:
         site_contents.people_and_settings(db, batch)
         planned = dry_run.make_plan(db, found, None)
@@ -214,6 +213,14 @@ def test_an_export_that_was_tampered_with(site: Site, clock: FakeClock, tmp_path
     other = fresh(tmp_path / "other", clock)
     with pytest.raises(InvalidData, match="not the file it was"):
         take(other, tmp_path / "out")
+    manifest = tmp_path / "out/publisher.json"
+    said = manifest.read_text()
+    for wrong in ('"extension": "html"', '"width": -1', '"width": "x"'):
+        key = wrong.partition(":")[0]
+        manifest.write_text(re.sub(f"{key}: [^,\n]*", wrong, said, count=1))
+        with pytest.raises(InvalidData, match=r"publisher\.json"):
+            take(other, tmp_path / "out")
+    manifest.write_text(said)
     picture.rename(picture.with_name("evil.html"))
     with pytest.raises(InvalidData, match="evil"):
         take(other, tmp_path / "out")

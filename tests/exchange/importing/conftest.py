@@ -12,7 +12,7 @@ from publisher.blog import authors
 from publisher.exchange.importing import dry_run, formats, preparation, writer
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.exchange.importing.sources import Document, Folder, open_source
+from publisher.exchange.importing.sources import Document, Folder, located, opened
 from publisher.installation import Site
 
 
@@ -43,9 +43,9 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
 
 def folder(files: Mapping[str, str | bytes]) -> Folder:
     """A zip, opened."""
-    with open_source("-", io.BytesIO(zipped(files)), allow_private=False) as opened:
-        assert isinstance(opened, Folder)
-        return opened
+    with opened(located("-", io.BytesIO(zipped(files)), allow_private=False)) as found:
+        assert isinstance(found, Folder)
+        return found
 
 
 class Importer(Protocol):
@@ -59,7 +59,7 @@ def importer(site: Site) -> Importer:
     """Imports a batch into `site` at its clock's now, as the command does."""
 
     def do(batch: Batch, heir: str = "") -> Plan:
-        found = preparation.ready(batch, site.clock())
+        found = list(preparation.ready(batch, site.clock()))
         with site.database.write() as db:
             planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
             writer.store(db, planned, site.clock())

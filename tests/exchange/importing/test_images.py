@@ -1,14 +1,16 @@
 """Pictures of imported posts: which are wanted, what becomes of their addresses."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
-from publisher.base.errors import InvalidData
-from publisher.exchange.importing import images
+from publisher.base.errors import InvalidData, PublisherError
+from publisher.exchange.importing import confined_reading, images
 from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import Place
 from publisher.storage.tables.blog import SourceFormat
-from tests.exchange.importing.conftest import folder
+from tests.exchange.importing.conftest import zipped
 
 A, B = "https://old.example/a.png?x=1&y=2", "https://old.example/b.png"
 
@@ -19,6 +21,10 @@ def post(source: str, source_format: SourceFormat = "html", where: str = "item 1
 
 def keep(data: bytes, name: str) -> str:
     return f"/media/{data.decode()}-{name}"
+
+
+def nothing(names: Sequence[str]) -> list[tuple[str, bytes | PublisherError]]:
+    return [(name, InvalidData("there is no such file")) for name in names]
 
 
 def fetch(name: str) -> bytes:
@@ -43,7 +49,7 @@ def fetch(name: str) -> bytes:
 )
 def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
     """A picture that was had is shown from here, everything else stays as it was."""
-    (changed,) = images.bring([post(source, source_format)], fetch, keep, Counter())
+    (changed,) = images.bring([post(source, source_format)], fetch, nothing, keep, Counter())
     assert changed.source == expected
 
 
@@ -56,9 +62,8 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
         return fetch(name)
 
     notes: Counter[str] = Counter()
-    images.bring(
-        [post(f"<img src='{A}'><img src='{B}'>"), post(f"<img src='{A}'>")], counting, keep, notes
-    )
+    posts = [post(f"<img src='{A}'><img src='{B}'>"), post(f"<img src='{A}'>")]
+    images.bring(posts, counting, nothing, keep, notes)
     assert sorted(fetched) == [A, B]
     assert notes["picture is kept with ours"] == 1
     assert any("404" in note and number == 1 for note, number in notes.items())
@@ -66,21 +71,31 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
 
 def test_pictures_beside_a_file() -> None:
     """Relative to the Markdown file or to the folder; never outside of it."""
-    found = folder({"posts/tea/index.md": "x", "posts/tea/cup.png": "cup", "img/pot.png": "pot"})
+    files = {"posts/tea/index.md": "x", "posts/tea/cup.png": "cup", "img/pot.png": "pot"}
     where = "posts/tea/index.md"
     source = "![](cup.png)![](../../img/pot.png)![](/img/pot.png)![](../../../etc/passwd)"
     named = images.wanted(post(source, "markdown", where))
     assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
-    get = images.fetcher(found, allow_private=False)
-    assert get("posts/tea/cup.png") == b"cup"
-    with pytest.raises(InvalidData):
-        get("etc/passwd")
+    found = dict(
+        confined_reading.files(Place("a zip", data=zipped(files)), ["tea/cup.png", "etc/passwd"])
+    )
+    assert found["tea/cup.png"] == b"cup"
+    assert isinstance(found["etc/passwd"], InvalidData)
 
 
 def test_private_addresses_are_refused() -> None:
     """A post cannot make us ask machines of our own network."""
     notes: Counter[str] = Counter()
     there = post('<img src="http://127.0.0.1:1/x.png">')
-    get = images.fetcher(None, allow_private=False)
-    assert images.bring([there], get, keep, notes) == [there]
+    get = images.fetcher(allow_private=False)
+    assert images.bring([there], get, nothing, keep, notes) == [there]
     assert any("private" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "source", ["<img " * 200_000, "<img src='" * 100_000, "![" * 500_000, "![](a " * 160_000]
+)
+def test_hostile_sources_are_looked_through_once(source: str) -> None:
+    """What begins a picture again and again and never ends it: no quadratic search."""
+    assert images.wanted(post(source, "markdown")) == set()
+    assert len(images.without_addresses(source)) == len(source)

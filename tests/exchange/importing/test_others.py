@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import formats, images
-from tests.exchange.importing.conftest import folder, one, read
+from publisher.exchange.importing import confined_reading, formats, images
+from publisher.exchange.importing.sources import Place
+from tests.exchange.importing.conftest import folder, one, read, zipped
 from tests.exchange.importing.test_wxr import EXPORT, POST
 
 POSTED: dict[str, Any] = {
@@ -113,11 +114,12 @@ def test_the_uploads_of_a_blog_archive() -> None:
         "items": [{"id": "1", "url": "https://ada.example/2020/a.html",
                    "content_html": '<p><img src="uploads/2020/sea%20side.jpg"></p>'}],
     }  # fmt: skip
-    archive = folder({"feed.json": json.dumps(feed), "uploads/2020/sea side.jpg": b"a picture"})
-    (post,) = formats.read(archive, None, UTC).posts
+    files = {"feed.json": json.dumps(feed), "uploads/2020/sea side.jpg": b"a picture"}
+    (post,) = formats.read(folder(files), None, UTC).posts
     (name,) = images.wanted(post)
     assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
-    assert images.fetcher(archive, allow_private=False)(name) == b"a picture"
+    found = dict(confined_reading.files(Place("a", data=zipped(files)), [name]))
+    assert found[name] == b"a picture"
 
 
 def test_an_export_that_was_packed() -> None:

@@ -35,12 +35,12 @@ class Endless(io.RawIOBase):
 
 
 def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
-    with sources.open_source(source, stream, allow_private=False) as found:
+    with sources.opened(sources.located(source, stream, allow_private=False)) as found:
         return found
 
 
 def read_zip(data: bytes) -> None:
-    with sources.open_source("-", io.BytesIO(data), allow_private=False) as found:
+    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
         formats.read(found, None, UTC)
 
 
@@ -54,7 +54,7 @@ def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
     found = opened(io.BytesIO(), str(tmp_path / "posts"))
     assert isinstance(found, Folder)
     assert (found.names, found.read("a.md", 10)) == (["a.md"], b"A")
-    with sources.open_source(str(tmp_path / "feed.txt"), io.BytesIO(), False) as found:
+    with sources.opened(sources.located(str(tmp_path / "feed.txt"), io.BytesIO(), False)) as found:
         assert isinstance(found, Folder)
         assert found.read("b.md", 10) == b"B"
     assert isinstance(opened(io.BytesIO(b"<rss/>")), Document)

@@ -1,0 +1,134 @@
+"""A stranger's export, read in a process of its own (see `confined`): what the program calls.
+
+Only finished values come out of there, some posts at a time.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from publisher.base.confined import Limits, read, stream
+from publisher.base.errors import InvalidData, PublisherError, TooLarge
+from publisher.blog import media
+from publisher.blog.media import Accepted
+from publisher.exchange.importing import formats, preparation, site_contents, sources
+from publisher.exchange.importing.fields import is_web_address
+from publisher.exchange.importing.imported import Batch, ImportedPost, ImportedSite
+from publisher.exchange.importing.preparation import Ready
+from publisher.exchange.importing.sources import Folder, Place
+
+LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
+MOST_CHARACTERS = 500_000_000  # of all posts together: they are stored in one transaction
+PART_CHARACTERS, PART_POSTS = 1_000_000, 200
+
+
+def read_posts(
+    place: Place,
+    format_: str | None,
+    zone: tzinfo,
+    now: datetime,
+    language: str = "en",
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[Batch, list[Ready]]:
+    """The posts of a source, ready to be stored, and the batch that held them, without them.
+
+    Raises InvalidData for what is broken or takes too long, TooLarge for too much of it.
+    """
+    batch, found, characters = Batch(), list[Ready](), 0
+    for part in stream(_posts, LIMITS, place, format_, zone, now, language):
+        if isinstance(part, Batch):
+            batch = part
+            continue
+        found += part
+        characters += sum(map(_characters, part))
+        if characters > MOST_CHARACTERS:
+            millions = MOST_CHARACTERS // 1_000_000
+            raise TooLarge(f"{place.name}: more than {millions} MB of text; import it in parts")
+        tell(f"{len(found):,} posts read")
+    return batch, found
+
+
+def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
+    """Posts that were changed after they had been read, ready again."""
+    for start in range(0, len(posts), PART_POSTS):
+        part = posts[start : start + PART_POSTS]
+        yield from stream(_prepared, LIMITS, part, now, language)
+
+
+def instants(place: Place, zone: tzinfo) -> list[datetime]:
+    """When the published posts of a source were published, in its order."""
+    return read(_instants, LIMITS, place, zone)
+
+
+def files(place: Place, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
+    """Each of these files of a folder or zip, found by the end of its path; or why it is not."""
+    return stream(_files, LIMITS, place, names)
+
+
+def store_media(place: Place, site: ImportedSite, folder: Path) -> None:
+    """Keep the media of our own export; InvalidData for a file that is not what its name says."""
+    for accepted in stream(_media, LIMITS, place, site):
+        media.store(folder, accepted)
+
+
+def _posts(
+    place: Place, format_: str | None, zone: tzinfo, now: datetime, language: str
+) -> Iterator[list[Ready] | Batch]:
+    with sources.opened(place) as source:
+        batch = formats.read(source, format_, zone)
+    part, characters = list[Ready](), 0
+    for one in preparation.ready(batch, now, language):
+        part.append(one)
+        characters += _characters(one)
+        if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
+            yield part
+            part, characters = [], 0
+    yield part
+    yield Batch(notes=Counter(batch.notes), site=batch.site)
+
+
+def _characters(one: Ready) -> int:
+    return len(one.post.source) + len(one.html) + len(one.words)
+
+
+def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
+    yield from preparation.ready(Batch(list(posts)), now, language)
+
+
+def _instants(place: Place, zone: tzinfo) -> list[datetime]:
+    with sources.opened(place) as source:
+        posts = formats.read(source, None, zone).posts
+    return [one.published_at for one in posts if one.status == "published" and one.published_at]
+
+
+def _files(place: Place, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
+    with sources.opened(place) as source:
+        for name in names:
+            try:
+                yield name, _beside(source, name)
+            except PublisherError as error:
+                yield name, error
+
+
+def _beside(source: object, name: str) -> bytes:
+    """A file of the folder, by its path or by the end of its path where only one fits.
+
+    A whole address is the file that has its path: exports bring their uploads along so.
+    """
+    names = source.names if isinstance(source, Folder) else ()
+    if is_web_address(name):
+        name = unquote(urlsplit(name).path).lstrip("/")
+        fitting = [name] if name in names else []
+    else:
+        fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+    if not isinstance(source, Folder) or len(fitting) != 1:
+        raise InvalidData("there is no such file in the folder")
+    return source.read(fitting[0], media.MAX_BYTES)
+
+
+def _media(place: Place, site: ImportedSite) -> Iterator[Accepted]:
+    with sources.opened(place) as source:
+        if isinstance(source, Folder):
+            yield from site_contents.files(site, source)

@@ -1,0 +1,86 @@
+"""Exports of strangers, read in confined processes: whatever they are, one sentence comes out."""
+
+import io
+import zipfile
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from publisher.base.confined import Limits
+from publisher.base.errors import PublisherError, TooLarge
+from publisher.exchange.importing import confined_reading
+from publisher.exchange.importing.sources import Place, located
+from tests.conftest import MONDAY_MORNING
+from tests.exchange.importing.conftest import zipped
+from tests.exchange.importing.test_sources import BOMB, OUTSIDE
+
+WXR = """<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"
+ xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><item><title>T</title>
+<guid>1</guid><wp:post_date_gmt>2024-03-04 09:00:00</wp:post_date_gmt>
+<content:encoded><![CDATA[{}]]></content:encoded></item></channel></rss>"""
+
+
+def linked() -> bytes:
+    """A zip with a symbolic link in it."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        link = zipfile.ZipInfo("posts/a.md")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    return held.getvalue()
+
+
+def read(place: Place) -> list[str]:
+    """The sources of the posts of a place."""
+    _, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING)
+    return [one.content.source for one in found]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (zipped({"a.md": b"0" * 20_000_000}), r"a\.md has more than 8,000,000 bytes"),
+        (zipped({f"{n}.md": b"0" * 7_900_000 for n in range(300)}), "unpacked, the zip has more"),
+        (linked(), "contains a link: 'posts/a.md'"),
+        (BOMB.encode(), "declares entities"),
+        (OUTSIDE.encode(), "declares entities"),
+        (b'{"version": "https://jsonfeed.org/", "items": ' + b"[" * 1_000_000, "JSON cannot be re"),
+        (WXR.format("[caption]<img>" * 30_000).encode(), "cannot be read: it took too long"),
+    ],
+    ids=["bomb", "bombs", "link", "laughs", "outside", "deep-json", "slow"],
+)
+def test_one_sentence(data: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bombs, links, entities, depth, what is slow: refused, and the next one is read."""
+    monkeypatch.setattr(confined_reading, "LIMITS", Limits(seconds=3.0))
+    with pytest.raises(PublisherError, match=words) as refusal:
+        read(Place("a file", data=data))
+    assert "\n" not in str(refusal.value)
+    assert read(Place("a.md", data=b"---\ndate: 2024-03-04\n---\nNext.")) == ["Next."]
+
+
+def test_two_gigabytes(tmp_path: Path) -> None:
+    """A huge file is not read to its end, wherever it comes from."""
+    huge = tmp_path / "huge.xml"
+    with huge.open("wb") as file:
+        file.truncate(2 * 1024**3)
+    with pytest.raises(TooLarge, match=r"huge\.xml has more than 100 MB; split it"):
+        read(located(str(huge), io.BytesIO(), allow_private=False))
+    with huge.open("rb") as file, pytest.raises(TooLarge, match="standard input has more than 100"):
+        located("-", file, allow_private=False)
+
+
+def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, in the order of their dates, and what was noted; too many are refused."""
+    head = "---\ndate: 2024-01-01T{:02}:00:00Z\n---\n"
+    texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
+    place = Place("a zip", data=zipped({**texts, "readme.md": "x"}))
+    told: list[str] = []
+    batch, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, told.append)
+    dates = [one.post.published_at for one in found]
+    assert (len(found), told) == (450, ["200 posts read", "400 posts read", "450 posts read"])
+    assert dates == sorted(dates, key=str)
+    assert batch.notes == {"index or readme file is left out": 1}
+    monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)
+    with pytest.raises(TooLarge, match="a zip: more than 0 MB of text; import it in parts"):
+        read(place)
