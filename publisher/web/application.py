@@ -42,7 +42,7 @@ from publisher.web import (
     webmention,
 )
 from publisher.web.indieauth import auth, endpoints
-from publisher.web.limits import MOVING_BYTES, TEXT_BYTES
+from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.readers import advise, report, worth
 from publisher.web.studio import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
@@ -91,6 +91,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     """The application for one installation; settings from the environment unless given."""
     site = open_site(environment or read_environment(), clock)
     app = Flask("publisher", template_folder=str(_templates()), static_folder=None)
+    app.request_class = LimitedRequest
     app.config.update(
         SECRET_KEY=secret_key(site.environment),
         MAX_CONTENT_LENGTH=MOVING_BYTES,

@@ -1,4 +1,11 @@
-"""How large the body of a request may be, by its path: the server takes no more of it."""
+"""How large the body of a request may be: by its path, and how many fields a form may have."""
+
+import io
+from typing import IO, Any
+
+from flask import Request
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
 
 from publisher.blog.media import MAX_BYTES
 
@@ -18,8 +25,31 @@ _BY_PREFIX = (
     ("/studio/moving/import", MOVING_BYTES),
     ("/studio/", TEXT_BYTES),
     ("/river/import", TEXT_BYTES),
+    ("/mirror/ping", FORM_BYTES),
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
 )
+MOST_FIELDS = 10_000
+
+
+class _Forms(FormDataParser):
+    """Forms of a bounded number of fields: forty megabytes of `a&` would be gigabytes of them."""
+
+    def parse(
+        self, stream: IO[bytes], mimetype: str, content_length: int | None, options: Any = None
+    ) -> Any:
+        """As the library does it, which only bounds the parts of a multipart form."""
+        if mimetype == "application/x-www-form-urlencoded":
+            body = stream.read(TEXT_BYTES + 1)
+            if len(body) > TEXT_BYTES or body.count(b"&") >= MOST_FIELDS:
+                raise RequestEntityTooLarge
+            stream = io.BytesIO(body)
+        return super().parse(stream, mimetype, content_length, options)
+
+
+class LimitedRequest(Request):
+    """A request whose forms are read within limits."""
+
+    form_data_parser_class = _Forms
 
 
 def body_limit(path: str) -> int:

@@ -8,6 +8,7 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog import tokens
 from publisher.storage.tables.blog import ApiToken
 from publisher.web.context import bearer_of, now
+from publisher.web.limits import FORM_BYTES
 from publisher.web.micropub.rate_limit import Pace
 
 WRITES_PER_MINUTE = 60
@@ -24,16 +25,24 @@ class Unauthorized(PublisherError):
 
 
 def authorised() -> ApiToken:
-    """The token of this request, from the header or the form (RFC 6750: not from both)."""
+    """The token of this request, from the header or the form (RFC 6750: not from both).
+
+    A large body is looked at only for a token in the header that is good.
+    """
     scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
     in_header = sent.strip() if scheme.lower() == "bearer" else ""
+    token = bearer_of(in_header) if in_header else None
+    if in_header and token is None:
+        raise Unauthorized("this access token is not valid")
+    if token is None and (request.content_length or 0) > FORM_BYTES:
+        raise Unauthorized("an access token is needed, in the header for as much as this")
     is_form = request.method == "POST" and not request.is_json
     in_form = request.form.get("access_token", "") if is_form else ""
-    if in_header and in_form:
+    if token is not None and in_form:
         raise InvalidInput("the token is sent twice, in the header and in the form")
-    if not in_header and not in_form:
+    if token is None and not in_form:
         raise Unauthorized("an access token is needed")
-    token = bearer_of(in_header or in_form)
+    token = token or bearer_of(in_form)
     if token is None:
         raise Unauthorized("this access token is not valid")
     return token

@@ -14,15 +14,30 @@ from xmlrpc.client import Fault, dumps  # nosec - it writes only
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from publisher.base import confined
+from publisher.base.confined import Limits
 from publisher.base.errors import InvalidInput
 
 MAX_DEPTH = 12
 MAX_VALUES = 10_000
+MAX_TAGS = 8 * MAX_VALUES  # the eight around a value that is a member of a struct
+SHORT_BYTES, LIMITS = 64 * 1024, Limits(seconds=10.0)
 Value = Any  # str, int, float, bool, bytes, None, list, dict; a date stays the text it was
 
 
 def read_call(body: bytes) -> tuple[str, list[Value]]:
-    """The method's name and its parameters; InvalidInput for everything that is no call."""
+    """The method's name and its parameters; InvalidInput for everything that is no call.
+
+    A long one is read in a confined process: nobody has said yet who sends it.
+    """
+    if body.count(b"<") > MAX_TAGS:
+        raise InvalidInput(f"a call has at most {MAX_VALUES:,} values")
+    if len(body) <= SHORT_BYTES:
+        return _call(body)
+    return confined.read(_call, LIMITS, body)
+
+
+def _call(body: bytes) -> tuple[str, list[Value]]:
     try:
         root = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, LookupError, ValueError) as error:

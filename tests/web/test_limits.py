@@ -1,0 +1,58 @@
+"""What a stranger may have us read before anybody knows who it is."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from publisher.base import confined
+from publisher.installation import Site
+from publisher.web.limits import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
+from publisher.web.xml_rpc import values
+from tests.factories import make_author
+
+FORM = "application/x-www-form-urlencoded"
+CALL = "<methodCall><methodName>system.listMethods</methodName><params>{}</params></methodCall>"
+
+
+def test_a_form_has_a_bounded_number_of_fields(client: FlaskClient, site: Site) -> None:
+    """Forty megabytes of `a&` would become gigabytes, read for anybody who can reach the site."""
+    make_author(site)
+    for body in (b"a&" * MOST_FIELDS, b"a=" + b"b" * TEXT_BYTES):
+        answer = client.post("/indieauth/token", data=body, content_type=FORM)
+        assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("kind", [FORM, "multipart/form-data; boundary=x"])
+def test_a_large_body_needs_its_token_in_the_header(client: FlaskClient, kind: str) -> None:
+    """Micropub takes tokens in the form, too; one that is large is not read to look for it."""
+    for headers in ({}, {"Authorization": "Bearer wrong"}):
+        body = b"access_token=x&content=" + b"b" * FORM_BYTES
+        answer = client.post("/micropub", data=body, content_type=kind, headers=headers)
+        assert answer.status_code == 401
+
+
+def test_a_call_of_many_tags_is_not_parsed(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Megabytes of elements, from anybody: refused before they are a tree."""
+    monkeypatch.setattr(values, "fromstring", None)
+    for path in ("/xmlrpc", "/mirror/ping"):
+        answer = client.post(path, data=b"<methodCall>" + b"<a/>" * (values.MAX_TAGS + 1))
+        assert b"values" in answer.data
+    assert body_limit("/mirror/ping") == FORM_BYTES
+
+
+def test_a_long_call_is_read_in_a_confined_process(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Line breaks in one value are cheap to send and dear to read: not in this process."""
+    asked = []
+
+    def read(task: object, *arguments: object) -> object:
+        asked.append(task)
+        return "system.listMethods", []
+
+    monkeypatch.setattr(confined, "read", read)
+    for text, times in (("x", 0), ("\n" * values.SHORT_BYTES, 1)):
+        body = CALL.format(f"<param><value>{text}</value></param>")
+        assert b"system.listMethods" in client.post("/xmlrpc", data=body).data
+        assert len(asked) == times
