@@ -1,6 +1,7 @@
 """kill -9 in the middle of everything a site does: what was said to be done is there afterwards.
 
-KILLS (a few in the suite, 200 with `make kills`) processes are killed, each at another moment.
+Saves, edits, schedules, uploads, imports, rebuilds, backups; restores; migrations. KILLS (a few in
+the suite, 200 with `make kills`) processes are killed, each at another moment.
 """
 
 import os
@@ -15,10 +16,13 @@ from alembic.config import Config
 
 from publisher.base import whole_files
 from publisher.base.environment import Environment
+from publisher.blog import posts
 from publisher.installation import open_site
+from publisher.operations.backup import backup, cut_off
 from publisher.publishing.rebuild import refresh
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision
+from tests.factories import content
 from tests.serving import lines_until_killed
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -99,6 +103,18 @@ while True:
     rebuild(site, site.clock())
 """
 
+RESTORE = """
+import sys
+from itertools import cycle
+from pathlib import Path
+from publisher.base.environment import read_environment
+from publisher.operations.backup import restore
+print("ready", flush=True)
+for number, name in cycle(((1, "one"), (2, "two"))):
+    restore(read_environment(), Path(sys.argv[1]) / f"{name}.tar.gz")
+    print(number, flush=True)
+"""
+
 MIGRATE = """
 import time
 from publisher.base.environment import read_environment
@@ -133,6 +149,32 @@ def test_killed_while_working(tmp_path: Path) -> None:
     for folder in (instance, instance / "media"):
         whole_files.sweep(folder)
         assert [path.name for path in folder.glob(".*")] == []
+
+
+def test_killed_while_restoring(tmp_path: Path) -> None:
+    """One of the two backups, whole, at every moment; what was cut off is swept."""
+    rng = random.Random(11)
+    instance = tmp_path / "instance"
+    environment = Environment(instance, f"sqlite:///{instance}/publisher.db")
+    site = open_site(environment)
+    for name in ("one", "two"):
+        with site.database.write() as db:
+            posts.create(db, content(f"Note {name}."), None, site.clock())
+        backup(environment, tmp_path / f"{name}.tar.gz")
+    site.database.close()
+    for _ in range(max(2, KILLS // 8)):
+        lines = lines_until_killed(RESTORE, instance, str(tmp_path), rng.uniform(0.0, 0.4))
+        with closing(sqlite3.connect(instance / "publisher.db")) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            (number,) = db.execute("SELECT count(*) FROM posts").fetchone()
+        assert number in (1, 2)
+        if cut_off(environment) and lines[-1] != "ready":  # the last one did not take effect
+            assert number == int(lines[-1])
+        for kept in instance.glob("publisher.db.before-restore*"):
+            kept.unlink()
+        whole_files.sweep(instance)
+        assert [path.name for path in instance.glob(".*")] == []
+    open_site(environment).database.close()
 
 
 def _compare(db: sqlite3.Connection, instance: Path, said: list[str]) -> None:
