@@ -102,6 +102,8 @@ def _upright(image: Image.Image) -> Image.Image:
     """The picture as it is meant to be seen, in sRGB, no larger than MAX_SIDE."""
     image.draft(None, (MAX_SIDE, MAX_SIDE))  # JPEG: decode no more pixels than needed
     profile = image.info.get("icc_profile")
+    if image.mode in ("RGB", "RGBA", "CMYK", "L"):  # in place: what follows makes copies
+        image.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     upright = _plain_mode(_in_srgb(ImageOps.exif_transpose(image), profile))
     upright.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     return upright
