@@ -76,7 +76,7 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
     place = Place("a zip", data=zipped({**texts, "readme.md": "x"}))
     told: list[str] = []
-    batch, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, told.append)
+    batch, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, "en", told.append)
     dates = [one.post.published_at for one in found]
     assert (len(found), told) == (450, ["200 posts read", "400 posts read", "450 posts read"])
     assert dates == sorted(dates, key=str)

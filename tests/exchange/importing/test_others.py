@@ -114,7 +114,10 @@ def test_the_uploads_of_a_blog_archive() -> None:
         "items": [{"id": "1", "url": "https://ada.example/2020/a.html",
                    "content_html": '<p><img src="uploads/2020/sea%20side.jpg"></p>'}],
     }  # fmt: skip
-    files = {"feed.json": json.dumps(feed), "uploads/2020/sea side.jpg": b"a picture"}
+    files: dict[str, str | bytes] = {
+        "feed.json": json.dumps(feed),
+        "uploads/2020/sea side.jpg": b"a picture",
+    }
     (post,) = formats.read(folder(files), None, UTC).posts
     (name,) = images.wanted(post)
     assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
