@@ -88,7 +88,7 @@ def _with_images(
     here: Site,
     batch: Batch,
     found: list[preparation.Ready],
-    place: sources.Place,
+    place: sources.Located,
     now: datetime,
     language: str,
     tell: Callable[[str], None],

@@ -4,9 +4,11 @@ import os
 import shutil
 import socket
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import structlog
 
@@ -24,6 +26,8 @@ from publisher.storage import sqlite_file
 
 BACKLOG = 1_024
 START_CHECK_SECONDS = 5.0  # `doctor` reads to the end
+# A file system of Linux that lies in memory; the folder in it has a name that nobody can guess.
+MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
 
 log = structlog.get_logger("serve")
 
@@ -39,12 +43,12 @@ def serve(
     if environment.tls:
         server_context(*environment.tls)
     here = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
-    with _bound(host, port) as listener:
+    with _bound(host, port) as listener, ExitStack() as places:
         site = open_site(environment, first_url=here)
         with serving_lock(environment):
             _tidy(environment)
             heartbeat.end(environment.instance)
-            os.environ[METRICS_FOLDER] = str(_empty_folder(environment.instance / "metrics"))
+            _count_in(places, environment.instance / "metrics")
             claim_clock(site)
             claim_key(site)
             with site.database.write() as db:
@@ -69,11 +73,18 @@ def _tidy(environment: Environment) -> None:
     whole_files.sweep(environment.media)
 
 
-def _empty_folder(folder: Path) -> Path:
-    """A new folder with this name, in the place of what was there."""
+def _count_in(places: ExitStack, folder: Path) -> None:
+    """Have the workers keep their counts in memory, or in `folder` where files cannot lie there.
+
+    The counts are mapped files: on a disk that is full, writing to one ends the process.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    return folder
+    if os.access(MEMORY, os.W_OK):
+        made = TemporaryDirectory(prefix="publisher-metrics-", dir=MEMORY)
+        os.environ[METRICS_FOLDER] = places.enter_context(made)
+    else:
+        folder.mkdir(mode=0o700)
+        os.environ[METRICS_FOLDER] = str(folder)
 
 
 def _bound(host: str, port: int) -> socket.socket:

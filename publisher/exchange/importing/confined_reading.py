@@ -17,7 +17,7 @@ from publisher.exchange.importing import formats, preparation, site_contents, so
 from publisher.exchange.importing.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, ImportedPost, ImportedSite
 from publisher.exchange.importing.preparation import Ready
-from publisher.exchange.importing.sources import Folder, Place
+from publisher.exchange.importing.sources import Folder, Located
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
 MOST_CHARACTERS = 500_000_000  # of all posts together: they are stored in one transaction
@@ -25,7 +25,7 @@ PART_CHARACTERS, PART_POSTS = 1_000_000, 200
 
 
 def read_posts(
-    place: Place,
+    place: Located,
     format_: str | None,
     zone: tzinfo,
     now: datetime,
@@ -57,24 +57,24 @@ def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iter
         yield from stream(_prepared, LIMITS, part, now, language)
 
 
-def instants(place: Place, zone: tzinfo) -> list[datetime]:
+def instants(place: Located, zone: tzinfo) -> list[datetime]:
     """When the published posts of a source were published, in its order."""
     return read(_instants, LIMITS, place, zone)
 
 
-def files(place: Place, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
+def files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
     """Each of these files of a folder or zip, found by the end of its path; or why it is not."""
     return stream(_files, LIMITS, place, names)
 
 
-def store_media(place: Place, site: ImportedSite, folder: Path) -> None:
+def store_media(place: Located, site: ImportedSite, folder: Path) -> None:
     """Keep the media of our own export; InvalidData for a file that is not what its name says."""
     for accepted in stream(_media, LIMITS, place, site):
         media.store(folder, accepted)
 
 
 def _posts(
-    place: Place, format_: str | None, zone: tzinfo, now: datetime, language: str
+    place: Located, format_: str | None, zone: tzinfo, now: datetime, language: str
 ) -> Iterator[list[Ready] | Batch]:
     with sources.opened(place) as source:
         batch = formats.read(source, format_, zone)
@@ -97,13 +97,13 @@ def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> It
     yield from preparation.ready(Batch(list(posts)), now, language)
 
 
-def _instants(place: Place, zone: tzinfo) -> list[datetime]:
+def _instants(place: Located, zone: tzinfo) -> list[datetime]:
     with sources.opened(place) as source:
         posts = formats.read(source, None, zone).posts
     return [one.published_at for one in posts if one.status == "published" and one.published_at]
 
 
-def _files(place: Place, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
+def _files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
     with sources.opened(place) as source:
         for name in names:
             try:
@@ -128,7 +128,7 @@ def _beside(source: object, name: str) -> bytes:
     return source.read(fitting[0], media.MAX_BYTES)
 
 
-def _media(place: Place, site: ImportedSite) -> Iterator[Accepted]:
+def _media(place: Located, site: ImportedSite) -> Iterator[Accepted]:
     with sources.opened(place) as source:
         if isinstance(source, Folder):
             yield from site_contents.files(site, source)

@@ -26,7 +26,7 @@ _HEAD_BYTES = 8192
 
 
 @dataclass(frozen=True)
-class Place:
+class Located:
     """Where a source is: a file or a folder, or (from elsewhere) its bytes, with no path."""
 
     name: str
@@ -65,23 +65,23 @@ class Folder:
         return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))
 
 
-def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Place:
+def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Located:
     """Where SOURCE is: what stands on standard input or at an address is taken whole.
 
     Raises InvalidInput when there is no such thing, InvalidData when it cannot be had, TooLarge.
     """
     if source == "-":
-        return Place("standard input", data=_bounded(standard_input, "standard input"))
+        return Located("standard input", data=_bounded(standard_input, "standard input"))
     if re.match(r"https?://", source, re.IGNORECASE):
-        return Place(source, data=_fetched(source, allow_private))
+        return Located(source, data=_fetched(source, allow_private))
     path = Path(source)
     if not path.is_dir():
         _opened(path).close()
-    return Place(path.name or str(path), path)
+    return Located(path.name or str(path), path)
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Document | Folder]:
+def opened(place: Located) -> Iterator[Document | Folder]:
     """A source, to be read; raises InvalidData or TooLarge for what must not be."""
     if place.path is None:
         yield _of_bytes(place.name, place.data)

@@ -10,7 +10,7 @@ import pytest
 from publisher.base.confined import Limits
 from publisher.base.errors import PublisherError, TooLarge
 from publisher.exchange.importing import confined_reading
-from publisher.exchange.importing.sources import Place, located
+from publisher.exchange.importing.sources import Located, located
 from tests.conftest import MONDAY_MORNING
 from tests.exchange.importing.conftest import zipped
 from tests.exchange.importing.test_sources import BOMB, OUTSIDE
@@ -31,7 +31,7 @@ def linked() -> bytes:
     return held.getvalue()
 
 
-def read(place: Place) -> list[str]:
+def read(place: Located) -> list[str]:
     """The sources of the posts of a place."""
     _, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING)
     return [one.content.source for one in found]
@@ -54,9 +54,9 @@ def test_one_sentence(data: bytes, words: str, monkeypatch: pytest.MonkeyPatch) 
     """Bombs, links, entities, depth, what is slow: refused, and the next one is read."""
     monkeypatch.setattr(confined_reading, "LIMITS", Limits(seconds=3.0))
     with pytest.raises(PublisherError, match=words) as refusal:
-        read(Place("a file", data=data))
+        read(Located("a file", data=data))
     assert "\n" not in str(refusal.value)
-    assert read(Place("a.md", data=b"---\ndate: 2024-03-04\n---\nNext.")) == ["Next."]
+    assert read(Located("a.md", data=b"---\ndate: 2024-03-04\n---\nNext.")) == ["Next."]
 
 
 def test_two_gigabytes(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """All of them, in the order of their dates, and what was noted; too many are refused."""
     head = "---\ndate: 2024-01-01T{:02}:00:00Z\n---\n"
     texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
-    place = Place("a zip", data=zipped({**texts, "readme.md": "x"}))
+    place = Located("a zip", data=zipped({**texts, "readme.md": "x"}))
     told: list[str] = []
     batch, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, "en", told.append)
     dates = [one.post.published_at for one in found]

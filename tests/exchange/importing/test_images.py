@@ -8,7 +8,7 @@ import pytest
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.exchange.importing import confined_reading, images
 from publisher.exchange.importing.imported import ImportedPost
-from publisher.exchange.importing.sources import Place
+from publisher.exchange.importing.sources import Located
 from publisher.storage.tables.blog import SourceFormat
 from tests.exchange.importing.conftest import zipped
 
@@ -77,7 +77,7 @@ def test_pictures_beside_a_file() -> None:
     named = images.wanted(post(source, "markdown", where))
     assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
     found = dict(
-        confined_reading.files(Place("a zip", data=zipped(files)), ["tea/cup.png", "etc/passwd"])
+        confined_reading.files(Located("a zip", data=zipped(files)), ["tea/cup.png", "etc/passwd"])
     )
     assert found["tea/cup.png"] == b"cup"
     assert isinstance(found["etc/passwd"], InvalidData)

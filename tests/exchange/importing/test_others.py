@@ -8,7 +8,7 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing import confined_reading, formats, images
-from publisher.exchange.importing.sources import Place
+from publisher.exchange.importing.sources import Located
 from tests.exchange.importing.conftest import folder, one, read, zipped
 from tests.exchange.importing.test_wxr import EXPORT, POST
 
@@ -121,7 +121,7 @@ def test_the_uploads_of_a_blog_archive() -> None:
     (post,) = formats.read(folder(files), None, UTC).posts
     (name,) = images.wanted(post)
     assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
-    found = dict(confined_reading.files(Place("a", data=zipped(files)), [name]))
+    found = dict(confined_reading.files(Located("a", data=zipped(files)), [name]))
     assert found[name] == b"a picture"
 
 
