@@ -32,8 +32,7 @@ def prepare(app: Flask) -> None:
 
 
 def form_key() -> str:
-    """The key for a form of this session. Each is written another way, so that compressed pages
-    tell nothing about it."""
+    """The key for a form of this session (pages with a session are never compressed)."""
     if FIELD not in session:
         session[FIELD] = secrets.token_hex(20)
     return _signer().dumps(session[FIELD])

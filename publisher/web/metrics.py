@@ -71,7 +71,7 @@ class SiteCollector(Collector):
         yield from self._river()
 
     def _pings(self) -> Iterator[Metric]:
-        """What is owed to hubs and clouds: tries that are due or will be."""
+        """Pings to hubs and clouds that wait: tries that are due or will be."""
         count, first = self._db.execute(
             select(func.count(), func.min(Delivery.created_at)).where(Delivery.next_at.is_not(None))
         ).one()

@@ -8,11 +8,11 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.net import OutgoingError, Reply, request_public
-from publisher.blog.told_links import WEBMENTION
+from publisher.blog.linked_pages import WEBMENTION
 from publisher.publishing.mentioning import sending
 from publisher.publishing.push.targets import PURGE, Target, form
 from publisher.storage.database import Database
-from publisher.storage.owed import owe
+from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.publishing import Delivery
 
 # Minutes until the next try after the first, second, ... failure; then it is given up.
@@ -29,7 +29,7 @@ Outcome = tuple[bool, str, timedelta] | None
 def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
     """Note that these are to be told now; a ping that still waits becomes this one."""
     for target in targets:
-        owe(session, target.protocol, target.url, target.topic, now)
+        request_delivery(session, target.protocol, target.url, target.topic, now)
 
 
 def deliver(database: Database, now: datetime, send: Send) -> int:

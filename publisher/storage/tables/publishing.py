@@ -1,4 +1,4 @@
-"""The tables of publishing: documents that are served, their versions, pings owed, mentions."""
+"""The tables of publishing: documents that are served, their versions, pings to send, mentions."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -63,7 +63,7 @@ class DocumentVersion(Base):
 
 
 class Delivery(Base):
-    """One ping that is owed: to a hub (`protocol` websub), a cloud (rsscloud), or to the page that
+    """One message to send: to a hub (`protocol` websub), a cloud (rsscloud), or to the page that
     a post links to (webmention, where `topic` is the post's path).
 
     It is tried again at `next_at` until `delivered_at` or `given_up_at` is set.

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from publisher.blog import authors, posts
-from publisher.blog.told_links import links_in
+from publisher.blog.linked_pages import links_in
 from publisher.installation import Site
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox

@@ -1,6 +1,6 @@
-"""The pages that a post links to: each is owed a word of it (Webmention), and of every change.
+"""The pages that a post links to: each is sent a Webmention when the post is new or changes.
 
-The post is told by its path, so that a blog that moves meanwhile tells of the address it has then.
+The post is noted by its path, so that a blog that moves meanwhile sends the address it has then.
 """
 
 import re
@@ -10,7 +10,7 @@ from html import unescape
 from sqlalchemy.orm import Session
 
 from publisher.settings import load_settings
-from publisher.storage.owed import owe
+from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.blog import Post
 
 WEBMENTION = "webmention"
@@ -25,9 +25,11 @@ def links_in(html: str) -> list[str]:
     return [address for address in found if address.isascii() and len(address) <= LONGEST][:MOST]
 
 
-def tell(session: Session, post: Post, path: str, now: datetime, before: str = "") -> None:
-    """Owe a word to whom the post links, and to whom it linked `before` (its HTML then)."""
+def request_mentions(
+    session: Session, post: Post, path: str, now: datetime, before: str = ""
+) -> None:
+    """Queue a mention to each page that the post links to, or did `before` (its HTML then)."""
     if load_settings(session).webmention_send != "on":
         return
     for address in links_in(post.html + before):
-        owe(session, WEBMENTION, address, path, now)
+        request_delivery(session, WEBMENTION, address, path, now)

@@ -1,4 +1,4 @@
-"""What is owed to somebody elsewhere: noted in the transaction of what it tells of, sent later."""
+"""Requests to send later: queued in the transaction of the change that they tell of."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from publisher.storage.tables.publishing import Delivery
 
 
-def owe(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:
-    """Note that `url` is to be told of `topic` now; one that still waits becomes this one."""
+def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:
+    """Queue a message to `url` about `topic`; one that still waits is replaced by this one."""
     waiting = session.scalar(
         select(Delivery).where(
             Delivery.target == url, Delivery.topic == topic, Delivery.next_at.is_not(None)
