@@ -135,8 +135,8 @@ def with_simpy(rate: float) -> tuple[float, int]:
     def replay() -> None:
         done[0] = 0
         clock = simpy.Environment()
-        for line, (built, ttls, _) in zip(lines, documents, strict=True):
-            clock.process(client(clock, line, built.tolist(), ttls.tolist()))
+        for line, made in zip(lines, documents, strict=True):
+            clock.process(client(clock, line, made.built.tolist(), made.ttls.tolist()))
         clock.run(until=lines[0].end - lines[0].start)
 
     seconds, _ = best(replay, 2)

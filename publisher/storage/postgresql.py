@@ -86,7 +86,7 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     except ModuleNotFoundError as error:
         raise InvalidInput(
             "the database's URL names PostgreSQL, and its driver is not installed: "
-            "pip install 'publisher[postgres]'"
+            "pip install 'publisher-VERSION.whl[postgres]'"
         ) from error
     event.listen(engine, "begin", _begin)
     if pooled:

@@ -1,5 +1,6 @@
 """The schema of the database, and the program's idea of it."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,13 +11,14 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from publisher.base.errors import InvalidData
 from publisher.blog import posts, revisions, search
 from publisher.river import blogroll
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
+from publisher.storage.tables.river import RiverItem
 
 OLD_FEED = """
 INSERT INTO river_feeds (url, added_url, host, title, site_url, folder, policy, state, added_at,
@@ -24,6 +26,13 @@ INSERT INTO river_feeds (url, added_url, host, title, site_url, folder, policy, 
     password, auth_scheme)
 VALUES ('http://a.example/', 'http://a.example/', 'a.example', '', '', '', '', 'active',
     '2024-03-04 09:00:00', 0, '', '', 0, 0, '', '', '[]', 0, '', '', '')
+"""
+
+OLD_ITEM = """
+INSERT INTO river_items (feed_id, "key", fingerprint, url, title, html, author, enclosures, seen_at,
+    shown_at, pruned)
+VALUES (1, '1', '1', 'javascript:alert(1)', '', '', '', :files, '2024-03-04 09:00:00',
+    '2024-03-04 09:00:00', 0)
 """
 
 OLD_POST = """
@@ -74,6 +83,28 @@ def test_subscriptions_become_private_and_their_owner_is_told(released: Database
     with released.read() as session:
         assert blogroll.made_private(session) == 1
         assert not blogroll.shown(session)
+
+
+@pytest.mark.parametrize(
+    ("files", "kept"),
+    [
+        ([["https://a.example/1.mp3", "audio/mpeg", 5]], 1),
+        ([["https://a.example/1.mp3", "audio/mpeg", 5], ["JavaScript:alert(1)", "", 0]], 1),
+        ([["data:text/html,x", "", 0]], 0),
+        ([], 0),
+    ],
+)
+def test_links_of_items_that_were_stored_become_of_the_web(
+    released: Database, files: list[list[object]], kept: int
+) -> None:
+    """A JSON feed could give an address that is a script."""
+    with released.engine.begin() as connection:
+        connection.execute(text(OLD_FEED))
+        connection.execute(text(OLD_ITEM), {"files": json.dumps(files)})
+    upgrade(released)
+    with released.read() as session:
+        item = session.scalars(select(RiverItem)).one()
+        assert (item.url, item.enclosures) == ("", files[:kept])
 
 
 def test_old_revisions_keep_their_meaning(released: Database) -> None:
