@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from sqlalchemy import ScalarSelect, Select, func, select
+from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
@@ -14,7 +14,13 @@ from publisher.blog.published import listed, older_than, public
 from publisher.storage.tables.blog import Post
 
 PAGE = 300
-_AT_ONCE = 60  # months in one question
+_BEFORE = Post.published_at < bindparam("start")
+_INSIDE = (Post.published_at >= bindparam("start"), Post.published_at < bindparam("end"))
+# How many posts from `start` to `end`, and when the newest one before them was published.
+_COUNT = select(
+    select(func.count()).select_from(Post).where(listed(), *_INSIDE).scalar_subquery(),
+    select(func.max(Post.published_at)).where(listed(), _BEFORE).scalar_subquery(),
+)
 
 
 @dataclass(frozen=True)
@@ -50,27 +56,19 @@ def month_of(year: int, month: int, zone: tzinfo) -> Month:
 
 
 def months(session: Session, zone: tzinfo) -> list[Month]:
-    """The months with posts, newest first: each is counted in the index alone."""
-    ends = select(func.min(Post.published_at), func.max(Post.published_at)).where(listed())
-    first, last = session.execute(ends).one()
-    if first is None or last is None:
-        return []
-    begin, end = first.astimezone(zone), last.astimezone(zone)
-    calendar = [
-        month_of(number // 12, number % 12 + 1, zone)
-        for number in range(end.year * 12 + end.month - 1, begin.year * 12 + begin.month - 2, -1)
-    ]
+    """The months with posts, newest first.
+
+    Each is counted in the index alone and leads to the one before it: an empty month costs nothing.
+    """
     counted: list[Month] = []
-    for start in range(0, len(calendar), _AT_ONCE):
-        some = calendar[start : start + _AT_ONCE]
-        numbers = session.execute(select(*(_number(month) for month in some))).one()
-        counted += [replace(month, posts=n) for month, n in zip(some, numbers, strict=True) if n]
+    newest = session.scalar(select(func.max(Post.published_at)).where(listed()))
+    connection = session.connection()
+    while newest is not None:
+        local = newest.astimezone(zone)
+        month = month_of(local.year, local.month, zone)
+        posts, newest = connection.execute(_COUNT, {"start": month.start, "end": month.end}).one()
+        counted.append(replace(month, posts=posts))
     return counted
-
-
-def _number(month: Month) -> ScalarSelect[int]:
-    inside = (Post.published_at >= month.start, Post.published_at < month.end)
-    return select(func.count()).select_from(Post).where(listed(), *inside).scalar_subquery()
 
 
 def lines(
