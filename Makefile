@@ -26,7 +26,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo pictures wheels lock fuzz kills kills-postgresql stress clean
+.PHONY: help run install simulator test test-postgresql check format bench demo image pictures wheels lock fuzz kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -87,6 +87,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
 lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra postgres --extra sim --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
+	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra river --extra passkeys --extra postgres pyproject.toml -o requirements/image.txt
 
 format: $(EVERYTHING) ## let ruff arrange the code
 	@$(BIN)/ruff check --fix .
@@ -105,6 +106,10 @@ wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
 	@$(BIN)/python scripts/build_dynamic_ttl.py dist
 	@ls dist/*.whl
+
+image: ## build the container image `publisher` (needs podman or docker)
+	@engine=$$(command -v podman || command -v docker) || { echo "make image needs podman or docker" >&2; exit 1; }; \
+	$$engine build --tag publisher --file Containerfile .
 
 clean: ## remove what can be made again (never the instance folder)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

@@ -1,7 +1,8 @@
 """Checks that the lock files are in step with pyproject.toml, without asking anybody.
 
-`requirements/deploy.txt` pins what a blog needs, `requirements/test.txt` besides it everything that
-the tests need: versions, with the hashes of their files for every system. `make lock` writes both.
+`requirements/deploy.txt` pins what a blog needs, `requirements/image.txt` besides it what the
+container image has, `requirements/test.txt` everything that the tests need: versions, with the
+hashes of their files for every system. `make lock` writes them.
 Usage: python scripts/check_locks.py [FOLDER]; what is wrong is printed, exit 1.
 """
 
@@ -15,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 TESTED = ("river", "passkeys", "postgres", "sim", "dev")  # the extras in requirements/test.txt
+IMAGE = ("river", "passkeys", "postgres")  # those in requirements/image.txt
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 
@@ -45,17 +47,19 @@ def problems(folder: Path) -> list[str]:
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     deployed = [Requirement(line) for line in project["dependencies"]]
     extras = project["optional-dependencies"]
-    tested = deployed + [Requirement(line) for extra in TESTED for line in extras[extra]]
-    said, locks = [], {}
-    for name, wanted in (("deploy", deployed), ("test", tested)):
+    said: list[str] = []
+    locks: dict[str, dict[str, Pin]] = {}
+    for name, more in (("deploy", ()), ("image", IMAGE), ("test", TESTED)):
+        wanted = deployed + [Requirement(line) for extra in more for line in extras[extra]]
         text = (folder / f"requirements/{name}.txt").read_text("utf-8")
         locks[name] = read_lock(text)
         said += [f"{name}.txt: {problem}" for problem in _compared(locks[name], wanted)]
         if "://" in text:
             said.append(f"{name}.txt names a host")
     said += [
-        f"{name} is {pin.version} in deploy.txt and not in test.txt"
-        for name, pin in locks["deploy"].items()
+        f"{name} is {pin.version} in {lock}.txt and not in test.txt"
+        for lock in ("deploy", "image")
+        for name, pin in locks[lock].items()
         if name not in locks["test"] or locks["test"][name].version != pin.version
     ]
     return said
