@@ -54,7 +54,7 @@ class Agent:
     @property
     def without_claim(self) -> str:
         """The text without the number of subscribers, which changes."""
-        return _SUBSCRIBERS.sub("", self.text)
+        return _without_claim(self.text)
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +71,11 @@ def parse_agent(raw: str) -> Agent:
         claim > MOST_SUBSCRIBERS,
         _kind(text),
     )
+
+
+@lru_cache(maxsize=4096)
+def _without_claim(text: str) -> str:
+    return _SUBSCRIBERS.sub("", text)
 
 
 def is_hub(raw: str) -> bool:

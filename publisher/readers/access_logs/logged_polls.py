@@ -2,9 +2,11 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -36,6 +38,18 @@ class FeedAddresses:
         return self.main if tag else None
 
 
+class Version(NamedTuple):
+    """A document that was served, without the row's machinery: a hundred thousand lines ask it."""
+
+    name: str
+    etag: str
+    built_at: datetime
+    last_modified: datetime
+    ttl_minutes: int
+    bytes: int
+    gzip_bytes: int
+
+
 def grouped(
     lines: Iterable[LogLine],
     versions: "ServedVersions",
@@ -44,21 +58,23 @@ def grouped(
     past: bytes,
 ) -> list[PollGroup]:
     """Like polls together, as a worker would have flushed them."""
-    groups: dict[tuple[object, ...], tuple[LogLine, DocumentVersion | None, list[int]]] = {}
+    groups: dict[tuple[object, ...], tuple[LogLine, Version | None, int | None, list[int]]] = {}
     for line in lines:
         version = versions.told(line, str(feeds.name(line.path)))
-        key = (id(version), _expiry(line, version), *line.alike)
+        expiry = _expiry(line, version)
+        # Like polls share all but their times, what those make of max-age, and their way.
+        key = (id(version), expiry, line.coding, line[1:11])
         if key in groups:
-            groups[key][2].append(line.at_ms)
+            groups[key][3].append(line.at_ms)
         else:
-            groups[key] = (line, version, [line.at_ms])
+            groups[key] = (line, version, expiry, [line.at_ms])
     origins: dict[tuple[str, str, str], tuple[int, int]] = {}
     found = []
-    for line, version, times_ms in groups.values():
+    for line, version, expiry, times_ms in groups.values():
         who = line.address, line.agent, mirror_at(line.path)
         if who not in origins:
             origins[who] = _origins(line, present, past)
-        document = _document(line, version, version is not None and line.path in feeds.names)
+        document = _document(line, version, expiry, line.path in feeds.names)
         coded = bool(line.coding and line.coding.strip("-"))
         if line.coding is None:
             coded = line.sent == document.packed != document.whole
@@ -79,7 +95,7 @@ def _origins(line: LogLine, present: bytes, past: bytes) -> tuple[int, int]:
     return present_id, origin_id(past, line.address, agent, mirror)
 
 
-def _expiry(line: LogLine, version: DocumentVersion | None) -> int | None:
+def _expiry(line: LogLine, version: Version | None) -> int | None:
     """Until when the answer was good, where its headers said more than the ttl; polls of the same
     minutes share it (see `freshness.Expiries`)."""
     if line.max_age is None or (version is not None and line.max_age == version.ttl_minutes * 60):
@@ -87,12 +103,13 @@ def _expiry(line: LogLine, version: DocumentVersion | None) -> int | None:
     return line.at_ms // 1000 + line.max_age + UNDER_SECONDS
 
 
-def _document(line: LogLine, version: DocumentVersion | None, sized: bool) -> GivenDocument:
-    """What was answered with; `sized`: its sizes are those of the version.
+def _document(
+    line: LogLine, version: Version | None, expiry: int | None, sized: bool
+) -> GivenDocument:
+    """What was answered with, good until `expiry`; `sized`: its sizes are those of the version.
 
     The ttl is that of the version; of an unknown document, its max-age.
     """
-    expiry = _expiry(line, version)
     told = 0 if line.max_age is None else -(-line.max_age // 60)
     return GivenDocument(
         etag=line.etag or (version.etag if version else ""),
@@ -110,13 +127,11 @@ class ServedVersions:
     """The documents that were served: by the tag that a line names, else by its moment."""
 
     def __init__(self, session: Session, feeds: FeedAddresses) -> None:
-        rows: Sequence[DocumentVersion] = session.scalars(
-            select(DocumentVersion)
-            .where(DocumentVersion.name.in_({*feeds.names.values(), feeds.main}))
-            .order_by(DocumentVersion.id)
-        ).all()
+        query = select(*(getattr(DocumentVersion, name) for name in Version._fields))
+        query = query.where(DocumentVersion.name.in_({*feeds.names.values(), feeds.main}))
+        rows = [Version(*row) for row in session.execute(query.order_by(DocumentVersion.id))]
         self._by_tag = {(row.name, _bare(row.etag)): row for row in rows}
-        self._rows: dict[str, list[DocumentVersion]] = defaultdict(list)
+        self._rows: dict[str, list[Version]] = defaultdict(list)
         for row in rows:
             self._rows[row.name].append(row)
         self._times = {
@@ -124,7 +139,7 @@ class ServedVersions:
             for name, own in self._rows.items()
         }
 
-    def told(self, line: LogLine, name: str) -> DocumentVersion | None:
+    def told(self, line: LogLine, name: str) -> Version | None:
         """The version that an answer was made of."""
         if line.etag and (found := self._by_tag.get((name, _bare(line.etag)))) is not None:
             return found
