@@ -240,10 +240,9 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
 def enqueue_all(session: Session, turns: Mapping[str, datetime]) -> None:
     """`enqueue` for many hosts at once, each by its moment."""
     known = set(session.scalars(select(RiverHost.name)))
+    shared = on_server(session)  # another machine may make the same row meanwhile
     for host, at in sorted(turns.items()):
-        if host in known or on_server(
-            session
-        ):  # where another machine may make it at the same time
+        if shared or host in known:
             enqueue(session, host, at)
         else:
             session.add(RiverHost(name=host, free_at=at))
