@@ -238,7 +238,7 @@ class PageThreads:
 
 
 def _failure() -> Part:
-    text = b"The mistake is ours and has been noted. Try again later.\n"
+    text = b"The fault is ours and has been logged. Try again later.\n"
     head = (
         b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain; charset=utf-8\r\n"
         b"Content-Length: %d\r\nConnection: close\r\n\r\n"

@@ -21,7 +21,7 @@ def test_two_tags_become_one(live: Live, browse: Browse, log_in: Callable[[Page]
     page.get_by_label("Another name for photo", exact=True).fill("photos")
     page.get_by_role("button", name="Rename photo", exact=True).click()
     page.get_by_role("button", name="Merge photo into photos").click()
-    page.get_by_text("photo is part of photos now").wait_for()
+    page.get_by_text("photo is now part of photos").wait_for()
     assert violations(page) == []
     page.goto("/tags/photo")
     assert page.url.endswith("/tags/photos")

@@ -76,6 +76,7 @@ def test_a_young_blog_is_complete(site: Site, app: Flask, client: FlaskClient) -
         store_setting(session, "feed_items", "2")
     for number in range(4):
         rebuild(site, site.clock())
+        app.extensions["front"].refresh()
         for name in ("rss.xml", "atom.xml"):
             main = client.get(f"/{name}").data
             complete = fromstring(main).find(".//fh:complete", NAMESPACES) is not None

@@ -103,7 +103,7 @@ def news(site: Site, server: Server, recorder: Recorder, poll: Poll, status: int
     mark, shown = token_hex(4), ""
     titles = [f"{name} {mark}" for name in ("Old", "Older", "Oldest", "Long ago", "Fresh")]
     for title in titles[:-1]:
-        add(site, title, f"Words of {title}. " * 20)
+        add(site, title, f"Words of {title}. " * 80)
     build(site, server, titles[-2])
     while 304 not in recorder.statuses():
         shown += poll()

@@ -64,7 +64,12 @@ class Publishers:
         yield self
 
     async def fetch(
-        self, url: str, validators: Validators, _credentials: Credentials | None, _held: object
+        self,
+        url: str,
+        validators: Validators,
+        _credentials: Credentials | None,
+        _held: object,
+        **_: object,
     ) -> Fetched:
         """200 with the newest items and the ttl of the moment, or 304 when neither changed."""
         times, built, ttls = self.feeds[url]

@@ -42,7 +42,7 @@ def broken(app: Flask) -> FlaskClient:
         ("/nothing/of/the/kind", 404, "There is no such page."),
         ("/broken/busy", 503, "The disk is full; nothing was changed."),
         ("/broken/often", 429, "Too many tries."),
-        ("/broken/bug", 500, "The mistake is ours"),
+        ("/broken/bug", 500, "The fault is ours"),
     ],
 )
 def test_each_failure_has_its_page(
@@ -84,7 +84,7 @@ def test_when_even_the_page_breaks(broken: FlaskClient, monkeypatch: pytest.Monk
     monkeypatch.setattr(rendering, "settings", raising(RuntimeError("a secret inside")))
     answer = broken.get("/broken/bug")
     assert answer.status_code == 500
-    assert "The mistake is ours" in answer.text
+    assert "The fault is ours" in answer.text
     assert "secret inside" not in answer.text
 
 

@@ -215,7 +215,7 @@ def test_an_export_that_was_tampered_with(site: Site, clock: FakeClock, tmp_path
         take(other, tmp_path / "out")
     manifest = tmp_path / "out/publisher.json"
     said = manifest.read_text()
-    for wrong in ('"extension": "html"', '"width": -1', '"width": "x"'):
+    for wrong in ('"extension": "exe"', '"width": -1', '"width": "x"'):
         key = wrong.partition(":")[0]
         manifest.write_text(re.sub(f"{key}: [^,\n]*", wrong, said, count=1))
         with pytest.raises(InvalidData, match=r"publisher\.json"):

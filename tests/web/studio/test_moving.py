@@ -163,7 +163,7 @@ def test_backups_are_made_by_themselves(
     folder.rmdir()
     LongWork().do_jobs(site)
     page = ada.get("/studio/moving")
-    assert "The last try failed" in page
+    assert "The last attempt failed" in page
     assert "there is no such folder" in page
 
 
