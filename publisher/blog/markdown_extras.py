@@ -1,6 +1,7 @@
 """What authors write beyond CommonMark: tasks, marked words, dashes, videos, quotes by language."""
 
 import re
+from html import escape
 
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
@@ -14,6 +15,7 @@ _QUOTES: dict[str, str | list[str]] = {
     "ro": "„”«»", "ru": "«»„“", "sk": "„“‚‘", "sl": "„“‚‘", "sv": "””’’", "uk": "«»„“",
     "fr": ["«\u202f", "\u202f»", "“", "”"], "de-ch": "«»‹›", "pt-br": "“”‘’", "hr": "„”‚’",
 }  # fmt: skip
+_LINKED_PICTURE = ["link_open", "image", "link_close"]
 _TASK = re.compile(r"\[([ xX])\]\s+")
 
 
@@ -85,6 +87,22 @@ def files(state: StateCore) -> None:
         address = str(children[0].attrGet("href") or "")
         if address.startswith("/media/") and address.endswith(".pdf"):
             paragraph.attrSet("class", "file")
+
+
+def posters(state: StateCore) -> None:
+    """A paragraph that is nothing but a picture that links to a video of ours is its player."""
+    for token in state.tokens:
+        children = token.children or []
+        if token.type != "inline" or [child.type for child in children] != _LINKED_PICTURE:
+            continue
+        address, picture = str(children[0].attrGet("href")), children[1]
+        if re.fullmatch(r"/media/[\w.-]+\.(mp4|webm)", address):
+            token.type, token.children = "html_block", []
+            token.content = (
+                f'<video controls preload="none" src="{address}" '
+                f'poster="{escape(str(picture.attrGet("src")))}">'
+                f'<a href="{address}">{escape(picture.content)}</a></video>'
+            )
 
 
 def _inlines(state: StateCore) -> list[Token]:

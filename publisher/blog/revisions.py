@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import NotFound
 from publisher.blog import posts
 from publisher.blog.content import FIELDS, Content, from_plain
+from publisher.blog.content_fields import Choice
 from publisher.blog.difference import Piece, difference
 from publisher.storage.tables.blog import Author, Post, Revision
 
@@ -74,14 +75,15 @@ def before(session: Session, revision: Revision) -> Revision | None:
 def changes(old: Revision | None, new: Revision) -> list[Change]:
     """From one state to another, a field each; from an empty post when `old` is None.
 
-    A field that one of the two did not keep is left out: nobody knows whether it changed.
+    A field that one of the two did not keep is left out: nobody knows whether it changed. What was
+    chosen for a first version changed nothing either.
     """
     before = from_plain(old.content) if old else vars(Content())
     after = from_plain(new.content)
     return [
         Change(f.name, f.label, difference(f.text(before[f.name]), f.text(after[f.name])))
         for f in FIELDS
-        if f.name in before and f.name in after
+        if f.name in before and f.name in after and (old or not isinstance(f, Choice))
     ]
 
 

@@ -102,6 +102,7 @@ def ping(name: str) -> None:
 @json_option
 def why(name: str, as_json: bool) -> None:
     """Why its feed says what it says, and when its origin is looked at next."""
+    from publisher.base.dates import format_rfc3339
     from publisher.core.ttl.reasons import explain
     from publisher.foreign import mirror_document, mirror_poll, mirrors
     from publisher.settings import load_settings
@@ -111,7 +112,7 @@ def why(name: str, as_json: bool) -> None:
     with here.database.read() as db:
         one = mirrors.named(db, name)
         decision = mirror_document.decision_of(one, load_settings(db), now)
-        looks = mirror_poll.why(one, now)
+        looks = mirror_poll.why(one, now, format_rfc3339)
         updates = len(mirror_document.history_of(one).updates)
     if as_json:
         echo_json({

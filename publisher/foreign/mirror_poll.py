@@ -1,6 +1,7 @@
 """Looking at a mirror's origin: politely, at once when told, else by a forecast of its own."""
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -8,7 +9,6 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, NotFound, PublisherError
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
@@ -169,10 +169,10 @@ def wait_minutes(mirror: Mirror, now: datetime) -> int:
     return max(own, TOLD_MINUTES if told else 0)
 
 
-def why(mirror: Mirror, now: datetime) -> list[str]:
-    """The next look at the origin, explained."""
+def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> list[str]:
+    """The next look at the origin, explained; moments as `written` has them."""
     if mirror.asked_at is not None:
-        at = format_rfc3339(mirror.asked_at.replace(microsecond=0))
+        at = written(mirror.asked_at.replace(microsecond=0))
         return [f"{mirror.asked_by} said that there is news: looked at from {at} on"]
     lines = []
     if mirror.problem:
@@ -185,7 +185,7 @@ def why(mirror: Mirror, now: datetime) -> list[str]:
     if mirror.undated:
         lines.append("its dates name no hour, so its day is learned from first sight")
     if mirror.next_poll_at is not None:
-        lines.append(f"next look: {format_rfc3339(mirror.next_poll_at.replace(microsecond=0))}")
+        lines.append(f"next look: {written(mirror.next_poll_at.replace(microsecond=0))}")
     return lines
 
 

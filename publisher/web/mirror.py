@@ -18,6 +18,7 @@ from publisher.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import login_required, now, site
+from publisher.web.rendering import moment
 from publisher.web.xml_rpc.values import answer, read_call
 
 pages = Blueprint("mirror_pages", __name__)
@@ -39,7 +40,7 @@ def everyone() -> str:
                 "snapshot": shown,
                 "address": site().site_url + mirror.path,
                 "updates": len(mirror_document.history_of(mirror).updates),
-                "why": mirror_poll.why(mirror, now()),
+                "why": mirror_poll.why(mirror, now(), moment),
             })  # fmt: skip
         return render_template("mirror/everyone.html", found=found, settings=settings)
 

@@ -83,6 +83,12 @@ def test_golden_pairs(source: str, html: str) -> None:
         ("[Minutes](/media/0a.pdf)", (
             '<p class="file"><a href="/media/0a.pdf">Minutes</a></p>\n')),
         ("See [minutes](/media/0a.pdf)", '<p>See <a href="/media/0a.pdf">minutes</a></p>\n'),
+        ("[![Sea](/media/1.jpg)](/media/0a.webm)", (
+            '<p>\n<video controls="" preload="none" src="/media/0a.webm" poster="/media/1.jpg">'
+            '<a href="/media/0a.webm">Sea</a></video></p>\n')),
+        ('[![Sea](/media/1.jpg)](/media/0a.webm"x.webm)', (
+            '<p><a href="/media/0a.webm%22x.webm"><img src="/media/1.jpg" alt="Sea" '
+            'loading="lazy"></a></p>\n')),
         ("One.\n\n<!--more-->\n\nTwo.", (
             '<p>One.</p>\n<span class="more"></span>\n<p>Two.</p>\n')),
     ],

@@ -125,7 +125,9 @@ class _Redirects(HTMLParser):
 
 
 def _split(address: str, field: str) -> SplitResult:
-    if not address or len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x7e]+", address):
+    if not address:
+        raise InvalidInput(f"the program that sent you here did not give its {field}")
+    if len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x7e]+", address):
         raise InvalidInput(f"{field}: an address in plain ASCII is needed")
     try:
         parts = urlsplit(address)

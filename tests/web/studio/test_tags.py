@@ -21,7 +21,8 @@ def row(page: str, name: str) -> tuple[int, list[int]]:
     found = next(one for one in rows if f'value="{name}"' in one)
     number = re.search(r'action="/studio/tags/(\d+)"', found)
     assert number
-    return int(number[1]), [int(n) for n in re.findall(r'class="number">(?:<a[^>]*>)?(\d+)', found)]
+    counts = re.findall(r'class="number"[^>]*>(?:<a[^>]*>)?(\d+)', found)
+    return int(number[1]), [int(count) for count in counts]
 
 
 def titles(browser: Browser, slug: str) -> list[str]:
