@@ -168,7 +168,12 @@ def url(place: str, page: str = "/") -> str:
     """The public address of `place`, as seen from `page` of this site, in plain ASCII."""
     here = own_address()
     whole = here + place if not place or place.startswith("/") else urljoin(here + page, place)
-    return quote(whole, safe="/:?#[]@!$&'()*+,;=%~")
+    return quoted(whole)
+
+
+def quoted(address: str) -> str:
+    """An address, or a piece of one, in plain ASCII."""
+    return quote(address, safe="/:?#[]@!$&'()*+,;=%~")
 
 
 def description(post: Post) -> str:

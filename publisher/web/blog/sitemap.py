@@ -1,24 +1,23 @@
 """`/sitemap.xml`, its parts, and `/robots.txt`: what search engines may read."""
 
 import hashlib
+import re
 import threading
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import escape
 
 from flask import Blueprint, Response, current_app, request
 
-from publisher.base.dates import format_rfc3339
 from publisher.base.errors import NotFound
 from publisher.blog import sitemap
 from publisher.blog.posts import path_of
 from publisher.dynamic_ttl.validators import accepts_gzip
 from publisher.storage import content_serial
 from publisher.web.context import site
-from publisher.web.rendering import own_address, url
+from publisher.web.rendering import own_address, quoted, url
 
 blueprint = Blueprint("sitemap", __name__)
 
@@ -27,6 +26,7 @@ PIECE_BYTES = 65_536
 _XML = "application/xml; charset=utf-8"
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+_PLAIN = re.compile(r"[a-z0-9/:.-]*").fullmatch
 _HIDDEN = ("/studio/", "/setup/", "/preview/", "/search", "/readers", "/river", "/micropub")
 
 
@@ -112,12 +112,17 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
 
 def _addresses(part: int) -> Iterator[str]:
     """The file in pieces: the posts are never all in memory."""
+    here = f"<url><loc>{_escaped(own_address())}"
     yield f"{_HEAD}<urlset {_NAMESPACE}>\n"
     if part == 1:
-        yield "".join(_entry(path) for path in ("/", "/archives", "/subscribe"))
+        yield "".join(f"{here}{path}</loc></url>\n" for path in ("/", "/archives", "/subscribe"))
     after = 0
     while step := _step(part, after):
-        yield "".join(_entry(path_of(e.kind, e.slug), e.changed_at) for e in step)
+        yield "".join(
+            f"{here}{_escaped(path_of(entry.kind, entry.slug))}</loc>"
+            f"<lastmod>{entry.changed_text}</lastmod></url>\n"
+            for entry in step
+        )
         after = step[-1].id
     yield "</urlset>\n"
 
@@ -128,6 +133,6 @@ def _step(part: int, after: int) -> list[sitemap.SitemapEntry]:
         return sitemap.entries(db, part, after)
 
 
-def _entry(path: str, changed_at: datetime | None = None) -> str:
-    changed = f"<lastmod>{format_rfc3339(changed_at)}</lastmod>" if changed_at else ""
-    return f"<url><loc>{escape(url(path))}</loc>{changed}</url>\n"
+def _escaped(address: str) -> str:
+    """An address or a piece of one, as the file has it; most are plain already."""
+    return address if _PLAIN(address) else escape(quoted(address))

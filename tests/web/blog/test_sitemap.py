@@ -1,6 +1,7 @@
 """The ways to the blog: the subscribe page, robots.txt, the sitemap."""
 
 import gzip
+from datetime import UTC, datetime
 
 import pytest
 from defusedxml.ElementTree import fromstring
@@ -8,8 +9,22 @@ from flask.testing import FlaskClient
 
 from publisher.blog import posts, sitemap
 from publisher.installation import Site
+from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
+
+GOLDEN = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>https://blog.example/</loc></url>
+<url><loc>https://blog.example/archives</loc></url>
+<url><loc>https://blog.example/subscribe</loc></url>
+<url><loc>https://blog.example/posts/plain-1</loc><lastmod>2024-03-04T09:30:00Z</lastmod></url>
+<url><loc>https://blog.example/posts/%E6%97%A5%E6%9C%AC</loc><lastmod>2024-03-04T09:30:00.000120Z</lastmod></url>
+<url><loc>https://blog.example/about</loc><lastmod>2024-03-04T09:30:59.123456Z</lastmod></url>
+<url><loc>https://blog.example/posts/a&amp;b's%20%3Cc%3E%0A100%_d~</loc><lastmod>2024-12-04T23:30:00Z</lastmod></url>
+</urlset>
+"""
 
 
 def addresses(xml: bytes) -> list[str]:
@@ -32,6 +47,23 @@ def test_the_sitemap_has_what_readers_see(
         f"{SITE_URL}/", f"{SITE_URL}/archives", f"{SITE_URL}/subscribe",
         f"{SITE_URL}/posts/%E6%97%A5%E6%9C%AC", f"{SITE_URL}/about",
     }  # fmt: skip
+
+
+def test_each_byte_of_a_sitemap(site: Site, client: FlaskClient) -> None:
+    """Fractions of a second only where there are some, addresses in ASCII, signs escaped for XML:
+    what each address and date gave when it was made by `url` and `format_rfc3339`."""
+    whole = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+    for slug, kind, changed_at in (
+        ("plain-1", "post", whole),
+        ("日本", "post", whole.replace(microsecond=120)),
+        ("about", "page", whole.replace(microsecond=123456, second=59)),
+        ("a&b's <c>\n100%_d~", "post", whole.replace(month=12, hour=23)),
+    ):
+        post = make_post(site, "One.", kind=kind)
+        with site.database.write() as db:
+            row = db.get_one(Post, post.id)
+            row.slug, row.changed_at = slug, changed_at
+    assert client.get("/sitemap.xml").text == GOLDEN
 
 
 def test_a_large_site_has_several_files(
