@@ -4,6 +4,7 @@ The feed itself links to the month of the newest post that it lacks; each month 
 before and after it. Whoever follows the links has every post.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -22,11 +23,10 @@ _NEWEST = select(func.max(Post.published_at)).where(published.listed())
 _OLDEST = select(func.min(Post.published_at)).where(published.listed())
 
 
-def newest(session: Session, now: datetime) -> Month | None:
-    """The month of the newest post that the feed has no place for; None where it has all."""
-    items = load_settings(session).feed_items
-    shown = published.newest_until(session, now, items)
-    if len(shown) < items:
+def newest(session: Session, shown: Sequence[Post], feed_items: int) -> Month | None:
+    """The month of the newest post that the feed has no place for beside the `shown` ones; None
+    where it has room for more."""
+    if len(shown) < feed_items:
         return None
     return _month(session.scalar(_NEWEST.where(published.older_than(shown[-1]))))
 
@@ -40,11 +40,13 @@ def document(
     session: Session, site_url: str, year: int, month: int, name: str, now: datetime
 ) -> Channel:
     """The archive of a month, as the file `name` (rss.xml) of its folder; NotFound for none."""
-    asked, last = archive.month_of(year, month, UTC), newest(session, now)
+    settings = load_settings(session)
+    shown = published.newest_until(session, now, settings.feed_items)
+    last = newest(session, shown, settings.feed_items)
+    asked = archive.month_of(year, month, UTC)
     rows = published.between(session, asked.start, asked.end)
     if last is None or not rows or asked.start > last.start:
         raise NotFound("there is no such archive of the feed")
-    settings = load_settings(session)
     before = _month(session.scalar(_NEWEST.where(Post.published_at < asked.start)))
     after = _month(session.scalar(_OLDEST.where(Post.published_at >= asked.end)))
     items = feed_content.items(rows, site_url, settings.source_markdown == "on")

@@ -216,7 +216,7 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     """The main feed's content; a post dated in the future is none of it."""
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
-    older = feed_archive.newest(session, now)
+    older = feed_archive.newest(session, rows, settings.feed_items)
     deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
