@@ -87,7 +87,7 @@ def send_pings(site: Site) -> float:
     site_url, private, purging = site.site_url, site.environment.allow_private, None
     if setting := site.environment.purge:
         purging = partial(purge.send, purge=setting, site_url=site_url, allow_private=private)
-        purge.owe(site)
+        purge.request_calls(site)
     send = outbox.sender(site_url, private, purging)
     outbox.deliver(site.database, site.clock(), send)
     with site.database.read() as session:

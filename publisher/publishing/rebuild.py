@@ -184,7 +184,7 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
             kept[name] = shown
             continue
         if name == RSS:
-            _tell(session, channel, build, shown)
+            _queue_pings(session, channel, build, shown)
         kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
         versions.note(session, kept[name], build.built_at)
     if feed_problems.keep(session, found, build.built_at):
@@ -194,10 +194,10 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
     return kept[RSS]
 
 
-def _tell(
+def _queue_pings(
     session: Session, channel: Channel, build: snapshots.Build, shown: Snapshot | None
 ) -> None:
-    """Owe a ping to hubs and cloud when new content comes with an update that was made here.
+    """Queue a ping to hubs and cloud when new content comes with an update that was made here.
 
     A new ttl changes no content; a minor edit and a setting record no update.
     """

@@ -19,7 +19,7 @@ class PollTrouble:
     """What stands in the way of a normal schedule. `failures` counts in a row, this one too.
 
     `last_wait_seconds` is how long we stayed away last time: errors never shorten it.
-    `least_seconds` is what we owe to a feed that says it is gone. `answered`: the server of a
+    `least_seconds`: the shortest wait for a feed that says it is gone. `answered`: the server of a
     feed that was read before said something, so its usual wait holds. `dead_for`: how long
     nothing is there any more, zero for problems that pass.
     """

@@ -23,7 +23,7 @@ from publisher.storage.tables.publishing import Snapshot
 PURGED = "purged"  # the tags of the documents that the CDN was last told of
 
 
-def owe(site: Site) -> None:
+def request_calls(site: Site) -> None:
     """Put a call into the outbox for each document that has changed since the last look."""
     purge = site.environment.purge
     if purge is None:
