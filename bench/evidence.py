@@ -226,7 +226,7 @@ def main() -> int:
     tables = [decisions(rows), real_readers(rows), first_days(sources), made_up()]
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()  # fmt: skip
+    ).stdout.strip()
     told = f"Printed by `python -m bench.evidence` at commit {commit}."
     text = "\n".join(
         ["# Evidence: the tables", "", told, "", *map(str, [*tables, each_timeline(rows)])]

@@ -200,7 +200,7 @@ def request_public(
                 headers=headers,
                 max_redirects=5,
                 allow_redirects=redirects,
-            ) as response,  # fmt: skip
+            ) as response,
         ):
             body = await read_bounded(response, max_bytes, beginning)
             names = {n.lower(): ", ".join(response.headers.getall(n)) for n in response.headers}

@@ -115,7 +115,7 @@ def test_dates_in_the_future_are_not_believed(feed: Path) -> None:
         (b"\0" * 99, "UTF-16"),
         (b"<rss><channel>" + b" " * 10_000_001, "more than 10 MB"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_feed_is_left_alone(feed: Path, content: bytes, message: str) -> None:
     """One sentence with the file's name; neither file nor folder changed."""
     feed.write_bytes(content)

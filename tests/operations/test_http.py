@@ -133,7 +133,7 @@ def statuses(answer: bytes) -> list[int]:
         (FEED + H + b"\r\nnonsense\r\n\r\n", [200, 400]),
         (b"GET /about HTTP/1.1\r\n" + H + b"\r\nnonsense\r\n\r\n", [200, 400]),
     ],
-)  # fmt: skip
+)
 def test_answers(server: Server, request_bytes: bytes, expected: list[int]) -> None:
     """Each request gets what the RFC says, then the connection ends; a feed is there after it."""
     assert statuses(talk(server, request_bytes)) == expected

@@ -107,7 +107,7 @@ def poll(raw: RawOrigin, times: int = 1) -> list[Fetched]:
         b"HTTP/1.1 200 OK\nServer: old\n\n" + FEED,
         OK + b"Set-Cookie: a=\xff\xfe\r\n\r\n" + FEED,
     ],
-)  # fmt: skip
+)
 def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
     """Mistakes after which there is still one way only to read the document."""
     raw.answers = [answer]
@@ -141,7 +141,7 @@ def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
         (FOUND % b"//", "redirect-loop"),
         (FOUND % b"javascript:a", "redirect-refused"),
     ],
-)  # fmt: skip
+)
 def test_refused_in_our_own_words(raw: RawOrigin, answer: bytes, problem: str) -> None:
     """What can be read in two ways, or not at all; one request, and no library speaks."""
     raw.answers = [answer]

@@ -51,7 +51,7 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "wp.getPage": (2, 4, lambda t, p: methods.get(t, p[1])),
     "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p), "page")),
     "wp.getPageList": (1, 3, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
-}  # fmt: skip
+}
 # Asked without a name.
 OPEN: dict[str, Callable[[], Any]] = {
     "system.listMethods": lambda: sorted([*METHODS, *OPEN]),

@@ -102,7 +102,7 @@ def test_private_addresses_are_refused(cached: Site, hub: Hub) -> None:
         (FASTLY, "https://api.fastly.com/purge/blog.example/rss.xml", None),
         ("https://c.example/{url}", "https://c.example/https%3A%2F%2Fblog.example%2Frss.xml", None),
     ],
-)  # fmt: skip
+)
 def test_the_forms(
     monkeypatch: pytest.MonkeyPatch, template: str, address: str, body: bytes | None
 ) -> None:
