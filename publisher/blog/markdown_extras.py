@@ -1,6 +1,7 @@
 """What authors write beyond CommonMark: tasks, marked words, dashes, videos, quotes by language."""
 
 import re
+from collections.abc import Iterator
 from html import escape
 
 from markdown_it.rules_core import StateCore
@@ -63,37 +64,31 @@ def marks(state: StateCore) -> None:
 
 def videos(state: StateCore) -> None:
     """A paragraph that is nothing but the address of a video is a card that leads there."""
-    for place, token in enumerate(state.tokens):
+    for opening, token, closing in _paragraphs(state):
         children = token.children or []
-        if token.type != "inline" or state.tokens[place - 1].type != "paragraph_open":
-            continue
         bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
         address = str(children[0].attrGet("href") or "") if bare else ""
         card = video_link(address) if address and children[1].content in address else ""
         if card:
-            for part, html in ((place - 1, card), (place + 1, "\n")):
-                state.tokens[part].type, state.tokens[part].content = "html_block", html
-                state.tokens[part].hidden = False
+            for part, html in ((opening, card), (closing, "\n")):
+                part.type, part.content, part.hidden = "html_block", html, False
             token.children, token.content = [], ""
 
 
 def files(state: StateCore) -> None:
     """A paragraph that is nothing but a link to a PDF file of ours is a card for it."""
-    for place, token in enumerate(state.tokens):
+    for opening, token, _ in _paragraphs(state):
         children = token.children or []
-        paragraph = state.tokens[place - 1]
-        if token.type != "inline" or paragraph.type != "paragraph_open" or len(children) != 3:
-            continue
-        address = str(children[0].attrGet("href") or "")
+        address = str(children[0].attrGet("href") or "") if len(children) == 3 else ""
         if address.startswith("/media/") and address.endswith(".pdf"):
-            paragraph.attrSet("class", "file")
+            opening.attrSet("class", "file")
 
 
 def posters(state: StateCore) -> None:
     """A paragraph that is nothing but a picture that links to a video of ours is its player."""
-    for token in state.tokens:
+    for token in _inlines(state):
         children = token.children or []
-        if token.type != "inline" or [child.type for child in children] != _LINKED_PICTURE:
+        if [child.type for child in children] != _LINKED_PICTURE:
             continue
         address, picture = str(children[0].attrGet("href")), children[1]
         if re.fullmatch(r"/media/[\w.-]+\.(mp4|webm)", address):
@@ -107,6 +102,14 @@ def posters(state: StateCore) -> None:
 
 def _inlines(state: StateCore) -> list[Token]:
     return [token for token in state.tokens if token.type == "inline"]
+
+
+def _paragraphs(state: StateCore) -> Iterator[tuple[Token, Token, Token]]:
+    """Each paragraph's opening, its text and its closing."""
+    tokens = state.tokens
+    for opening, token, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.type == "paragraph_open" and token.type == "inline":
+            yield opening, token, closing
 
 
 def _cut(children: list[Token]) -> list[Token]:
