@@ -15,8 +15,6 @@ _ATTRIBUTES = {
 }
 _ADDRESSES = frozenset({"href", "src", "cite"})
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
-
-
 _LINKS = "nofollow noopener noreferrer"
 _base_url: ContextVar[str] = ContextVar("base_url")
 
