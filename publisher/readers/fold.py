@@ -11,11 +11,11 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.base.dates import format_rfc822, http_date
+from publisher.base.dates import format_rfc822
 from publisher.readers import poll_sources, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
+from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup
 from publisher.readers.push_arrivals import Arrivals
 from publisher.readers.reach import News
 from publisher.readers.sums import (
@@ -154,7 +154,7 @@ class _Folding:
         if not mirror_at(poll.path):
             self._count_ours(at, poll, agent)
         source = self._sources[int(at // DAY_SECONDS), poll.source]
-        for place, more in enumerate((1, poll.status == 304, bool(poll.tags or poll.since))):
+        for place, more in enumerate((1, poll.status == 304, poll.has_validators)):
             source[place] += more
         source[3] += poll.sent
         count_answer(day, poll, self._versions)
@@ -187,8 +187,9 @@ class _Folding:
         self._arrivals.count(at, poll, news)
         if feed is None:
             day.first += poll.method != "HEAD"
-            foreign = bool(poll.tags or poll.since) or poll.status == 304
-            feed = ReaderFeed(at, given.ttl_minutes, max_age, given.modified, at, foreign=foreign)
+            feed = ReaderFeed(
+                at, given.ttl_minutes, max_age, given.modified, at, foreign=poll.conditional
+            )
             self._readers.feeds[key] = feed
             self._readers.holds(made.client, document, feed, tag, poll.origin)
             return
@@ -198,7 +199,7 @@ class _Folding:
             return
         count_interval(day, feed, at, self._smallest)
         self._news.count(feed, at, poll)
-        feed.returned = feed.returned or feed.tag in _bare_tags(poll.tags) or poll.status == 304
+        feed.returned = feed.returned or feed.tag in poll.bare_tags or poll.status == 304
         feed.rhythm = max(at - feed.last_at, 0.0)
         feed.last_at = max(feed.last_at, at)
         feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
@@ -218,18 +219,6 @@ class _Folding:
             self._mirrors[client] = mirror_at(poll.path)
 
 
-def _bare_tags(tags: str) -> set[str]:
-    return {bare(tag) for tag in tags.split(",")} if tags else set()
-
-
-def _validators(poll: PollGroup) -> set[str | float]:
-    """The tags that a request names, or its date in seconds since 1970."""
-    if poll.tags:
-        return set(_bare_tags(poll.tags))
-    moment = http_date(poll.since)
-    return set() if moment is None else {moment.timestamp()}
-
-
 def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
     """The readers that may have made these polls."""
     here = store.load_origins(session, {group.origin for group in groups})
@@ -240,7 +229,7 @@ def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
     strange = [
         (parse_agent(group.agent).name, held)
         for group in groups
-        for held in _validators(group)
+        for held in group.validators
         if not any(held in known[client] for client in here.get(group.origin, ()))
     ]
     feeds |= store.load_feeds(session, store.holders(session, strange))
@@ -254,7 +243,7 @@ def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
 def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:
     """The known versions, if any answer needs them: a body in spite of validators."""
     versions = Versions({}, {})
-    if any(group.status in BROUGHT and (group.tags or group.since) for group in groups):
+    if any(group.status in BROUGHT and group.has_validators for group in groups):
         for tag, modified, content in session.execute(
             select(
                 DocumentVersion.etag, DocumentVersion.last_modified, DocumentVersion.content_hash

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import insert
 
+from publisher.base.dates import http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import preferred_coding
 from publisher.readers.agents import parse_agent
@@ -82,6 +83,29 @@ class PollGroup(NamedTuple):
     document: GivenDocument
     times_ms: list[int]
     source: str = "site"
+
+    @property
+    def has_validators(self) -> bool:
+        """Whether the request says what the reader holds; a log may not know."""
+        return bool(self.tags or self.since)
+
+    @property
+    def conditional(self) -> bool:
+        """Whether it was a conditional request, as its validators or its answer show."""
+        return self.has_validators or self.status == 304
+
+    @property
+    def bare_tags(self) -> list[str]:
+        """The entity tags that the request names, without their marks."""
+        return [bare(tag) for tag in self.tags.split(",")] if self.tags else []
+
+    @property
+    def validators(self) -> set[str | float]:
+        """The bare tags; without any, the request's date in seconds since 1970."""
+        if self.tags:
+            return set(self.bare_tags)
+        moment = http_date(self.since)
+        return set() if moment is None else {moment.timestamp()}
 
 
 @dataclass(frozen=True, slots=True)

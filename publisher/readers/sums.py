@@ -100,8 +100,7 @@ def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
         sums.heads += 1
         return
     sums.gzip += poll.gzip
-    conditional = bool(poll.tags or poll.since) or poll.status == 304
-    sums.conditional += conditional
+    sums.conditional += poll.conditional
     if poll.status == 304:
         sums.not_modified += 1
         document = poll.document
@@ -112,7 +111,7 @@ def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
         sums.full += poll.status == 200
         if poll.gzip and poll.sent and poll.status == 200:
             sums.saved_by_gzip_bytes += poll.document.whole - poll.sent
-        if conditional:
+        if poll.conditional:
             _count_validator(sums, poll, versions)
 
 
@@ -166,19 +165,17 @@ def _followed_minutes(state: ReaderFeed, interval: float) -> int:
     return max(round(minutes / step) * step, step)
 
 
-def validator_content(poll: PollGroup, versions: Versions) -> str | None:
+def _validator_content(poll: PollGroup, versions: Versions) -> str | None:
     """The content that the request's validators belong to; None if we never sent them."""
-    for tag in poll.tags.split(","):
-        name = bare(tag).partition(";")[0]
+    for tag in poll.bare_tags:
+        name = tag.partition(";")[0]
         if name in versions.by_tag:
             return versions.by_tag[name]
-    if poll.tags or not poll.since:
-        return None
-    return versions.by_date.get(poll.since.strip())
+    return None if poll.tags else versions.by_date.get(poll.since.strip())
 
 
 def _count_validator(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
-    held = validator_content(poll, versions)
+    held = _validator_content(poll, versions)
     if held is None:
         sums.invented += 1
         return

@@ -21,10 +21,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
-from publisher.base.dates import http_date
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import PollGroup, bare
+from publisher.readers.poll_batches import PollGroup
 from publisher.readers.sums import came_early, came_late, came_on_time
 from publisher.storage.tables.readers import ReaderFeed
 
@@ -67,7 +66,7 @@ class Readers:
         self.feeds, self.room = feeds, room
         self.left: set[tuple[int, int]] = set()  # (origin, client) that turned out to be two
         self._names, self._roaming = dict(names), set(roaming)
-        self._holders: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+        self._holders: dict[tuple[str, str, str | float], set[int]] = defaultdict(set)
         for (client, document), feed in feeds.items():
             self._hold(client, names.get(client, ""), document, feed)
 
@@ -78,7 +77,7 @@ class Readers:
         agent, here = parse_agent(poll.agent), self.here[poll.origin]
         if here and agent.one_program:
             return Made(here[0])
-        sent = _sent(poll)
+        sent = poll.validators
         known = [client for client in here if (client, document) in self.feeds]
         if not known:
             joined = self._elsewhere(poll, agent.name, document, sent, at)
@@ -104,7 +103,13 @@ class Readers:
         self._holders[name, document, _date_of(feed)].add(client)
 
     def _with_tag(
-        self, poll: PollGroup, name: str, document: str, known: list[int], sent: set[str], at: float
+        self,
+        poll: PollGroup,
+        name: str,
+        document: str,
+        known: list[int],
+        sent: set[str | float],
+        at: float,
     ) -> Made:
         holders = [c for c in known if _holds(self.feeds[c, document], sent)]
         if holders or not sent or "*" in sent:
@@ -142,7 +147,7 @@ class Readers:
         name: str,
         document: str,
         known: list[int],
-        sent: set[str],
+        sent: set[str | float],
         at: float | None,
     ) -> Made | None:
         """A new reader that holds a copy nobody claimed; with `at`, one that is due then."""
@@ -175,7 +180,7 @@ class Readers:
         document: str,
         known: list[int],
         forgetful: list[int],
-        sent: set[str],
+        sent: set[str | float],
         at: float,
     ) -> Made:
         """One that sends an older tag than it was given: it forgets, or there are two."""
@@ -198,7 +203,7 @@ class Readers:
         poll: PollGroup,
         name: str,
         document: str,
-        sent: set[str],
+        sent: set[str | float],
         at: float,
         due_only: bool = False,
     ) -> Made | None:
@@ -260,21 +265,13 @@ class Readers:
         return client
 
 
-def _sent(poll: PollGroup) -> set[str]:
-    """The tags that a request names; without any, its date as `@seconds`."""
-    if poll.tags:
-        return {bare(tag) for tag in poll.tags.split(",")}
-    moment = http_date(poll.since)
-    return set() if moment is None else {f"@{moment.timestamp():.0f}"}
-
-
-def _holds(feed: ReaderFeed, sent: Iterable[str]) -> bool:
+def _holds(feed: ReaderFeed, sent: set[str | float]) -> bool:
     return feed.tag in sent or _date_of(feed) in sent
 
 
-def _date_of(feed: ReaderFeed) -> str:
+def _date_of(feed: ReaderFeed) -> float:
     """What a reader that sends the date alone sends back of what it holds."""
-    return f"@{feed.seen_at:.0f}"
+    return float(round(feed.seen_at))
 
 
 def _remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
