@@ -6,7 +6,6 @@ from dataclasses import fields
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, delete, func, select, tuple_, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
@@ -14,7 +13,7 @@ from publisher.readers.agents import Agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import PollGroup
 from publisher.readers.sums import COUNTS, ReaderSums, told_from_text, told_sum, told_to_text
-from publisher.storage.postgresql import on_server
+from publisher.storage.postgresql import insert_into
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import (
     PollHour,
@@ -247,8 +246,7 @@ def new_since(session: Session, moment: float) -> int:
 def _save(session: Session, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """Insert the rows, or write over those whose key is there."""
     if rows:
-        make = postgresql.insert if on_server(session) else sqlite.insert
-        statement = make(table)
+        statement = insert_into(session, table)
         keys = [column.name for column in table.primary_key]
         values = {name: statement.excluded[name] for name in rows[0] if name not in keys}
         statement = statement.on_conflict_do_update(index_elements=keys, set_=values)

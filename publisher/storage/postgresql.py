@@ -9,16 +9,19 @@ finds it at the next look.
 import select
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.storage.bell import Bell
 from publisher.storage.columns import Base
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
@@ -117,14 +120,18 @@ def time_of(connection: Connection) -> datetime:
     return moment.astimezone(UTC)
 
 
+def insert_into(session: Session, table: Table) -> "postgresql.Insert | sqlite.Insert":
+    """An INSERT that can say what to do where the row is there: `on_conflict_do_...`."""
+    from sqlalchemy.dialects import postgresql, sqlite  # late: most commands start without them
+
+    return postgresql.insert(table) if on_server(session) else sqlite.insert(table)
+
+
 def insert_unless_there(session: Session, row: Base) -> bool:
     """Insert a row; False, and nothing done, where another transaction has made it meanwhile."""
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    insert = postgresql.insert if on_server(session) else sqlite.insert
     values = {name: value for name, value in vars(row).items() if not name.startswith("_")}
     table = Base.metadata.tables[row.__tablename__]
-    statement = insert(table).values(values).on_conflict_do_nothing()
+    statement = insert_into(session, table).values(values).on_conflict_do_nothing()
     made = session.connection().execute(statement.returning(*table.primary_key))
     return made.first() is not None
 
