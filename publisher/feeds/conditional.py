@@ -14,7 +14,7 @@ from publisher.base.dates import format_rfc822, http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, preferred_coding, tags_in
 from publisher.feeds import deltas
-from publisher.feeds.packing import GZIP, packed
+from publisher.feeds.packing import CODINGS, GZIP, packed
 
 _SECOND = timedelta(seconds=1)
 
@@ -120,15 +120,14 @@ class Served:
         return len(self._bodies[GZIP])
 
     def packed(self) -> "Served":
-        """The same document with all that is dear to make: better codings, the newer items alone.
+        """The same document with all that takes time: better codings, the newer items alone.
 
         Costs up to some 200 ms for a feed of 64 kB.
         """
         made = copy(self)
         body = self._bodies[""]
-        better = packed(body)
-        made._bodies = self._bodies | better
-        made._codings = (*better, GZIP)
+        made._bodies = self._bodies | packed(body)
+        made._codings = CODINGS
         made._places = {coding: place for place, coding in enumerate(made._bodies)}
         made._deltas = deltas.deltas(self._history, self._content_type, body)
         made._second = None

@@ -21,11 +21,14 @@ with suppress(ImportError):
     _MAKERS["zstd"] = lambda body: zstd.compress(body, 19)
 
 
+CODINGS = (*_MAKERS, GZIP)  # what a document is offered in here
+
+
 def gzipped(body: bytes) -> bytes:
     """The body as gzip, the same bytes every time."""
     return gzip.compress(body, compresslevel=9, mtime=0)
 
 
 def packed(body: bytes) -> dict[str, bytes]:
-    """The body in each dear coding that is installed, by its name; the smallest first."""
+    """The body in each coding but gzip that is installed, by its name; the smallest first."""
     return {name: make(body) for name, make in _MAKERS.items()}

@@ -12,6 +12,7 @@ from sqlalchemy import insert
 from publisher.base.dates import http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import preferred_coding
+from publisher.feeds.packing import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, CountedGroup, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id
@@ -20,7 +21,6 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 2_000
-CODINGS = ("br", "zstd", "gzip")
 BROUGHT = (200, 226)  # statuses of answers with a body: the document, or its newer items alone
 
 
