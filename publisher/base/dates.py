@@ -14,6 +14,7 @@ from dateutil import parser, tz
 
 from publisher.base.errors import InvalidInput
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EARLIEST_YEAR, LATEST_YEAR = 1970, 2199
 
 _YEAR_ZERO = re.compile(r"(^|\s)0000\b")  # which dateutil would take for 2000

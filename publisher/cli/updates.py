@@ -3,17 +3,16 @@
 import csv
 from array import array
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
 
-from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.dates import EPOCH, format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import InputFile, site
 
 _ROWS_AT_ONCE = 10_000
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @click.group()

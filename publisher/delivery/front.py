@@ -10,12 +10,13 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from sqlalchemy import select
 
+from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
@@ -33,7 +34,6 @@ from publisher.storage.tables.publishing import Snapshot
 
 UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot tell us
 _RECHECK = timedelta(seconds=1)
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -85,7 +85,7 @@ class FeedFront:
         self._watch = Watch(self._looking, pause_seconds, site.database.listen)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False
-        self._checked_at = self._recheck_at = _LONG_AGO
+        self._checked_at = self._recheck_at = EPOCH
         forked = weakref.WeakMethod(self._forked)
         os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
 

@@ -2,13 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from publisher.base.attachment import Attachment
+from publisher.base.dates import EPOCH
 from publisher.core.ttl.rhythm import Rhythm
 from publisher.feeds.podcasts import NO_PODCAST, Podcast
 
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = EPOCH  # when a document without posts was changed
 
 
 @dataclass(frozen=True)
