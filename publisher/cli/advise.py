@@ -12,6 +12,7 @@ import click
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidInput
 from publisher.cli.parameters import InputFile, echo_json, json_option
+from publisher.cli.timelines import guessed_updates
 
 if TYPE_CHECKING:
     from publisher.foreign.advise import AdviceReport, Subject
@@ -57,7 +58,7 @@ def _subject(source: str, zone: str) -> "Subject":
     from publisher.base.environment import read_environment
     from publisher.core.civil import instant
     from publisher.foreign import advise as advice
-    from publisher.readers.access_logs.guessed_updates import guess_updates, is_access_log
+    from publisher.readers.access_logs.guessed_updates import is_access_log
     from publisher.river.subscriptions import tidy_url
 
     now = utc_now()
@@ -70,9 +71,8 @@ def _subject(source: str, zone: str) -> "Subject":
     if path.suffix != ".csv":
         if not is_access_log(path):
             return advice.from_file(path, now, zone)
-        found = guess_updates(path)
-        click.echo(f"{path.name}: {found.in_words()}", err=True)
-        return advice.Subject(path.name, tuple(instant(change.seen) for change in found.changes))
+        changes = guessed_updates(path).changes
+        return advice.Subject(path.name, tuple(instant(change.seen) for change in changes))
     from publisher.simulator.timelines import read_timeline
 
     times = read_timeline(path, zone).times

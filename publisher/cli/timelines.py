@@ -17,6 +17,7 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import InputFile, site
 
 if TYPE_CHECKING:
+    from publisher.readers.access_logs.guessed_updates import GuessedUpdates
     from publisher.settings import Settings
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
@@ -87,14 +88,20 @@ def _read(name: str, zone: str | None) -> Timeline:
 
 
 def _logged(path: Path, zone: str | None) -> Timeline:
-    """What an access log shows of a feed's updates, with a word on how exact that is."""
-    from publisher.readers.access_logs.guessed_updates import guess_updates
     from publisher.simulator.timelines import from_instants
+
+    found = guessed_updates(path)
+    instants = [change.seen for change in found.changes]
+    return from_instants(path.stem, instants, zone or "UTC", end=found.end)
+
+
+def guessed_updates(path: Path) -> GuessedUpdates:
+    """The updates that an access log shows; says on standard error how exact they are."""
+    from publisher.readers.access_logs.guessed_updates import guess_updates
 
     found = guess_updates(path)
     click.echo(f"{path.name}: {found.in_words()}", err=True)
-    instants = [change.seen for change in found.changes]
-    return from_instants(path.stem, instants, zone or "UTC", end=found.end)
+    return found
 
 
 def _exported(name: str, zone: str | None) -> Timeline:
