@@ -21,7 +21,8 @@ from publisher.base.errors import PublisherError
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
-from publisher.feeds.conditional import FeedAnswer, Moved, Second, Served, too_soon
+from publisher.feeds.conditional import Second, Served
+from publisher.feeds.feed_answer import FeedAnswer, Moved, too_soon
 from publisher.installation import Site
 from publisher.publishing.push.targets import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS

@@ -3,7 +3,7 @@
 from publisher.base.clock import Clock
 from publisher.base.dates import format_rfc822
 from publisher.delivery.http_head import Refused
-from publisher.feeds.conditional import FeedAnswer
+from publisher.feeds.feed_answer import FeedAnswer
 
 
 def wire(answer: FeedAnswer, connection: str, clock: Clock) -> bytes:

@@ -6,7 +6,7 @@ for the dates. What remains for a request is to choose one of a handful of finis
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,26 +14,21 @@ from publisher.base.dates import format_rfc822, http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, preferred_coding, tags_in
 from publisher.feeds import deltas
+from publisher.feeds.feed_answer import NOT_ALLOWED, NOT_THE_SAME, FeedAnswer, Headers
 from publisher.feeds.packing import CODINGS, GZIP, packed
 
 _SECOND = timedelta(seconds=1)
-
-Headers = list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedAnswer:
-    """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
-
-    `wires` is where the server keeps it as the bytes that go over the wire.
-    """
-
-    code: int
-    status: str
-    headers: Headers
-    body: list[bytes]
-    sent_bytes: int = 0
-    wires: dict[str, bytes] = field(default_factory=dict, compare=False)
+# Headers of a whole document that a delta does not have, and what it has instead.
+_FOR_ALL = {
+    "Cache-Control", "CDN-Cache-Control", "X-Accel-Expires", "Vary", "Content-Encoding",
+    "Content-Length",
+}  # fmt: skip
+_FOR_ONE: Headers = [
+    ("IM", "feed"),
+    ("Vary", "Accept-Encoding, A-IM, If-None-Match"),
+    ("CDN-Cache-Control", "no-store"),
+    ("X-Accel-Expires", "0"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +133,12 @@ class Served:
         """The answer to one request; it is 200, 226, 304, 405 or 412."""
         method = environ["REQUEST_METHOD"]
         if method not in ("GET", "HEAD"):
-            return _NOT_ALLOWED
+            return NOT_ALLOWED
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
-            return _ANOTHER  # compared strongly, as RFC 9110 has it, a weak tag equals none
+            return NOT_THE_SAME  # compared strongly, as RFC 9110 has it, a weak tag equals none
         unmodified = http_date(environ.get("HTTP_IF_UNMODIFIED_SINCE", ""))
         if unmodified and unmodified < self.last_modified and "HTTP_IF_MATCH" not in environ:
-            return _ANOTHER
+            return NOT_THE_SAME
         second = self.second(now)
         answer = second.kinds[self.kind(environ, second.etag)]
         if answer is second.not_modified:
@@ -251,57 +246,3 @@ class Served:
             )
             for coding, body in self._bodies.items()
         )
-
-
-class Moved:
-    """An old address of a feed: permanently where `location` is."""
-
-    def __init__(self, location: str) -> None:
-        text = f"The feed is at {location}\n".encode()
-        headers = [
-            ("Location", location),
-            ("Cache-Control", "public, max-age=86400"),
-            ("Content-Type", "text/plain; charset=utf-8"),
-            ("Content-Length", str(len(text))),
-        ]
-        self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
-
-    def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
-        """The redirect, to those who may ask."""
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            return _NOT_ALLOWED
-        if environ["REQUEST_METHOD"] == "HEAD":
-            return FeedAnswer(301, self._answer.status, self._answer.headers, [])
-        return self._answer
-
-
-def too_soon(wait_seconds: int) -> FeedAnswer:
-    """The refusal of a poll that came too early and without validators (RFC 6585)."""
-    text = (
-        f"Please wait {wait_seconds} seconds. This feed names its ttl and sends an ETag: "
-        "ask when the ttl is over, with If-None-Match, and you will never see this.\n"
-    ).encode()
-    headers = [
-        ("Retry-After", str(wait_seconds)),
-        ("Cache-Control", "no-store"),
-        ("Content-Type", "text/plain; charset=utf-8"),
-        ("Content-Length", str(len(text))),
-    ]
-    return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
-
-
-# Headers of a whole document that a delta does not have, and what it has instead.
-_FOR_ALL = {
-    "Cache-Control", "CDN-Cache-Control", "X-Accel-Expires", "Vary", "Content-Encoding",
-    "Content-Length",
-}  # fmt: skip
-_FOR_ONE: Headers = [
-    ("IM", "feed"),
-    ("Vary", "Accept-Encoding, A-IM, If-None-Match"),
-    ("CDN-Cache-Control", "no-store"),
-    ("X-Accel-Expires", "0"),
-]
-_NOT_ALLOWED = FeedAnswer(
-    405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
-)
-_ANOTHER = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])

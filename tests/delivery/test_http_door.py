@@ -12,7 +12,7 @@ from publisher.delivery.connection import Connection
 from publisher.delivery.front import Poll
 from publisher.delivery.http_door import Door
 from publisher.delivery.http_shared import Shared
-from publisher.feeds.conditional import FeedAnswer
+from publisher.feeds.feed_answer import FeedAnswer
 
 HEAD = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 BODY = b"x" * 20_000_000  # more than any kernel takes at once

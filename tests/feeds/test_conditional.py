@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from publisher.base.dates import format_rfc822
 from publisher.core.ttl.freshness import Expiries
 from publisher.dynamic_ttl.validators import accepts_gzip, preferred_coding
-from publisher.feeds.conditional import FeedAnswer, Freshness, Moved, Served
+from publisher.feeds.conditional import Freshness, Served
+from publisher.feeds.feed_answer import FeedAnswer, Moved
 
 NOW = datetime(2024, 3, 4, 9, 30, 5, 250_000, tzinfo=UTC)
 MODIFIED = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)

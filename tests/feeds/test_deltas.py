@@ -9,8 +9,9 @@ import pytest
 
 from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import Channel, content_hash
-from publisher.feeds.conditional import FeedAnswer, Served
+from publisher.feeds.conditional import Served
 from publisher.feeds.deltas import MOST_CONTENTS, History, deltas, followed, wanted
+from publisher.feeds.feed_answer import FeedAnswer
 from publisher.feeds.packing import gzipped
 from tests.feeds.samples import channel, everything, item
 

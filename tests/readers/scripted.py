@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from publisher.core.ttl.freshness import SLOTS, Expiries
-from publisher.feeds.conditional import FeedAnswer, Freshness, Served
+from publisher.feeds.conditional import Freshness, Served
+from publisher.feeds.feed_answer import FeedAnswer
 from tests.readers.polls import Counting
 
 START = datetime(2024, 3, 4, 6, tzinfo=UTC)

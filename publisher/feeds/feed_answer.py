@@ -1,0 +1,65 @@
+"""The answer to a request for a feed, and those that hold no document: moved, too soon, refused."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+Headers = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAnswer:
+    """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
+
+    `wires` is where the server keeps it as the bytes that go over the wire.
+    """
+
+    code: int
+    status: str
+    headers: Headers
+    body: list[bytes]
+    sent_bytes: int = 0
+    wires: dict[str, bytes] = field(default_factory=dict, compare=False)
+
+
+NOT_ALLOWED = FeedAnswer(
+    405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
+)
+NOT_THE_SAME = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])
+
+
+class Moved:
+    """An old address of a feed: permanently where `location` is."""
+
+    def __init__(self, location: str) -> None:
+        text = f"The feed is at {location}\n".encode()
+        headers = [
+            ("Location", location),
+            ("Cache-Control", "public, max-age=86400"),
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(text))),
+        ]
+        self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
+
+    def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
+        """The redirect, to those who may ask."""
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return NOT_ALLOWED
+        if environ["REQUEST_METHOD"] == "HEAD":
+            return FeedAnswer(301, self._answer.status, self._answer.headers, [])
+        return self._answer
+
+
+def too_soon(wait_seconds: int) -> FeedAnswer:
+    """The refusal of a poll that came too early and without validators (RFC 6585)."""
+    text = (
+        f"Please wait {wait_seconds} seconds. This feed names its ttl and sends an ETag: "
+        "ask when the ttl is over, with If-None-Match, and you will never see this.\n"
+    ).encode()
+    headers = [
+        ("Retry-After", str(wait_seconds)),
+        ("Cache-Control", "no-store"),
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(text))),
+    ]
+    return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
