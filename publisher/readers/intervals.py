@@ -45,6 +45,12 @@ def quantile(counts: Mapping[int, int], share: float) -> int | None:
     return None
 
 
+def quantile_minutes(counts: Mapping[int, int], share: float) -> float | None:
+    """The `quantile` of counted seconds, in minutes."""
+    value = quantile(counts, share)
+    return None if value is None else round(value / 60.0, 1)
+
+
 def merged(parts: Iterable[Mapping[int, int]]) -> Counter[int]:
     """Several counts as one."""
     total: Counter[int] = Counter()

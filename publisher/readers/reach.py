@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
 from publisher.readers.poll_batches import BROUGHT, PollGroup
-from publisher.readers.verdicts import median_minutes
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
@@ -34,7 +33,10 @@ class Reached:
 def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
     """What is known of these posts; those that nobody has, or that are not measured, are absent."""
     rows = session.scalars(select(PostReach).where(PostReach.post_id.in_(list(post_ids))))
-    return {row.post_id: Reached(row.readers, median_minutes(counted(row.delays))) for row in rows}
+    return {
+        row.post_id: Reached(row.readers, intervals.quantile_minutes(counted(row.delays), 0.5))
+        for row in rows
+    }
 
 
 def counted(delays: Mapping[str, int]) -> Counter[int]:

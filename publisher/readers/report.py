@@ -13,16 +13,15 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session
 
-from publisher.base.text import first_words
-from publisher.readers import intervals, poll_sources, verdicts
+from publisher.readers import delays, intervals, poll_sources, verdicts
 from publisher.readers.agents import parse_agent
+from publisher.readers.delays import PostDelay
 from publisher.readers.identity import NOBODY
-from publisher.readers.reach import counted
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.readers.verdicts import judge
-from publisher.storage.tables.blog import Meta, Post
-from publisher.storage.tables.readers import PostReach, ReaderClient, reader_days
+from publisher.storage.tables.blog import Meta
+from publisher.storage.tables.readers import ReaderClient, reader_days
 
 FIXED_MINUTES = (15, 60)
 
@@ -57,7 +56,9 @@ class Reader:
             "kind": self.kind,
             "requests": sums.requests,
             "requests_per_day": round(sums.requests / self.days, 1),
-            "median_interval_minutes": verdicts.median_minutes(verdicts.intervals(sums.spans)),
+            "median_interval_minutes": intervals.quantile_minutes(
+                verdicts.intervals(sums.spans), 0.5
+            ),
             "told_minutes": intervals.quantile(told, 0.5),
             "conditional_share": _share(sums.conditional, sums.requests - sums.heads),
             "not_modified_share": _share(sums.not_modified, sums.requests),
@@ -80,7 +81,7 @@ class Report:
     readers: list[Reader]
     nobody: ReaderSums
     lost: int
-    delays: "list[PostDelay]"
+    delays: list[PostDelay]
     smallest_ttl_minutes: int
     sources: list[poll_sources.SourceTotals]
 
@@ -96,7 +97,7 @@ class Report:
             "to": self.end,
             "readers": [reader.to_dict(self.smallest_ttl_minutes) for reader in self.readers],
             "totals": self.totals(),
-            "delays": self.delay_summary(),
+            "delays": delays.summary(self.delays),
         }
 
     def totals(self) -> dict[str, Any]:
@@ -133,37 +134,6 @@ class Report:
             "cache_note": self.cache_note,
         }
 
-    def delay_summary(self) -> dict[str, Any]:
-        """How soon readers had the posts: in total and by post."""
-        total = intervals.merged(post.delays for post in self.delays)
-        return {
-            "deliveries": total.total(),
-            "median_minutes": verdicts.median_minutes(total),
-            "p95_minutes": minutes_at(total, 0.95),
-            "posts": [
-                {
-                    "post_id": post.post_id,
-                    "title": post.title,
-                    "published_at": post.published_at,
-                    "readers": post.readers,
-                    "median_minutes": verdicts.median_minutes(post.delays),
-                    "p95_minutes": minutes_at(post.delays, 0.95),
-                }
-                for post in self.delays
-            ],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class PostDelay:
-    """One post: how many of the readers that were there before it have it, and after how long."""
-
-    post_id: int
-    title: str
-    published_at: datetime
-    readers: int
-    delays: Counter[int]
-
 
 def make(
     session: Session,
@@ -195,7 +165,7 @@ def make(
         readers=readers,
         nobody=nobody[0] if nobody else ReaderSums(),
         lost=int(lost.value) if lost else 0,
-        delays=[] if mirror else _delays(session, begin),
+        delays=[] if mirror else delays.since(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
         sources=[] if mirror else poll_sources.between(session, begin, now),
     )
@@ -206,12 +176,6 @@ def avoided(obedient: Iterable[ReaderSums], fixed_minutes: int) -> int:
     return sum(
         round(sums.interval_seconds / 60.0 / fixed_minutes) - sums.intervals for sums in obedient
     )
-
-
-def minutes_at(counts: Counter[int], share: float) -> float | None:
-    """The quantile of counted seconds, in minutes."""
-    value = intervals.quantile(counts, share)
-    return None if value is None else round(value / 60.0, 1)
 
 
 def _rows(session: Session, first_day: int, mirror: str) -> Iterable[Row[Any]]:
@@ -286,26 +250,6 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
         )
         for client, text in session.execute(query):
             by_client[client].sums.spans.update(intervals.from_texts(text or ""))
-
-
-def _delays(session: Session, begin: datetime) -> list[PostDelay]:
-    query = (
-        select(
-            PostReach.post_id, Post.title, func.substr(Post.html, 1, 1400).label("began"),
-            PostReach.published_at, PostReach.readers, PostReach.delays,
-        )
-        .join(Post, Post.id == PostReach.post_id)
-        .where(PostReach.published_at >= begin)
-        .order_by(PostReach.published_at.desc())
-    )  # fmt: skip
-    return [
-        PostDelay(
-            row.post_id, row.title or first_words(row.began) or "a note", row.published_at,
-            row.readers,
-            counted(row.delays),
-        )
-        for row in session.execute(query)
-    ]  # fmt: skip
 
 
 def _share(part: int, whole: int) -> float:

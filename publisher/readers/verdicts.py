@@ -76,12 +76,6 @@ def name_of(sums: ReaderSums, kind: str = "reader") -> str:
     return UNCONDITIONAL if careless else FIXED
 
 
-def median_minutes(values: Counter[int]) -> float | None:
-    """The median of counted seconds, in minutes."""
-    median = quantile(values, 0.5)
-    return None if median is None else round(median / 60.0, 1)
-
-
 def mean_interval(sums: ReaderSums) -> str:
     """The mean interval in words."""
     return _length(sums.interval_seconds / max(sums.intervals, 1))

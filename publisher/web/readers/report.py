@@ -9,7 +9,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from publisher.base.errors import InvalidInput
 from publisher.foreign import mirrors
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers import retention
+from publisher.readers import delays, retention
 from publisher.readers.program_chart import chart
 from publisher.readers.programs import Program, by_program
 from publisher.readers.push_arrivals import results
@@ -87,7 +87,7 @@ def report() -> str:
             programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
             more_programs=groups[PROGRAMS:],
             totals=found.totals(),
-            delays=found.delay_summary(),
+            delays=delays.summary(found.delays),
             chart=None if mirror else chart(session, found.begin, found.end, shown.program),
             push=results(session, found.begin, shown.mirror),
             fairness=settings.fairness,

@@ -15,6 +15,7 @@ from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_hab
 from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.installation import Site
+from publisher.readers import delays
 from publisher.readers.reach_progress import Progress
 from publisher.readers.report import Report, make
 from publisher.readers.verdicts import OBEDIENT
@@ -139,13 +140,13 @@ def _groups(report: Report) -> tuple[ReaderGroup, ...]:
 
 def sentence(report: Report) -> str:
     """One true sentence of the last thirty days; nothing where there is too little to say."""
-    totals, delays = report.totals(), report.delay_summary()
+    totals, reached = report.totals(), delays.summary(report.delays)
     polite = totals["verdicts"][OBEDIENT]
     saved = totals["avoided_against_fixed_15"]
     parts = []
-    if delays["deliveries"] >= LEAST_DELIVERIES:
+    if reached["deliveries"] >= LEAST_DELIVERIES:
         parts.append(
-            f"half of your readers had a post within {delays['median_minutes']:.0f} minutes"
+            f"half of your readers had a post within {reached['median_minutes']:.0f} minutes"
         )
     intervals = sum(reader.sums.intervals for reader in report.readers)
     if polite and saved > 0 and intervals >= LEAST_INTERVALS:
