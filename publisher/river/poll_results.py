@@ -1,15 +1,15 @@
 """Storing finished polls: update feed and host, insert new items, plan the next poll.
 
 One transaction for a batch, which also releases the leases of its hosts. An answer that comes
-when its lease is over and somebody else has the host is thrown away: whoever has it asks again. The
-rules stand elsewhere: `schedule` for the next poll, `redirects` for moves, `item_store` for items,
-`frontier` for the queue.
+when its lease is over and another worker has the host is thrown away: that worker asks again. The
+rules stand elsewhere: `schedule` for the next poll, `failed_polls` for those that went wrong,
+`redirects` for moves, `item_store` for items, `frontier` for the queue.
 """
 
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.river import (
+    failed_polls,
     followed_lists,
     frontier,
     item_store,
@@ -33,13 +34,9 @@ from publisher.river.observed import policy_of
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
 from publisher.river.polls import Visit, answer_of, pack
-from publisher.river.schedule import PollTrouble, Stakes, plan
+from publisher.river.schedule import Stakes, plan
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
 
-LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", "unreadable"})
-"""Problems that do not pass by themselves, as a rule."""
-
-_WHOLE_DAY = timedelta(days=1)
 _COMPLAINTS = 5
 
 _FEEDS = (
@@ -157,7 +154,7 @@ def _settle_one(
         _uncounted(feed, visit, problem, options, new_rows)
         return
     if problem:
-        _fail(feed, visit, problem)
+        failed_polls.count(feed, visit, problem)
     else:
         new = _accept(session, feed, visit, new_rows)
         changed = visit.content_hash != feed.content_hash
@@ -166,7 +163,7 @@ def _settle_one(
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
-    trouble = _trouble(feed, visit, waited) if problem else None
+    trouble = failed_polls.trouble(feed, visit, waited) if problem else None
     stakes = None if problem else _stakes(session, feed, visit, new)
     planned = plan(policy, memory, now, options, rng, trouble=trouble, stakes=stakes)
     feed.next_poll_at = planned.next_at if feed.state == "active" else None
@@ -284,44 +281,6 @@ def _uncounted(
     feed.next_poll_at = visit.job.at + wait
     feed.reasons = [f"{words}: next try in {duration(wait.total_seconds())}"]
     new_rows.visits.append(_record(feed, visit, problem, 0))
-
-
-def _fail(feed: RiverFeed, visit: Visit, problem: str) -> None:
-    """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
-    feed.failures += 1
-    feed.asked_at = None  # a retrieval that failed does not use up the next one
-    feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
-    if problem == followed_lists.SHRUNK:
-        feed.gone_at = feed.gone_at or visit.job.at
-    elif problem != "status-410":
-        feed.gone_at = None
-    elif feed.last_success_at is None or (
-        feed.gone_at is not None and visit.job.at - feed.gone_at >= _WHOLE_DAY
-    ):
-        feed.state = "gone"
-    elif feed.gone_at is None:
-        feed.gone_at = visit.job.at
-
-
-def _trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
-    status = visit.fetched.status
-    return PollTrouble(
-        failures=feed.failures,
-        words=f"status {status}" if visit.problem == f"status-{status}" else feed.problem,
-        slow_down=visit.asked_to_slow_down,
-        told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
-        least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,
-        last_wait_seconds=waited if feed.failures > 1 else 0.0,
-        answered=status > 0 and feed.last_success_at is not None,
-        dead_for=dead_for(feed, visit.job.at),
-    )
-
-
-def dead_for(feed: RiverFeed, now: datetime) -> timedelta:
-    """How long a feed has been missing from its address; zero while its problem may pass."""
-    if feed.problem not in LASTING:
-        return timedelta(0)
-    return now - (feed.last_success_at or feed.added_at)
 
 
 def _record(feed: RiverFeed, visit: Visit, problem: str, new_items: int) -> dict[str, Any]:

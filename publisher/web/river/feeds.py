@@ -27,10 +27,10 @@ from publisher.river import (
     subscriptions,
     turnover,
 )
+from publisher.river.failed_polls import dead_for
 from publisher.river.feed_list import FeedQuery
 from publisher.river.observed import OBSERVED, SUMMARY
 from publisher.river.on_demand import SeveralFeeds
-from publisher.river.poll_results import dead_for
 from publisher.river.schedule import DEAD_AFTER
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site

@@ -1,0 +1,52 @@
+"""Polls that went wrong: what a feed remembers of them, and how long it has been missing."""
+
+from datetime import datetime, timedelta
+
+from publisher.river import followed_lists
+from publisher.river.polls import Visit
+from publisher.river.schedule import PollTrouble
+from publisher.storage.tables.river import RiverFeed
+
+LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", "unreadable"})
+"""Problems that do not pass by themselves, as a rule."""
+
+_WHOLE_DAY = timedelta(days=1)
+
+
+def count(feed: RiverFeed, visit: Visit, problem: str) -> None:
+    """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
+    feed.failures += 1
+    feed.asked_at = None  # a retrieval that failed does not use up the next one
+    feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
+    if problem == followed_lists.SHRUNK:
+        feed.gone_at = feed.gone_at or visit.job.at
+    elif problem != "status-410":
+        feed.gone_at = None
+    elif feed.last_success_at is None or (
+        feed.gone_at is not None and visit.job.at - feed.gone_at >= _WHOLE_DAY
+    ):
+        feed.state = "gone"
+    elif feed.gone_at is None:
+        feed.gone_at = visit.job.at
+
+
+def trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
+    """What keeps a failed feed from its normal schedule; `waited`: seconds since its last poll."""
+    status = visit.fetched.status
+    return PollTrouble(
+        failures=feed.failures,
+        words=f"status {status}" if visit.problem == f"status-{status}" else feed.problem,
+        slow_down=visit.asked_to_slow_down,
+        told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
+        least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,
+        last_wait_seconds=waited if feed.failures > 1 else 0.0,
+        answered=status > 0 and feed.last_success_at is not None,
+        dead_for=dead_for(feed, visit.job.at),
+    )
+
+
+def dead_for(feed: RiverFeed, now: datetime) -> timedelta:
+    """How long a feed has been missing from its address; zero while its problem may pass."""
+    if feed.problem not in LASTING:
+        return timedelta(0)
+    return now - (feed.last_success_at or feed.added_at)
