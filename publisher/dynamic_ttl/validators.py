@@ -15,10 +15,11 @@ def tags_in(header: str) -> list[str]:
     `*` is the tag ``*``."""
     if header.strip() == "*":
         return ["*"]
-    return [_unglued(tag) for tag in _TAG.findall(header)]
+    return [unglued(tag) for tag in _TAG.findall(header)]
 
 
-def _unglued(tag: str) -> str:
+def unglued(tag: str) -> str:
+    """A tag without what a front server has glued to it."""
     suffix = next((glued for glued in _GLUED if tag.endswith(glued)), "")
     return tag.removesuffix(suffix)
 

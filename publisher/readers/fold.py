@@ -15,7 +15,7 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import poll_sources, store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup
+from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
 from publisher.readers.push_arrivals import Arrivals
 from publisher.readers.reach import News
 from publisher.readers.sums import (
@@ -249,6 +249,6 @@ def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:
                 DocumentVersion.etag, DocumentVersion.last_modified, DocumentVersion.content_hash
             )
         ):
-            versions.by_tag[tag.removeprefix("W/").strip('"')] = content
+            versions.by_tag[bare(tag)] = content
             versions.by_date[format_rfc822(modified)] = content
     return versions

@@ -4,6 +4,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from sqlalchemy import insert
 
 from publisher.base.dates import http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
-from publisher.dynamic_ttl.validators import preferred_coding
+from publisher.dynamic_ttl.validators import preferred_coding, unglued
 from publisher.feeds.packing import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, CountedGroup, Polls
@@ -96,7 +97,7 @@ class PollGroup(NamedTuple):
 
     @property
     def bare_tags(self) -> list[str]:
-        """The entity tags that the request names, without their marks."""
+        """The entity tags that the request names, each `bare`."""
         return [bare(tag) for tag in self.tags.split(",")] if self.tags else []
 
     @property
@@ -150,8 +151,13 @@ class FlushedPolls:
 
 def bare(tag: str) -> str:
     """An entity tag without its marks, and without what front servers glue to it."""
-    text = tag.strip().removeprefix("W/").replace('"', "").removesuffix(";gzip")
-    return text.removesuffix("-gzip").removesuffix("-")
+    return unglued(tag.strip().removeprefix("W/").replace('"', ""))
+
+
+@lru_cache(maxsize=1024)
+def version_of(tag: str) -> str:
+    """The bare tag under which a version was made, without what renews it in a long silence."""
+    return bare(tag).partition(";")[0]
 
 
 def store(database: Database, polls: Polls, now: datetime) -> None:

@@ -8,7 +8,7 @@ from math import log
 from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
-from publisher.readers.poll_batches import BROUGHT, PollGroup, bare
+from publisher.readers.poll_batches import BROUGHT, PollGroup, bare, version_of
 from publisher.storage.tables.readers import ReaderCounts, ReaderFeed
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
@@ -167,10 +167,9 @@ def _followed_minutes(state: ReaderFeed, interval: float) -> int:
 
 def _validator_content(poll: PollGroup, versions: Versions) -> str | None:
     """The content that the request's validators belong to; None if we never sent them."""
-    for tag in poll.bare_tags:
-        name = tag.partition(";")[0]
-        if name in versions.by_tag:
-            return versions.by_tag[name]
+    for version in map(version_of, poll.bare_tags):
+        if version in versions.by_tag:
+            return versions.by_tag[version]
     return None if poll.tags else versions.by_date.get(poll.since.strip())
 
 

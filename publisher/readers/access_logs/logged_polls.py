@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -15,7 +14,7 @@ from publisher.core.ttl.freshness import SLOTS, UNDER_SECONDS
 from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY, origin_id
-from publisher.readers.poll_batches import GivenDocument, PollGroup
+from publisher.readers.poll_batches import GivenDocument, PollGroup, version_of
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
@@ -130,7 +129,7 @@ class ServedVersions:
         query = select(*(getattr(DocumentVersion, name) for name in Version._fields))
         query = query.where(DocumentVersion.name.in_({*feeds.names.values(), feeds.main}))
         rows = [Version(*row) for row in session.execute(query.order_by(DocumentVersion.id))]
-        self._by_tag = {(row.name, _bare(row.etag)): row for row in rows}
+        self._by_tag = {(row.name, version_of(row.etag)): row for row in rows}
         self._rows: dict[str, list[Version]] = defaultdict(list)
         for row in rows:
             self._rows[row.name].append(row)
@@ -141,14 +140,7 @@ class ServedVersions:
 
     def told(self, line: LogLine, name: str) -> Version | None:
         """The version that an answer was made of."""
-        if line.etag and (found := self._by_tag.get((name, _bare(line.etag)))) is not None:
+        if line.etag and (found := self._by_tag.get((name, version_of(line.etag)))) is not None:
             return found
         place = bisect_right(self._times.get(name, []), line.at_ms)
         return self._rows[name][place - 1] if place else None
-
-
-@lru_cache(maxsize=256)
-def _bare(tag: str) -> str:
-    """A tag without what makes it weak, renewed or glued on by a compressing server."""
-    bare = tag.strip().removeprefix("W/").strip('"').partition(";")[0]
-    return bare.removesuffix("-gzip").removesuffix("-")
