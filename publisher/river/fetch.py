@@ -10,7 +10,7 @@ import functools
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from urllib.parse import urljoin, urlsplit
 
@@ -71,13 +71,19 @@ class _Trip:
     `held` are the hosts that may be asked, `asked` those that were.
     """
 
+    url: str
     seconds_left: float
     held: set[str]
     owner: str
-    trail: list[Hop] = field(default_factory=list)
+    hops: list[Hop] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     requests: int = 0
     waits_for: str = ""
+
+    @property
+    def place(self) -> str:
+        """The address that it has come to."""
+        return self.hops[-1].url if self.hops else self.url
 
 
 class Fetcher:
@@ -108,25 +114,21 @@ class Fetcher:
         `held` are the hosts that the `owner` has; the gate, if there is one, takes further ones
         for the same, which the caller gives back: they are in `asked`.
         """
-        trip = _Trip(self._limits.total_seconds, set(held), owner)
+        trip = _Trip(url, self._limits.total_seconds, set(held), owner)
         known = validators or Validators()
         try:
             if credentials is not None and is_sealed(credentials.password):
                 raise _ProblemError("login-lost", _LOGIN_LOST)
-            return await self._follow(url, known, credentials, trip)
+            answer = await self._follow(url, known, credentials, trip)
         except _ProblemError as found:
-            problem, detail = found.problem, found.detail
+            answer = Fetched(url, trip.place, problem=found.problem, detail=found.detail)
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
-            problem, detail = _classify(failure), net.explain_failure(failure)
-        hops = tuple(trip.trail)
-        reached = hops[-1].url if hops else url
-        return Fetched(
-            url,
-            reached,
-            hops=hops,
+            why = net.explain_failure(failure)
+            answer = Fetched(url, trip.place, problem=_classify(failure), detail=why)
+        return replace(
+            answer,
             conditional=bool(known),
-            problem=problem,
-            detail=detail,
+            hops=tuple(trip.hops),
             asked=tuple(trip.asked),
             requests=trip.requests,
             waits_for=trip.waits_for,
@@ -136,30 +138,18 @@ class Fetcher:
         self, url: str, known: Validators, credentials: Credentials | None, trip: _Trip
     ) -> Fetched:
         visited = {url}
-        here = url
         while True:
+            here = trip.place
             conditional = known if here == known.url else Validators()
             secret = credentials if credentials and _origin(here) == _origin(url) else None
             status, headers, body, scheme = await self._once(here, conditional, secret, trip)
             if not 300 <= status < 400 or status == 304:
-                break
-            here = _target(here, headers.get("location"), status)
-            if here in visited or len(trip.trail) >= MAX_HOPS:
+                return Fetched(url, here, status, headers, body, auth_scheme=scheme)
+            target = _target(here, headers.get("location"), status)
+            if target in visited or len(trip.hops) >= MAX_HOPS:
                 raise _ProblemError("redirect-loop", "redirects go round in circles")
-            visited.add(here)
-            trip.trail.append(Hop(status, here))
-        return Fetched(
-            url,
-            here,
-            status,
-            headers,
-            body,
-            tuple(trip.trail),
-            bool(known),
-            auth_scheme=scheme,
-            asked=tuple(trip.asked),
-            requests=trip.requests,
-        )
+            visited.add(target)
+            trip.hops.append(Hop(status, target))
 
     async def _once(
         self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
