@@ -25,6 +25,7 @@ from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog import authors
 from publisher.feeds.conditional import Freshness
+from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches, store
 from publisher.readers.agents import parse_agent
@@ -53,10 +54,7 @@ class _Document:
     freshness: Freshness = _TTL
 
 
-@dataclass(frozen=True)
-class _Answer:
-    code: int = 304
-    sent_bytes: int = 0
+_NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
 
 
 def run() -> list[Table]:
@@ -83,7 +81,7 @@ def _alone() -> Table:
     tracemalloc.start()
     for number in range(CLIENTS):
         environ = _environ(f"Reader-{number}/1.0 (https://example.org/reader)", number)
-        many.count(_DOCUMENT, _Answer(), environ, NOW)
+        many.count(_DOCUMENT, _NOT_MODIFIED, environ, NOW)
     held = tracemalloc.get_traced_memory()[0]
     many.flush()
     peak = tracemalloc.get_traced_memory()[1]
@@ -234,7 +232,7 @@ def _open(client: FlaskClient, days: int) -> tuple[float, float]:
 
 
 def _count(counter: PollCounter, polls: Sequence[dict[str, Any]]) -> None:
-    answer, count = _Answer(), counter.count
+    answer, count = _NOT_MODIFIED, counter.count
     for environ in polls:
         count(_DOCUMENT, answer, environ, NOW)
 

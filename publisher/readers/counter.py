@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import structlog
 
 from publisher.feeds.conditional import Freshness
+from publisher.feeds.feed_answer import FeedAnswer
 
 LOOK_SECONDS = 0.2
 FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
@@ -44,15 +45,6 @@ class CountedDocument(Protocol):
     def gzip_bytes(self) -> int: ...
     @property
     def freshness(self) -> Freshness: ...
-
-
-class CountedAnswer(Protocol):
-    """What the counter must know of the answer that was given."""
-
-    @property
-    def code(self) -> int: ...
-    @property
-    def sent_bytes(self) -> int: ...
 
 
 class CountedGroup(NamedTuple):
@@ -147,7 +139,7 @@ class PollCounter:
     def count(
         self,
         document: CountedDocument,
-        answer: CountedAnswer,
+        answer: FeedAnswer,
         environ: dict[str, Any],
         now: datetime,
     ) -> Ticket:

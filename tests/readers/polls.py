@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from publisher.feeds.conditional import Freshness
+from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site
 from publisher.readers import poll_batches
 from publisher.readers.counter import SOURCE, CountedDocument, PollCounter
@@ -26,16 +27,10 @@ class FakeDocument:
     freshness: Freshness = TTL_ALONE
 
 
-@dataclass(frozen=True)
-class FakeAnswer:
-    """What was answered."""
-
-    code: int = 200
-    sent_bytes: int = 1000
-
-
-FULL, PACKED, NOT_MODIFIED = FakeAnswer(), FakeAnswer(200, 300), FakeAnswer(304, 0)
-REFUSED = FakeAnswer(429, 50)
+FULL = FeedAnswer(200, "200 OK", [], [], 1000)
+PACKED = FeedAnswer(200, "200 OK", [], [], 300)
+NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
+REFUSED = FeedAnswer(429, "429 Too Many Requests", [], [], 50)
 
 
 def request(
@@ -67,7 +62,7 @@ class Counting:
     def poll(
         self,
         at: datetime,
-        answer: FakeAnswer = FULL,
+        answer: FeedAnswer = FULL,
         document: FakeDocument | None = None,
         **asked: str,
     ) -> None:
