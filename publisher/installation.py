@@ -55,11 +55,11 @@ def open_site(
     database = Database(environment.database_url, seal, environment.listen_url)
     try:
         upgrade(database)
+        if first_url is not None:
+            _keep_first_url(database, first_url)
     except BaseException:
         database.close()
         raise
-    if first_url is not None:
-        _keep_first_url(database, first_url)
     return Site(environment, clock or _clock(environment, database), database)
 
 

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,22 @@ def remote(tmp_path: Path, url: str, clock: FakeClock) -> Iterator[Site]:
     opened.database.close()
 
 
+def until_done(work: Callable[[], object]) -> None:
+    """Do it again as often as the server says that nothing was done: a slow machine's lock takes
+    longer than the five seconds for which a writer waits."""
+
+    def done() -> bool:
+        try:
+            work()
+        except StorageUnavailable as error:
+            if "nothing was changed, try again" not in str(error):
+                raise
+            return False
+        return True
+
+    wait_until(done, 600)
+
+
 def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, url: str) -> None:
     """Each acknowledged post is in the log and in the feed; serials grow by one a build."""
     with remote.database.read() as db:
@@ -59,10 +76,10 @@ def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, ur
 
     def posts(number: int) -> None:
         other = open_site(machine(tmp_path / f"machine{number}", url), remote.clock)
-        for one in range(5):
-            make_post(other, title=f"Post {number}.{one}")
-            rebuild(other, other.clock())
-        other.database.close()
+        with closing(other.database):
+            for one in range(5):
+                until_done(partial(make_post, other, title=f"Post {number}.{one}"))
+                until_done(lambda: rebuild(other, other.clock()))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(posts, range(4)))
@@ -152,6 +169,22 @@ def _port_one(url: str) -> str:
     return url.rpartition(":")[0] + ":1/postgres"
 
 
+def test_a_site_that_cannot_be_opened_leaves_no_connection(
+    remote: Site, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither warnings nor sessions on the server: what was begun is closed."""
+    monkeypatch.setitem(postgresql._SESSION, "lock_timeout", 100)
+    others = (
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    with remote.database.engine.connect() as mine:
+        mine.exec_driver_sql(f"SELECT pg_advisory_lock({postgresql.WRITERS})")
+        with pytest.raises(StorageUnavailable, match="busy"):
+            open_site(machine(tmp_path / "two", url), first_url="https://new.example")
+        wait_until(lambda: mine.exec_driver_sql(others).scalar_one() == 0, 60)
+
+
 def test_a_locked_and_a_read_only_database_are_said(remote: Site) -> None:
     """The lock of a writer that hangs, and a transaction that must not write."""
     with remote.database.engine.connect() as other:
@@ -161,6 +194,7 @@ def test_a_locked_and_a_read_only_database_are_said(remote: Site) -> None:
         other.exec_driver_sql(f"SELECT pg_advisory_unlock({postgresql.WRITERS})")
     with pytest.raises(StorageUnavailable, match="no writes"), remote.database.read() as db:
         db.execute(text("DELETE FROM posts"))
+    assert "Current Checked out connections: 0" in remote.database.engine.pool.status()
 
 
 def test_strangers_zero_bytes_are_kept_out(remote: Site) -> None:
