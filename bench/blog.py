@@ -36,7 +36,7 @@ def make_blog(instance: Path, number: int, site_url: str = "https://blog.example
             )
             at = now - timedelta(minutes=20 * (number - bulk - index))
             posts.publish(session, post, at, now)
-    rebuild(site, utc_now())
+    rebuild(site)
     return site
 
 

@@ -52,7 +52,7 @@ def _compare(table: Table, what: str, actions: dict[int, Callable[[], object]]) 
 
 
 def _rebuilding(site: Site) -> Callable[[], object]:
-    return lambda: rebuild(site, utc_now())
+    return lambda: rebuild(site)
 
 
 def _home(site: Site) -> Callable[[], object]:
@@ -114,7 +114,7 @@ def _publish(site: Site, title: str) -> None:
     with site.database.write() as session:
         post = posts.create(session, checked(Content("Text.", title)), None, now)
         posts.publish(session, post, now, now)
-    rebuild(site, now)
+    rebuild(site)
 
 
 def _body(connection: http.client.HTTPConnection) -> bytes:

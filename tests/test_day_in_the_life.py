@@ -32,7 +32,7 @@ def history(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         store_setting(db, "timezone", NEW_YORK)
         update_log.record_all(db, winers_updates(), "loaded")
-    rebuild(site, clock())
+    rebuild(site)
 
 
 @dataclass
@@ -61,7 +61,7 @@ def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock:
     the day is done, and never a value that sleeps past 8 h, in the document or in the headers."""
     said: dict[int, int] = {}
     for _ in range(24):
-        refresh(site, clock())
+        refresh(site)
         app.extensions["front"].refresh()
         answer = client.get("/rss.xml")
         (minutes,) = re.findall(r"<ttl>(\d+)</ttl>", answer.text)
@@ -103,8 +103,8 @@ def test_what_an_obedient_reader_learns(app: Flask, site: Site, clock: FakeClock
             continue
         if kind == "post":
             make_post(site, "News.", title=f"{at:%H:%M}")
-            rebuild(site, clock())
-        refresh(site, clock())
+            rebuild(site)
+        refresh(site)
         app.extensions["front"].refresh()
     for start, reader in zip(starts, readers, strict=True):
         for at in news[-4:]:

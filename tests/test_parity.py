@@ -98,7 +98,7 @@ def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> list[Re
         if minute in POSTS:
             make_post(site, f"Posted at minute {minute}.")
         if minute in POSTS or minute % 60 == 0:
-            rebuild(site, clock())
+            rebuild(site)
             front.refresh()
         for reader in readers:
             if clock() == due[reader]:

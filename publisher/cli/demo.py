@@ -34,7 +34,7 @@ def demo(seed: int) -> None:
         number = build.build(db, uploads, passwords, rng, now)
         feeds = neighbours.follow(db, now)
     polls = readers_week.live(here, rng, now)
-    rebuild(here, now)
+    rebuild(here)
     click.echo(
         f"{number} posts, three months of history, a week of readers ({polls:,} polls) and"
         f" {feeds} feeds for the river are in {here.environment.instance}"

@@ -24,5 +24,5 @@ def build_feed(at: datetime | None) -> None:
         with here.database.read() as db:
             sys.stdout.buffer.write(document_at(db, here.site_url, at))
         return
-    snapshot = rebuild(here, here.clock())
+    snapshot = rebuild(here)
     click.echo(f"built {len(snapshot.body)} bytes, ttl {snapshot.ttl_minutes} minutes")

@@ -80,7 +80,7 @@ def _store(
         if batch.site is not None:
             site_contents.log(db, batch.site, now)
             site_contents.media_rows(db, batch.site)
-    rebuild(here, now)
+    rebuild(here)
     return planned, redirects
 
 

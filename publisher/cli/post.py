@@ -65,7 +65,7 @@ def add(
         new = posts.create(db, value, who.id if who else None, now)
         posts.publish(db, new, moment, now)
         path = posts.path(new)
-    rebuild(here, now)
+    rebuild(here)
     click.echo(here.site_url + path)
 
 
@@ -128,7 +128,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     with here.database.write() as db:
         saved = posts.save(db, number, value, version, before.author_id, now, minor)
         path = posts.path(saved)
-    rebuild(here, now)
+    rebuild(here)
     click.echo(here.site_url + path)
 
 
@@ -145,7 +145,7 @@ def delete(address: str) -> None:
         found = _at(db, here, address)
         posts.delete(db, found, now)
         path = posts.path(found)
-    rebuild(here, now)
+    rebuild(here)
     click.echo(f"deleted {here.site_url}{path}")
 
 

@@ -27,7 +27,7 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
             raise InvalidInput("site_url is fixed by PUBLISHER_SITE_URL; change it there")
         with here.database.write() as db:
             store_setting(db, key, value)
-        rebuild(here, here.clock())
+        rebuild(here)
     with here.database.read() as db:
         values = asdict(load_settings(db)) | {"site_url": public_address(db, here.environment)}
     if as_json:

@@ -38,7 +38,7 @@ def load_updates(file: Path) -> None:
     with here.database.write() as db:
         distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
         update_log.record_all(db, sorted(distinct), "loaded")
-    rebuild(here, now)
+    rebuild(here)
     click.echo(f"loaded {len(distinct)}, skipped {rows - len(distinct)}")
 
 

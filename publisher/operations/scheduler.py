@@ -56,7 +56,7 @@ def refresh_feeds(site: Site) -> float:
     As of the other errands, the result says in how many seconds of the site's clock to look again.
     """
     now = site.clock()
-    refresh(site, now)
+    refresh(site)
     with site.database.read() as session:
         due = posts.next_due(session)
     # In whatever zone the author lives, an hour begins at a quarter of an hour of UTC.

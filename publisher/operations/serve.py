@@ -53,7 +53,7 @@ def serve(
             claim_key(site)
             with site.database.write() as db:
                 subscriptions.seal_logins(db)
-            refresh(site, site.clock())
+            refresh(site)
             greeting = _greeting(site, here)
             site.database.close()
             listener.listen(BACKLOG)

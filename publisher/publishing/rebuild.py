@@ -52,9 +52,14 @@ class Signals:
     reasons: list[str]
 
 
-def rebuild(site: Site, now: datetime) -> Snapshot:
-    """Bring every document up to date with `now`; returns the main feed's snapshot."""
+def rebuild(site: Site) -> Snapshot:
+    """Bring every document up to date; returns the main feed's snapshot.
+
+    The clock is read when the write lock is held: a moment from before would leave out posts that
+    others published while this process waited.
+    """
     with site.database.write() as session:
+        now = site.clock()
         posts.publish_due(session, now)
         update_log.settle(session)
         snapshot = _build(session, public_address(session, site.environment), now)
@@ -62,15 +67,15 @@ def rebuild(site: Site, now: datetime) -> Snapshot:
     return snapshot
 
 
-def refresh(site: Site, now: datetime) -> bool:
-    """Rebuild if anything is due at `now`: a post, an update that is not shown yet, a new hour.
+def refresh(site: Site) -> bool:
+    """Rebuild if anything is due: a post, an update that is not shown yet, a new hour.
 
     Returns whether a rebuild was needed.
     """
     with site.database.read() as session:
-        if not _behind(session, now):
+        if not _behind(session, site.clock()):
             return False
-    rebuild(site, now)
+    rebuild(site)
     return True
 
 

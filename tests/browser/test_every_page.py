@@ -69,7 +69,7 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
         at = now - timedelta(hours=9 - step)
         counting.poll(at, NOT_MODIFIED, agent="Good/1.0", if_none_match="*")
     counting.fold()
-    rebuild(live.site, now)
+    rebuild(live.site)
     wrong = []
     for number, address in enumerate(addresses(first.preview_token)):
         assert "<" not in address, "a rule with a name that has no value here"

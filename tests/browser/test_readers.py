@@ -20,7 +20,7 @@ def test_reports_are_accessible_and_fit_a_phone(
     """axe-core finds nothing on either page; a long agent does not widen the window."""
     counting, now = Counting(live.site), live.site.clock()
     make_post(live.site, "A note.")
-    rebuild(live.site, now)
+    rebuild(live.site)
     for step in range(8):
         at = now + timedelta(minutes=15 * step)
         counting.poll(at, NOT_MODIFIED, agent="Good/1.0", if_none_match="*")

@@ -48,7 +48,8 @@ def count(live: Live) -> int:
 
 def pass_time(live: Live, clock: FakeClock, **duration: float) -> None:
     """What the scheduler does while time goes by."""
-    refresh(live.site, clock.forward(**duration))
+    clock.forward(**duration)
+    refresh(live.site)
 
 
 def die_and_return(page: Page) -> Page:

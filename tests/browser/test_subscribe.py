@@ -15,7 +15,7 @@ def test_from_the_footer_into_a_reader(
     """The footer leads to the page; Copy copies; who opens the XML itself sees titles, no code."""
     make_post(live.site, "Words & more.", title="An essay", tags=["feeds"])
     make_post(live.site, "A note without a title, with <b>bold</b> words.")
-    rebuild(live.site, live.site.clock())
+    rebuild(live.site)
     page = browse("/posts/an-essay")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("footer").get_by_role("link", name="Subscribe").click()

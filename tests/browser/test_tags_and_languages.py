@@ -62,7 +62,7 @@ def test_a_mention_from_the_list_to_the_post(
         other = Mention(post_id=post.id, source=source, target="x", state="waiting")
         other.title, other.received_at = "A title", live.site.clock()
         db.add(other)
-    rebuild(live.site, live.site.clock())
+    rebuild(live.site)
     page = log_in(browse())
     page.goto("/studio/posts")
     page.get_by_role("link", name="Mentions (2)").click()

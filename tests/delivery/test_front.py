@@ -37,7 +37,7 @@ MOMENT_SECONDS = 5.0
 def front(app: Flask, site: Site, clock: FakeClock) -> Iterator[FeedFront]:
     """The front of a blog with one post, an hour old."""
     make_post(site, "First post.", clock() - timedelta(hours=1), title="One", tags=["web"])
-    rebuild(site, clock())
+    rebuild(site)
     found: FeedFront = app.extensions["front"]
     yield found
     assert found.watching
@@ -66,11 +66,11 @@ def test_newer_items_alone(
 ) -> None:
     """`A-IM: feed` with the tag of an earlier document: 226 with the new post and not the old."""
     make_post(site, "Long. " * 500, clock() - timedelta(minutes=30))
-    rebuild(site, clock())
+    rebuild(site)
     asked = {"A-IM": "feed", "If-None-Match": client.get(path).headers["ETag"]}
     make_post(site, "News.", clock())
     clock.forward(minutes=1)
-    rebuild(site, clock())
+    rebuild(site)
     eventually(lambda: client.get(path, headers=asked).status_code == 226)
     answer = client.get(path, headers=asked)
     assert b"News." in answer.data
@@ -161,7 +161,7 @@ def test_a_new_snapshot_is_noticed(
     """A build by another process is served soon, without anybody telling this one."""
     client.get("/rss.xml")
     make_post(site, "From elsewhere.")
-    rebuild(site, clock())
+    rebuild(site)
     eventually(lambda: b"From elsewhere." in client.get("/rss.xml").data)
 
 
@@ -172,7 +172,7 @@ def test_whoever_saves_serves_at_once(
 
     def form() -> str:
         make_post(site, "From the studio.")
-        rebuild(site, clock())
+        rebuild(site)
         return "saved"
 
     app.config["FORM_KEYS"] = False
@@ -195,7 +195,7 @@ def test_a_dead_watch_is_replaced(
     dead.join(MOMENT_SECONDS)
     eventually(lambda: not front.watching)
     make_post(site, "While it was dead.")
-    rebuild(site, clock())
+    rebuild(site)
     clock.forward(seconds=2)
     client.get("/rss.xml")
     assert front.watching
@@ -216,7 +216,7 @@ def test_an_error_while_checking_is_survived(
 
     monkeypatch.setattr(front, "refresh", broken)
     make_post(site, "While it failed.")
-    rebuild(site, clock())
+    rebuild(site)
     assert failed.wait(MOMENT_SECONDS)
     monkeypatch.setattr(front, "refresh", working)
     eventually(lambda: b"While it failed." in client.get("/rss.xml").data)
@@ -236,7 +236,7 @@ def test_a_fork_gets_a_watch_of_its_own(
     try:
         assert _hear(reader) == b"ready"
         make_post(site, "After the fork.")
-        rebuild(site, clock())
+        rebuild(site)
         assert _hear(reader) == b"yes"
     finally:
         os.kill(child, signal.SIGKILL)
@@ -346,10 +346,10 @@ def test_a_poll_that_comes_again_is_answered_like_any(
 
     for hours in (0, 0.001, 1, 5, 5, 12):
         clock.forward(hours=hours)
-        rebuild(site, clock())
+        rebuild(site)
         front.refresh()
         compare()
     make_post(site, "Another.", clock())
-    rebuild(site, clock())
+    rebuild(site)
     front.refresh()
     compare()

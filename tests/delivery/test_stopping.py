@@ -54,7 +54,7 @@ print("lived", left or "and ended")
 
 def test_started_and_stopped_while_it_is_polled(site: Site, clock: FakeClock) -> None:
     """Front, counter and database end beside requests: no crash, no thread left, no word."""
-    rebuild(site, clock())
+    rebuild(site)
     environment = {
         "PATH": "",
         "PYTHONPATH": str(ROOT),

@@ -25,7 +25,7 @@ def blog(site: Site, clock: FakeClock) -> None:
     ago = clock() - timedelta(hours=5)
     for title, tags in (("One", ["web"]), ("Two", ["bread"]), ("Three", ["web", "Прочее"])):
         make_post(site, f"Text of {title}.", ago, title=title, tags=tags)
-    rebuild(site, clock())
+    rebuild(site)
     clock.forward(seconds=5)
 
 
@@ -90,7 +90,7 @@ def test_only_a_change_of_the_tag_moves_its_dates(
                 post = posts.get(db, post_id)
                 new = content(text, title=post.title, tags=["bread" if post_id == 2 else "web"])
                 posts.save(db, post_id, new, post.version, None, now, minor=True)
-        rebuild(site, now)
+        rebuild(site)
         app.extensions["front"].refresh()
         clock.forward(seconds=2)
         again = client.get(WEB)
@@ -112,7 +112,8 @@ def test_a_new_ttl_moves_the_validators_only(
     first = client.get(WEB)
     with site.database.write() as db:
         store_setting(db, "menu", "30/120")
-    rebuild(site, clock.forward(hours=1))
+    clock.forward(hours=1)
+    rebuild(site)
     app.extensions["front"].refresh()
     clock.forward(seconds=2)
     second = client.get(WEB)
@@ -127,15 +128,16 @@ def test_a_change_in_the_second_of_the_poll_is_not_missed(
 ) -> None:
     """H5: a reader who polled in the second of a change, and only knows dates, learns of the
     next change of that second."""
-    now = clock.forward(minutes=1)
+    clock.forward(minutes=1)
     make_post(site, "Four.", tags=["web"])
-    rebuild(site, now)
+    rebuild(site)
     app.extensions["front"].refresh()
     first = client.get(WEB)
     assert "Last-Modified" not in first.headers  # not before the second is over
     known = first.headers["Date"]
     make_post(site, "Five.", tags=["web"])
-    rebuild(site, clock.forward(milliseconds=400))
+    clock.forward(milliseconds=400)
+    rebuild(site)
     app.extensions["front"].refresh()
     clock.forward(minutes=1)
     assert client.get(WEB, headers={"If-Modified-Since": known}).status_code == 200

@@ -82,7 +82,7 @@ def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:
         assert hours[9] > 10 * (hours[2] + 1)
         assert update_log.load(db).updates == len(instants)
         assert update_log.load(db) == update_log.at(db, clock())
-    rebuild(site, clock())
+    rebuild(site)
     nine = clock().replace(hour=9, minute=5)
     with site.database.read() as db:
         assert decision_at(db, nine).ttl_minutes == 15

@@ -125,12 +125,12 @@ def test_a_bad_document_never_replaces_a_good_one(
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     make_post(site, "The first note.")
-    rebuild(site, clock())
+    rebuild(site)
     clock.forward(minutes=5)
     whole = rss.render
     monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
     make_post(site, "The second note.")
-    rebuild(site, clock())
+    rebuild(site)
     app.extensions["front"].refresh()
     assert b"The second note" not in client.get("/rss.xml").data
     assert b"The second note" in client.get("/atom.xml").data
@@ -140,7 +140,7 @@ def test_a_bad_document_never_replaces_a_good_one(
     assert "A new version was not published" in client.get("/studio/feed").text
     assert "A new version of the feed was not published" in client.get("/studio/").text
     monkeypatch.setattr(rss, "render", whole)
-    rebuild(site, clock())
+    rebuild(site)
     app.extensions["front"].refresh()
     assert b"The second note" in client.get("/rss.xml").data
     assert "was not published" not in client.get("/studio/").text + client.get("/studio/feed").text
@@ -152,4 +152,4 @@ def test_with_nothing_before_it_a_bad_document_is_better_than_none(
     """The very first build is served whatever the doctor says."""
     whole = rss.render
     monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
-    assert b"<ttl>0480" in rebuild(site, clock()).body
+    assert b"<ttl>0480" in rebuild(site).body

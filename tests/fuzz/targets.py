@@ -94,7 +94,7 @@ FILES = {
 
 def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
     """What reaches a site over HTTP; `token` may do everything for the site's author."""
-    rebuild(site, site.clock())
+    rebuild(site)
     bearer = [("Authorization", f"Bearer {token}")]
     with site.database.write() as db:
         mirror, _ = mirrors.add(db, "https://a.example/feed", "a", "UTC", site.clock())

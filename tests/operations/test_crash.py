@@ -32,7 +32,7 @@ while True:
         post = posts.publish(db, posts.create(db, note, None, now), now, now)
         identity = post.guid
     print(identity, flush=True)
-    rebuild(site, site.clock())
+    rebuild(site)
 """
 
 

@@ -31,7 +31,7 @@ def filled(site: Site) -> Site:
     make_author(site, "ada")
     for number in range(3):
         make_post(site, title=f"Zebra {number}", source="Stripes.")
-    rebuild(site, site.clock())
+    rebuild(site)
     with site.database.write() as db:
         first = subscribe(db, "https://a.example/", site.clock(), site.clock())
         second = subscribe(db, "https://b.example/", site.clock(), site.clock())

@@ -50,7 +50,7 @@ def test_a_cache_that_answers_in_full_is_no_fault(
     site: Site, environment: Environment, status: int, complaints: list[str]
 ) -> None:
     """Caches do not know a tag with `-gzip`; an error of the server is a fault all the same."""
-    rebuild(site, site.clock())
+    rebuild(site)
     direct = ask_app(environment)
 
     def through_cache(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
@@ -81,7 +81,7 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
 ) -> None:
     """No heartbeat is no fault, as nobody may be serving; an old one is."""
     make_post(site)
-    rebuild(site, clock())
+    rebuild(site)
     assert bad(list(examine_processes(site))) == []
     heartbeat.beat(environment.instance)
     assert bad(list(examine_processes(site))) == []
@@ -92,7 +92,7 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
 
 def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, environment: Environment) -> None:
     """What only the public address shows: other links, and a proxy that hides who asks."""
-    rebuild(site, site.clock())
+    rebuild(site)
     direct = ask_app(environment)
 
     def through_proxy(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:

@@ -118,17 +118,17 @@ def test_a_clock_that_jumps(site: Site, clock: FakeClock, days: int) -> None:
     """A day on or back and home again: no post is lost or told twice, and the feed goes on."""
     make_post(site, title="First")
     make_post(site, title="Planned", at=clock() + timedelta(hours=2))
-    refresh(site, clock())
+    refresh(site)
     for title, jump in (("Second", days), ("Third", -days)):
         clock.moment += timedelta(days=jump)
         with site.database.write() as db:
             posts.publish_due(db, clock())
         make_post(site, title=title)
-        refresh(site, clock())
+        refresh(site)
     clock.moment += timedelta(days=1, hours=3)  # what was told ahead of its time waits for it
     with site.database.write() as db:
         posts.publish_due(db, clock())
-    refresh(site, clock())
+    refresh(site)
     with site.database.read() as db:
         body = db.get_one(Snapshot, "rss").body.decode()
     for title in ("First", "Second", "Third", "Planned"):

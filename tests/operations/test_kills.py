@@ -100,7 +100,7 @@ while True:
     number += 1
     deed = rng.choice((publish, edit, edit, schedule, upload, imported, copied))
     print("done:", deed(), flush=True)
-    rebuild(site, site.clock())
+    rebuild(site)
 """
 
 RESTORE = """
@@ -138,7 +138,7 @@ def test_killed_while_working(tmp_path: Path) -> None:
             _compare(db, instance, said)
     assert said
     site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
-    refresh(site, site.clock())
+    refresh(site)
     with closing(sqlite3.connect(instance / "publisher.db")) as db:
         (guid,) = db.execute(
             "SELECT guid FROM posts WHERE status='published' ORDER BY published_at DESC LIMIT 1"

@@ -19,7 +19,7 @@ NAME = re.compile(r"publisher_\w+")
 def told(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
-    rebuild(site, site.clock())
+    rebuild(site)
     heartbeat.beat(site.environment.instance)
     client.get("/")
     text = client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text

@@ -46,7 +46,7 @@ def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
     make_post(site, "<p>Old.</p>", title="Two", source_format="html")
     with site.database.write() as db:
         store_settings(db, {"elsewhere": "https://github.com/ada"})
-    root = parse(rebuild(site, clock()).body)
+    root = parse(rebuild(site).body)
     assert texts(root, "channel/item/source:markdown") == [
         f"See [it]({SITE_URL}/posts/x), ![p]({SITE_URL}/media/1.png), [out](//o.example)."
     ]
@@ -57,7 +57,7 @@ def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
         feed = subscriptions.subscribe(db, "https://o.example/feed", clock(), clock())
         feed.public = True
         store_settings(db, {"source_markdown": "off"})
-    root = parse(rebuild(site, clock()).body)
+    root = parse(rebuild(site).body)
     assert texts(root, "channel/item/source:markdown") == []
     assert texts(root, "channel/source:blogroll") == [f"{SITE_URL}/opml.xml"]
 
@@ -71,7 +71,7 @@ def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -
             "podcast_image": "/media/cover.png", "podcast_category": "Science > Physics",
             "podcast_author": "Ada", "podcast_email": "ada@blog.example",
         })  # fmt: skip
-    root = parse(rebuild(site, clock()).body)
+    root = parse(rebuild(site).body)
     (image,) = root.findall("channel/itunes:image", NAMESPACES)
     assert image.get("href") == f"{SITE_URL}/media/cover.png"
     (category,) = root.findall("channel/itunes:category", NAMESPACES)
@@ -82,13 +82,13 @@ def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -
     (person,) = root.findall("channel/item/podcast:person", NAMESPACES)
     assert (person.text, person.get("href")) == ("ada", f"{SITE_URL}/authors/ada")
     environment = replace(site.environment, site_url="https://new.example")
-    moved = parse(rebuild(replace(site, environment=environment), clock()).body)
+    moved = parse(rebuild(replace(site, environment=environment)).body)
     assert texts(moved, "channel/source:self") == ["https://new.example/rss.xml"]
     assert texts(moved, "channel/podcast:guid") == first
     own = "917393e3-1b1e-5cef-ace4-edaa54e1f810"
     with site.database.write() as db:
         store_settings(db, {"podcast_guid": own.upper()})
-    assert texts(parse(rebuild(site, clock()).body), "channel/podcast:guid") == [own]
+    assert texts(parse(rebuild(site).body), "channel/podcast:guid") == [own]
 
 
 def test_the_guid_is_that_of_the_standard() -> None:
@@ -125,7 +125,7 @@ def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
         draft = posts.create(db, content("Never out."), None, clock())
         posts.delete(db, draft, clock())
         posts.delete(db, posts.get(db, gone.id), clock())
-    assert len(parse(rebuild(site, clock()).body).findall("channel/fh:complete", NAMESPACES)) == 1
+    assert len(parse(rebuild(site).body).findall("channel/fh:complete", NAMESPACES)) == 1
     feed = _atom(site)
     (stone,) = feed.findall("at:deleted-entry", NAMESPACES)
     assert (stone.get("ref"), stone.get("when")) == (gone.guid, "2024-03-04T09:30:00Z")
@@ -133,12 +133,12 @@ def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         posts.restore(db, posts.get(db, gone.id), clock())
     make_post(site, "Three.", title="Three")
-    assert len(parse(rebuild(site, clock()).body).findall("channel/fh:complete", NAMESPACES)) == 1
+    assert len(parse(rebuild(site).body).findall("channel/fh:complete", NAMESPACES)) == 1
     feed = _atom(site)
     assert not feed.findall("at:deleted-entry", NAMESPACES)
     assert kept.guid in texts(feed, "atom:entry/atom:id")
     make_post(site, "Four.", title="Four")
-    assert not parse(rebuild(site, clock()).body).findall("channel/fh:complete", NAMESPACES)
+    assert not parse(rebuild(site).body).findall("channel/fh:complete", NAMESPACES)
 
 
 def _atom(site: Site) -> Any:

@@ -20,7 +20,7 @@ def test_a_row_each_time_the_bytes_change(site: Site, clock: FakeClock) -> None:
     """Rebuilding the same bytes adds nothing; a new ttl adds a version with the same content."""
     make_post(site)
     for _ in range(5):
-        rebuild(site, clock())
+        rebuild(site)
         clock.forward(hours=1)
     assert ttls(site, clock, 24) == [15, 60, 480]
     assert ttls(site, clock, 3) == [60, 480]
@@ -34,7 +34,7 @@ def test_old_versions_go_and_the_present_one_stays(site: Site, clock: FakeClock)
     """However quiet the blog: the version that is served is never forgotten."""
     make_post(site)
     for _ in range(5):
-        rebuild(site, clock())
+        rebuild(site)
         clock.forward(hours=1)
     clock.forward(days=90)
     with site.database.write() as session:

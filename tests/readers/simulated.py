@@ -64,7 +64,7 @@ class Week:
         with self.site.database.write() as session:
             update_log.record_all(session, [at for at in past if at < self.clock()], "loaded")
         make_post(self.site, "The first note.")
-        rebuild(self.site, self.clock())
+        rebuild(self.site)
         self.app.extensions["front"].refresh()
 
     @contextmanager
@@ -103,7 +103,7 @@ class Week:
                 STEP.seconds / 3600
             ):
                 make_post(self.site, f"A note of {self.clock():%H:%M}.")
-            if refresh(self.site, self.clock()):
+            if refresh(self.site):
                 self.app.extensions["front"].refresh()
 
     def _recording(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:

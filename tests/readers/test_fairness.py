@@ -67,11 +67,11 @@ def test_over_http_it_is_off_by_default_and_polite_when_on(
 ) -> None:
     """429 with whole seconds, no-store and advice; a conditional request is answered as ever."""
     make_post(site)
-    rebuild(site, clock())
+    rebuild(site)
     assert {client.get("/rss.xml").status_code for _ in range(5)} == {200}
     with site.database.write() as session:
         store_setting(session, "fairness", "on")
-    rebuild(site, clock())
+    rebuild(site)
     app.extensions["front"].refresh()
     answers = [client.get("/rss.xml") for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]

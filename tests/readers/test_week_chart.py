@@ -20,10 +20,10 @@ def test_line_ticks_and_bars_agree_with_the_tables(
     """15 for a while, then 60, then 480 until now; a tick for the post; a bar for its polls."""
     clock.moment = datetime(2024, 3, 4, 10, tzinfo=UTC)
     make_post(site)
-    rebuild(site, clock())
+    rebuild(site)
     for _ in range(5):
         clock.forward(hours=1)
-        refresh(site, clock())
+        refresh(site)
         counting.poll(clock())
     counting.fold()
     with site.database.read() as session:

@@ -70,7 +70,7 @@ def recorder(server: Server) -> Iterator[Recorder]:
 
 def build(site: Site, server: Server, text: str) -> None:
     """Build the feed and wait until the server has it."""
-    rebuild(site, utc_now())
+    rebuild(site)
     wait_until(lambda: text.encode() in server.get("/rss.xml")[2], 10, "the server is stale")
 
 

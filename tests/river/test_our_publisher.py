@@ -72,7 +72,7 @@ class Publisher:
             self.clock.moment = event
             if event in self.plan:
                 make_post(self.site, words(event))
-            if refresh(self.site, event):
+            if refresh(self.site):
                 self.app.extensions["front"].refresh()
 
     def _next(self) -> datetime:
@@ -138,7 +138,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
     clock.moment = MONDAY
     for at in past[-20:]:
         make_post(site, words(at), at)
-    refresh(site, MONDAY)
+    refresh(site)
     app.extensions["front"].refresh()
     return Publisher(site, app, clock, [at for day in days[HISTORY_DAYS:] for at in day])
 

@@ -79,7 +79,7 @@ def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, ur
         with closing(other.database):
             for one in range(5):
                 until_done(partial(make_post, other, title=f"Post {number}.{one}"))
-                until_done(lambda: rebuild(other, other.clock()))
+                until_done(partial(rebuild, other))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(posts, range(4)))

@@ -19,7 +19,7 @@ from tests.factories import make_author, make_post
 def test_health_follows_the_hourly_job(client: FlaskClient, site: Site, clock: FakeClock) -> None:
     """No feed yet: 503. Fresh: 200. An hour begun and no rebuild: 503 soon after."""
     assert client.get("/healthz").status_code == 503
-    rebuild(site, clock())
+    rebuild(site)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json) == (200, {"status": "ok", "snapshot_age_seconds": 0})
     clock.forward(minutes=31)  # 10:01
@@ -55,7 +55,7 @@ def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
 def test_metrics_tell_the_feed_and_the_posts(client: FlaskClient, site: Site) -> None:
     """Counts by state, the ttl and age of the feed, in Prometheus' text."""
     make_post(site)
-    rebuild(site, site.clock())
+    rebuild(site)
     text = client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
     assert 'publisher_posts{state="published"} 1.0' in text
     assert 'publisher_feed_ttl_minutes{document="rss"} 15.0' in text
@@ -65,7 +65,7 @@ def test_metrics_tell_the_feed_and_the_posts(client: FlaskClient, site: Site) ->
 def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, environment: Environment) -> None:
     """Every HTTP check passes against our own application."""
     make_post(site)
-    rebuild(site, site.clock())
+    rebuild(site)
     findings = [*examine_processes(site), *examine_http(ask_app(environment))]
     assert [finding for finding in findings if not finding.good] == []
     assert len(findings) >= 12
@@ -74,7 +74,7 @@ def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, environment: Enviro
 def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
     """A feed of an older hour, or none, is reported as such."""
     assert [finding.what for finding in examine_processes(site) if not finding.good] == ["feed"]
-    rebuild(site, clock())
+    rebuild(site)
     clock.forward(hours=2)
     (finding,) = (finding for finding in examine_processes(site) if not finding.good)
     assert "older hour" in finding.detail

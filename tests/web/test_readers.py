@@ -51,7 +51,7 @@ def test_polls_of_the_real_front_reach_the_page(
 ) -> None:
     """From a feed request to a row with its verdict and evidence."""
     make_post(site)
-    rebuild(site, clock())
+    rebuild(site)
     app.extensions["front"].refresh()
     for _ in range(8):
         author.get("/rss.xml", headers={"User-Agent": "Hourly/2.1"})
@@ -86,7 +86,7 @@ def test_forged_forwarded_addresses_make_no_readers(
     readers: int,
 ) -> None:
     """One visitor who claims three addresses is one reader, unless a trusted proxy says so."""
-    rebuild(site, clock())
+    rebuild(site)
     app = create_app(replace(environment, trusted_proxies=trusted), clock)
     for number in range(3):
         asked = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
@@ -116,7 +116,7 @@ def test_the_feed_s_room_says_first_that_all_is_well(
 ) -> None:
     """Then why the ttl is what it is, the week and the documents; when one is due, that."""
     make_post(site)
-    rebuild(site, clock())
+    rebuild(site)
     page = author.get("/studio/feed").text
     assert "The feed is valid and up to date" in page
     assert "Why 15 minutes" in page

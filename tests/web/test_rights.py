@@ -240,7 +240,7 @@ def house(app: Flask, site: Site, clock: FakeClock) -> House:
     app.config["FORM_KEYS"] = False
     found = House(app, site, clock)
     found.people["admin"] = make_author(site, "admin")
-    rebuild(site, clock())
+    rebuild(site)
     found.people |= {name: make_author(site, name) for name in ("owner", "other", "guest")}
     return found
 

@@ -1,7 +1,6 @@
 """The walk from a form to the feed, over HTTP."""
 
 import re
-from datetime import timedelta
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -22,10 +21,10 @@ def test_first_author_writes_and_the_feed_has_it(
     form = {"name": "ada", "password": PASSWORD}
     assert client.post(link, data=form).location == "/studio/"
     client.post("/studio/", data={"source": "Hello from the studio."})
-    rebuild(site, clock())
+    rebuild(site)
     assert b"Hello from the studio" not in client.get("/rss.xml").data
     clock.forward(seconds=61)
-    assert refresh(site, clock())
+    assert refresh(site)
     app.extensions["front"].refresh()
     answer = client.get("/rss.xml")
     assert b"Hello from the studio" in answer.data
@@ -33,9 +32,12 @@ def test_first_author_writes_and_the_feed_has_it(
     assert re.fullmatch(r"public, max-age=\d+", answer.headers["Cache-Control"])
 
 
-def test_not_modified_within_the_same_step(app: Flask, client: FlaskClient, site: Site) -> None:
+def test_not_modified_within_the_same_step(
+    app: Flask, client: FlaskClient, site: Site, clock: FakeClock
+) -> None:
     """The validators of one answer get 304 from the next request."""
-    rebuild(site, site.clock() - timedelta(hours=1))
+    rebuild(site)
+    clock.forward(hours=1)
     first = client.get("/rss.xml")
     again = client.get("/rss.xml", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")

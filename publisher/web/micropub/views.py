@@ -37,7 +37,7 @@ def act() -> Response:
         media.store(site().environment.media, upload.accepted)
     with site().database.write() as db:
         response = _DO[wanted.action](db, token, wanted)
-    rebuild(site(), now())
+    rebuild(site())
     return response
 
 

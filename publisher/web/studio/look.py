@@ -45,7 +45,7 @@ def save() -> Any:
         with site().database.read() as db:
             return _page(_texts(db) | typed, error.fields), error.http_status
     if changed:
-        rebuild(site(), now())
+        rebuild(site())
     look_at_it = Markup(' <a href="/">See the blog</a>')
     flash(Markup("Saved.") + look_at_it if changed else "Nothing was changed.", "done")
     return redirect(url_for(".page"))

@@ -50,7 +50,7 @@ def save() -> Any:
         with site().database.read() as db:
             return _page(db, before | typed, error.fields), error.http_status
     if changed:
-        rebuild(site(), now())
+        rebuild(site())
     flash("Saved." if changed else "Nothing was changed.", "done")
     return redirect(url_for("studio.settings.page"))
 

@@ -18,7 +18,7 @@ log = structlog.get_logger("studio")
 def feeds_changed() -> None:
     """Rebuild the feeds now; where that fails, the hourly job does it later."""
     try:
-        rebuild(site(), now())
+        rebuild(site())
     except StorageUnavailable as error:
         log.warning("rebuild postponed", reason=str(error))
 

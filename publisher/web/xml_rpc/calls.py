@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from publisher.base.errors import InvalidInput, NotFound, PublisherError
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import ApiToken
-from publisher.web.context import now, site
+from publisher.web.context import site
 from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import caller, methods, values
 
@@ -101,7 +101,7 @@ def _called(name: str, parameters: list[Any]) -> Any:
     token = caller.who(parameters[place], parameters[place + 1])
     answer = do(token, parameters)
     if name.partition(".")[2].startswith(_CHANGES):
-        rebuild(site(), now())
+        rebuild(site())
     return answer
 
 

@@ -41,7 +41,7 @@ def pushing(site: Site, hub: Hub) -> Site:
     with site.database.write() as session:
         store_setting(session, "hubs", f"{hub.url}/hub")
         store_setting(session, "cloud", f"{hub.url}/pleaseNotify")
-    rebuild(site, site.clock())
+    rebuild(site)
     return site
 
 
@@ -59,7 +59,7 @@ def deliver(site: Site) -> int:
 def test_a_post_is_told_to_hub_and_cloud_once(pushing: Site, hub: Hub) -> None:
     """Each document to the hub, the RSS document to the cloud; nothing is sent twice."""
     make_post(pushing)
-    rebuild(pushing, pushing.clock())
+    rebuild(pushing)
     assert hub.pings == []
     assert deliver(pushing) == 4
     told = sorted((path, form.get("hub.url") or form["url"]) for path, form in hub.pings)
@@ -76,28 +76,28 @@ def test_a_post_is_told_to_hub_and_cloud_once(pushing: Site, hub: Hub) -> None:
 def test_only_new_content_is_told(pushing: Site, clock: FakeClock) -> None:
     """Neither a new ttl, nor a minor edit, a setting, loaded history or a page."""
     post = make_post(pushing, "One.")
-    rebuild(pushing, clock())
+    rebuild(pushing)
     deliver(pushing)
     count = len(rows(pushing))
     clock.forward(hours=4)
-    assert rebuild(pushing, clock()).ttl_minutes == 480
+    assert rebuild(pushing).ttl_minutes == 480
     with pushing.database.write() as session:
         kept = posts.get(session, post.id)
         draft = replace(posts.content(session, kept), source="One, spelled right.")
         posts.save(session, post.id, draft, kept.version, None, clock(), minor=True)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     with pushing.database.write() as session:
         store_setting(session, "title", "Another title")
         record_all(session, [clock() - timedelta(days=1)], "loaded")
-    rebuild(pushing, clock())
+    rebuild(pushing)
     make_post(pushing, "A page.", kind="page")
-    rebuild(pushing, clock())
+    rebuild(pushing)
     assert len(rows(pushing)) == count
     with pushing.database.write() as session:
         kept = posts.get(session, post.id)
         draft = replace(posts.content(session, kept), source="Two.")
         posts.save(session, post.id, draft, kept.version, None, clock())
-    rebuild(pushing, clock())
+    rebuild(pushing)
     assert len(rows(pushing)) == 2 * count
 
 
@@ -108,7 +108,7 @@ def test_failures_are_tried_again_with_growing_pauses(
     with pushing.database.write() as session:
         store_setting(session, "cloud", "")
     make_post(pushing)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     hub.answers = [(503, {})] * 3 + [(503, {"Retry-After": "1200"})] * 3
     deliver(pushing)
     assert {row.next_at for row in rows(pushing)} == {clock() + timedelta(minutes=1)}
@@ -124,7 +124,7 @@ def test_failures_are_tried_again_with_growing_pauses(
 def test_after_the_last_pause_it_is_given_up(pushing: Site, hub: Hub, clock: FakeClock) -> None:
     """A hub that is gone costs a bounded number of tries."""
     make_post(pushing)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     hub.answers = [(410, {})] * 1000
     for minutes in (*PAUSES_MINUTES, 1, 1):
         deliver(pushing)
@@ -141,11 +141,11 @@ def test_a_hub_that_never_answers_holds_nobody_up(
     monkeypatch.setattr(outbox, "TIMEOUT_SECONDS", 1.5)
     hub.sleep_seconds = 4.0
     make_post(pushing)
-    rebuild(pushing, pushing.clock())
+    rebuild(pushing)
     working = threading.Thread(target=deliver, args=[pushing])
     working.start()
     make_post(pushing, "Written while the hub is silent.")
-    rebuild(pushing, pushing.clock())
+    rebuild(pushing)
     working.join(30)
     assert not working.is_alive()
     assert all(row.delivered_at is None for row in rows(pushing))
@@ -154,7 +154,7 @@ def test_a_hub_that_never_answers_holds_nobody_up(
 def test_private_addresses_are_refused(pushing: Site, hub: Hub) -> None:
     """Without PUBLISHER_ALLOW_PRIVATE a hub on loopback is never connected to."""
     make_post(pushing)
-    rebuild(pushing, pushing.clock())
+    rebuild(pushing)
     outbox.deliver(pushing.database, pushing.clock(), outbox.sender(SITE_URL, allow_private=False))
     assert hub.pings == []
     assert all("private" in row.answer for row in rows(pushing))
@@ -170,7 +170,7 @@ def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
     with running_hub("127.0.0.2") as inside:
         hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
         make_post(pushing)
-        rebuild(pushing, pushing.clock())
+        rebuild(pushing)
         send = outbox.sender(SITE_URL, allow_private=False)
         assert outbox.deliver(pushing.database, pushing.clock(), send) > 0
         assert hub.pings
@@ -184,7 +184,7 @@ def test_waiting_pings_of_two_posts_become_one(pushing: Site, hub: Hub, clock: F
     for minute in range(3):
         clock.forward(minutes=minute)
         make_post(pushing, f"Note {minute}.")
-        rebuild(pushing, clock())
+        rebuild(pushing)
     assert deliver(pushing) == 4
 
 
@@ -195,10 +195,10 @@ def test_an_ill_document_is_not_announced(
     whole = rss.render
     monkeypatch.setattr(rss, "render", lambda made: whole(made).replace(b"<ttl>", b"<ttl>0"))
     make_post(pushing)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     assert rows(pushing) == []
     monkeypatch.setattr(rss, "render", whole)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     assert len(rows(pushing)) == 4
 
 
@@ -232,7 +232,7 @@ def test_a_hub_finds_the_news_when_it_comes(
     )
     hub.fetches = True
     make_post(site, "Extra, extra.")
-    rebuild(site, clock())
+    rebuild(site)
     app.extensions["front"].refresh()
     outbox.deliver(site.database, clock(), SEND)
     server.shutdown()
@@ -246,10 +246,10 @@ def test_a_hub_finds_the_news_when_it_comes(
 def test_settled_pings_are_forgotten_in_time(pushing: Site, clock: FakeClock) -> None:
     """What was delivered long ago goes; what still waits stays."""
     make_post(pushing)
-    rebuild(pushing, clock())
+    rebuild(pushing)
     deliver(pushing)
     make_post(pushing, "Another.")
-    rebuild(pushing, clock())
+    rebuild(pushing)
     clock.forward(days=40)
     with pushing.database.write() as session:
         outbox.prune(session, clock() - timedelta(days=30))

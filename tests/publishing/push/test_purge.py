@@ -36,7 +36,7 @@ def hub() -> Iterator[Hub]:
 def cached(site: Site, hub: Hub) -> Site:
     """A site behind a CDN."""
     told = Purge(f"{hub.url}/purge/{{host}}/{{path}}", "Fastly-Key", SECRET)
-    rebuild(site, site.clock())
+    rebuild(site)
     return replace(site, environment=replace(site.environment, purge=told, allow_private=True))
 
 
@@ -52,11 +52,11 @@ def test_each_changed_document_once(cached: Site, hub: Hub, clock: FakeClock) ->
     send_pings(cached)
     assert sorted(path for path, _ in hub.pings) == paths
     send_pings(cached)
-    rebuild(cached, clock())
+    rebuild(cached)
     send_pings(cached)
     assert len(hub.pings) == 3
     make_post(cached, "New.")
-    rebuild(cached, clock())
+    rebuild(cached)
     send_pings(cached)
     assert sorted(path for path, _ in hub.pings[3:]) == paths
     assert {row.protocol for row in rows(cached)} == {PURGE}

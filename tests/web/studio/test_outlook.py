@@ -71,7 +71,7 @@ def test_when_to_publish_with_one_click(author: FlaskClient, site: Site, clock: 
     with site.database.write() as session:
         update_log.record_all(session, sorted(past), "loaded")
     clock.moment = morning.replace(hour=1)
-    rebuild(site, clock())
+    rebuild(site)
     page = author.get("/studio/").text
     assert "Now: most have it within" in page
     assert "for a usual mix of readers" in page

@@ -23,7 +23,7 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert 'value="now" checked' in editor
     assert 'value="later" checked' not in editor
     clock.forward(seconds=61)
-    refresh(site, clock())
+    refresh(site)
     assert "The first post is on its way." not in ada.get("/studio/")
     assert "View post" in ada.get("/studio/posts/1")
 
