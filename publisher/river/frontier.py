@@ -31,7 +31,10 @@ Lease = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class DuePoll:
-    """One feed that its host's owner is about to ask for, and what the request needs."""
+    """One feed that its host's owner is about to ask for, and what the request needs.
+
+    `at` is the moment of the claim; once there is an answer, the moment of the answer.
+    """
 
     feed_id: int
     host: str

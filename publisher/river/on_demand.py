@@ -150,7 +150,7 @@ class OnDemandPoller:
         found = await self._visit(job, gate)
         held |= {(host, job.owner) for host in found.hosts}
         if found.problem == "not-a-feed" and names_feeds(found.fetched):
-            return await asyncio.to_thread(read, replace(job, is_list=True), found.fetched)
+            return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
         return found
 
     def _give_back(self, held: set[Lease]) -> None:
@@ -213,7 +213,7 @@ class OnDemandPoller:
         ) as fetcher:
             keeping = asyncio.create_task(gate.keep(lambda _: None))
             try:
-                return await visit(fetcher, job)
+                return await visit(fetcher, job, self.clock)
             finally:
                 keeping.cancel()
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
@@ -77,11 +78,16 @@ class Visit:
         return status == 429 or (status == 503 and self.told_seconds is not None)
 
 
-async def visit(fetcher: Fetcher, job: DuePoll) -> Visit:
-    """Ask for a feed and read the answer; the event loop goes on while a document is read."""
+async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+    """Ask for a feed and read the answer; the event loop goes on while a document is read.
+
+    The visit is dated by its answer: a job may wait between its claim and its request, and a pause
+    that counted from the claim would be too short.
+    """
     fetched = await fetcher.fetch(
         job.url, job.validators, job.credentials, job.held, owner=job.owner
     )
+    job = replace(job, at=clock())
     if fetched.ok:
         return await asyncio.to_thread(read, job, fetched)
     return read(job, fetched)

@@ -147,7 +147,7 @@ class RiverWorker:
 
     async def _ask(self, fetcher: Fetcher, job: DuePoll) -> None:
         try:
-            brought = await visit(fetcher, job)
+            brought = await visit(fetcher, job, self._clock)
         except Exception:  # a bug in reading one feed must not stop all the others
             log.exception("poll failed", url=job.url)
             brought = Visit.failed(job)
