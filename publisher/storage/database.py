@@ -83,6 +83,7 @@ class Database:
     def _writing(self, **kind: bool) -> Iterator[Session]:
         writer = self.engine.execution_options(**kind)
         with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
+            session.connection()  # else the lock would be taken by the first statement
             yield session
 
     def clock(self) -> Clock:

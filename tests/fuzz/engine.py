@@ -18,7 +18,7 @@ def run(name: str, target: Target, seed: int) -> Iterator[bytes]:
     """For ever: one input after the other, each yielded after it was read well. Raises Fell."""
     rng = random.Random(f"{name}:{seed}")
     for number, sample in enumerate(target.samples):
-        _try(target, sample, f"{name}, sample {number}")
+        _read(target, sample, f"{name}, sample {number}")  # untimed: it may load modules
     count = 0
     while True:
         data = mutated(target.samples, rng)
@@ -27,12 +27,16 @@ def run(name: str, target: Target, seed: int) -> Iterator[bytes]:
         yield data
 
 
-def _try(target: Target, data: bytes, where: str) -> None:
-    begun = time.thread_time()
+def _read(target: Target, data: bytes, where: str) -> None:
     try:
         target.read(data)
     except Exception as error:
         raise Fell(f"{where}: {error!r:.500}\n{data!r}") from error
+
+
+def _try(target: Target, data: bytes, where: str) -> None:
+    begun = time.thread_time()
+    _read(target, data, where)
     seconds = time.thread_time() - begun
     if seconds > LONGEST_SECONDS:
         raise Fell(f"{where}: {seconds:.1f} s\n{data!r}")
