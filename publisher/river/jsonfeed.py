@@ -8,6 +8,7 @@ from typing import Any
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
+from publisher.base.json_values import as_list, as_text
 from publisher.river.feed_document import (
     FeedDocument,
     FeedFile,
@@ -34,45 +35,47 @@ def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> Feed
         tree = json.loads(body)
     except (ValueError, RecursionError) as problem:
         raise NotAFeed("the answer is JSON that cannot be read") from problem
-    if not isinstance(tree, dict) or "jsonfeed.org" not in _text(tree.get("version")):
+    if not isinstance(tree, dict) or "jsonfeed.org" not in as_text(tree.get("version")):
         raise NotAFeed("the answer is JSON, but no JSON Feed")
-    entries = [entry for entry in _list(tree.get("items")) if isinstance(entry, dict)]
+    entries = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
     entries = entries[:_MAX_ITEMS]
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
     parsed = [_item(e, url) for e, mark in zip(entries, marks, strict=True) if mark not in known]
     items, window = assemble(marks, known, parsed)
     return FeedDocument(
         kind="json",
-        title=_text(tree.get("title")),
-        site_url=web_address(url, _text(tree.get("home_page_url"))),
-        self_url=web_address(url, _text(tree.get("feed_url"))),
+        title=as_text(tree.get("title")),
+        site_url=web_address(url, as_text(tree.get("home_page_url"))),
+        self_url=web_address(url, as_text(tree.get("feed_url"))),
         items=items,
         window=window,
     )
 
 
 def _item(entry: dict[str, Any], base: str) -> FeedItem:
-    plain = html.escape(_text(entry.get("content_text")) or _text(entry.get("summary")))
-    authors = _list(entry.get("authors")) or [entry.get("author")]
+    plain = html.escape(as_text(entry.get("content_text")) or as_text(entry.get("summary")))
+    authors = as_list(entry.get("authors")) or [entry.get("author")]
     return FeedItem(
-        guid=_text(entry.get("id")),
-        url=web_address(base, _text(entry.get("url")) or _text(entry.get("external_url"))),
-        title=_text(entry.get("title")),
-        markup=_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
-        author=", ".join(_text(a.get("name")) for a in authors if isinstance(a, dict)),
+        guid=as_text(entry.get("id")),
+        url=web_address(base, as_text(entry.get("url")) or as_text(entry.get("external_url"))),
+        title=as_text(entry.get("title")),
+        markup=as_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
+        author=", ".join(as_text(a.get("name")) for a in authors if isinstance(a, dict)),
         published_at=_moment(entry.get("date_published") or entry.get("date_modified")),
         enclosures=tuple(
             FeedFile(
                 address,
-                _text(file.get("mime_type")),
+                as_text(file.get("mime_type")),
                 _count(file.get("size_in_bytes")),
             )
-            for file in _list(entry.get("attachments"))
-            if isinstance(file, dict) and (address := web_address(base, _text(file.get("url"))))
+            for file in as_list(entry.get("attachments"))
+            if isinstance(file, dict) and (address := web_address(base, as_text(file.get("url"))))
         ),
         details=ItemDetails(
-            categories=categories(_text(tag) for tag in _list(entry.get("tags"))),
-            image=web_address(base, _text(entry.get("image")) or _text(entry.get("banner_image"))),
+            categories=categories(as_text(tag) for tag in as_list(entry.get("tags"))),
+            image=web_address(
+                base, as_text(entry.get("image")) or as_text(entry.get("banner_image"))
+            ),
             duration_seconds=_duration(entry),
         ),
     )
@@ -80,27 +83,16 @@ def _item(entry: dict[str, Any], base: str) -> FeedItem:
 
 def _duration(entry: dict[str, Any]) -> int:
     """Seconds of the first attachment that says so."""
-    files = (file for file in _list(entry.get("attachments")) if isinstance(file, dict))
+    files = (file for file in as_list(entry.get("attachments")) if isinstance(file, dict))
     return next((d for file in files if (d := _count(file.get("duration_in_seconds")))), 0)
 
 
 def _moment(value: object) -> datetime | None:
     try:
-        return parse_instant(_text(value)) if value else None
+        return parse_instant(as_text(value)) if value else None
     except InvalidInput:
         return None
 
 
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0
-
-
-def _text(value: object) -> str:
-    """Text as it is, a number as text (ids were numbers once), nothing for the rest."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return ""
-    return str(value).strip()

@@ -1,0 +1,15 @@
+"""Values of a stranger's JSON, taken for what they should be: text, a list."""
+
+from typing import Any
+
+
+def as_text(value: object) -> str:
+    """Text as it is, a number as text (ids were numbers once), nothing for the rest."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return str(value).strip()
+
+
+def as_list(value: object) -> list[Any]:
+    """A list as it is, an empty one for the rest."""
+    return value if isinstance(value, list) else []
