@@ -2,13 +2,12 @@
 
 import re
 from html.parser import HTMLParser
-from urllib.parse import urljoin
+
+from publisher.base.addresses import joined
 
 FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
 )
-
-
 _TAG = re.compile(r"<(?:link|base)\s[^<>]{1,4000}>", re.IGNORECASE)
 _PAGE_CHARACTERS = 500_000
 
@@ -40,8 +39,8 @@ def alternates(page: str, base_url: str) -> list[tuple[str, str]]:
     links = _Links()
     for tag in _TAG.findall(_without_comments(page[:_PAGE_CHARACTERS])):
         links.feed(tag)
-    base = _joined(base_url, links.base)
-    found = {_joined(base, href.strip()): title.strip() for href, title in links.found}
+    base = joined(base_url, links.base)
+    found = {joined(base, href.strip()): title.strip() for href, title in links.found}
     return [pair for pair in found.items() if pair[0].startswith(("http://", "https://"))]
 
 
@@ -49,11 +48,3 @@ def _without_comments(page: str) -> str:
     """The page without comments; one that is not closed hides the rest."""
     first, *others = page.split("<!--")
     return first + "".join(other.partition("-->")[2] for other in others)
-
-
-def _joined(base: str, link: str) -> str:
-    """An absolute address; "" for one that is none."""
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return ""

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from urllib.parse import urljoin
 
+from publisher.base.addresses import joined
 from publisher.base.errors import InvalidData
 from publisher.river.first_look import DocumentHints
 
@@ -114,11 +114,8 @@ def categories(named: Iterable[str]) -> tuple[str, ...]:
 
 def web_address(base: str, link: object) -> str:
     """The absolute address of a link if it is one of the web, else ""."""
-    try:
-        joined = urljoin(base, str(link or "").strip()) if link else ""
-    except ValueError:
-        return ""
-    return joined if joined.lower().startswith(("http://", "https://")) else ""
+    address = joined(base, str(link).strip()) if link else ""
+    return address if address.lower().startswith(("http://", "https://")) else ""
 
 
 def digest(value: str | bytes) -> bytes:

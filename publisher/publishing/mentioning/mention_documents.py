@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml import etree
 from lxml import html as lxml_html
 
+from publisher.base.addresses import joined
 from publisher.base.text import clean
 
 MAX_LINE, MAX_WORDS = 200, 500
@@ -52,7 +52,7 @@ def endpoint_in_page(body: bytes, base: str) -> str | None:
         return None
     for element in page.iter("link", "a"):
         if "webmention" in element.get("rel", "").lower().split() and "href" in element.attrib:
-            return _joined(base, element.get("href", "").strip())
+            return joined(base, element.get("href", "").strip())
     return None
 
 
@@ -74,7 +74,7 @@ def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionTe
 
 
 def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
-    links = [link for link in page.xpath(_LINKS) if _joined(base, link.strip()) == target]
+    links = [link for link in page.xpath(_LINKS) if joined(base, link.strip()) == target]
     if not links:
         return None
     entry = next(iter(page.xpath(_having("h-entry"))), None)
@@ -149,10 +149,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _texts(part)
-
-
-def _joined(base: str, link: str) -> str:
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return ""

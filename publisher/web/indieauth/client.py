@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 from html import unescape
 from html.parser import HTMLParser
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from publisher.base.addresses import joined
 from publisher.base.errors import InvalidInput
 from publisher.base.net import OutgoingError, Reply, request_public
 
@@ -93,7 +94,7 @@ def _read(address: str, reply: Reply) -> ClientApp:
     for tag in _LINK.findall(text):
         links.feed(tag)
     title = _TITLE.search(text)
-    found = tuple(_joined(reply.url, href) for href in links.found)
+    found = tuple(joined(reply.url, href) for href in links.found)
     return ClientApp(address, _line(unescape(title[1]) if title else ""), found)
 
 
@@ -141,13 +142,6 @@ def _origin(address: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(address)
     usual = {"http": 80, "https": 443}.get(parts.scheme)
     return parts.scheme, parts.hostname, parts.port or usual
-
-
-def _joined(base: str, href: str) -> str:
-    try:
-        return urljoin(base, href)
-    except ValueError:
-        return ""
 
 
 def _line(text: str) -> str:
