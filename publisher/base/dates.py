@@ -6,7 +6,7 @@ UTC unless the caller names another (people type local times; feeds forget the z
 
 import re
 from datetime import UTC, datetime, tzinfo
-from email.utils import format_datetime, parsedate_to_datetime
+from email.utils import format_datetime
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -96,15 +96,6 @@ def _iso(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         return parser.isoparse(text)
-
-
-def http_date(text: str | None) -> datetime | None:
-    """The instant of an HTTP date, in UTC; None for anything else, which is then ignored."""
-    try:
-        moment = parsedate_to_datetime(text or "")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def parse_zone(name: str) -> ZoneInfo:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime, parsedate_to_datetime
+from email.utils import format_datetime
 
 from publisher.core.civil import seconds
 from publisher.core.ttl.freshness import renewal, with_news
@@ -17,7 +17,12 @@ from publisher.core.ttl.rule import MENU, TtlRule
 from publisher.dynamic_ttl.advice import Advice, at_moment
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
-from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, accepts_gzip, tags_in
+from publisher.dynamic_ttl.validators import (
+    SHARED_MAX_AGE_SECONDS,
+    accepts_gzip,
+    http_date,
+    tags_in,
+)
 
 Headers = list[tuple[str, str]]
 MOST_BYTES = 16_000_000  # of a document; what is longer passes with new headers only
@@ -126,7 +131,7 @@ class RequestHeaders:
         """
         tags = [_theirs(tag, said.mark) for tag in tags_in(self.if_none_match)]
         shown = [tag if tag == "*" else f'"{tag}"' for tag in tags if tag]
-        since = _http_date(self.if_modified_since)
+        since = http_date(self.if_modified_since)
         unchanged = since is not None and since >= said.advice.since.replace(microsecond=0)
         return {
             "if-none-match": ", ".join(shown),
@@ -245,14 +250,14 @@ def _is_current(
     """Whether the reader holds this very document: If-None-Match decides alone where it is."""
     if named:
         return tag in named or "*" in named
-    since = _http_date(asked.if_modified_since)
+    since = http_date(asked.if_modified_since)
     return since is not None and modified is not None and since >= modified
 
 
 def _modified(text: str | None, said: Said, changed: bool) -> datetime | None:
     """When the document last changed, the ttl in it included; None where the application does not
     say when its content did."""
-    content = _http_date(text)
+    content = http_date(text)
     if content is None or not changed:
         return content
     return max(content, said.advice.since).replace(microsecond=0)
@@ -268,14 +273,6 @@ def _theirs(tag: str, mark: str) -> str:
 
 def _digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:32]
-
-
-def _http_date(text: str | None) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text or "")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def _utc_now() -> datetime:

@@ -1,6 +1,8 @@
 """Small rules of HTTP (RFC 9110, 9111) that everybody needs who sends a feed."""
 
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 SHARED_MAX_AGE_SECONDS = 60  # a surprise post must not be hidden by a shared cache
@@ -22,6 +24,15 @@ def unglued(tag: str) -> str:
     """A tag without what a front server has glued to it."""
     suffix = next((glued for glued in _GLUED if tag.endswith(glued)), "")
     return tag.removesuffix(suffix)
+
+
+def http_date(text: str | None) -> datetime | None:
+    """The instant of an HTTP date, in UTC; None for anything else, which is then ignored."""
+    try:
+        moment = parsedate_to_datetime(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def accepts_gzip(header: str) -> bool:

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from publisher.base.dates import format_rfc822, http_date
+from publisher.base.dates import format_rfc822
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
-from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS, preferred_coding, tags_in
+from publisher.dynamic_ttl.validators import (
+    SHARED_MAX_AGE_SECONDS,
+    http_date,
+    preferred_coding,
+    tags_in,
+)
 from publisher.feeds import deltas
 from publisher.feeds.feed_answer import NOT_ALLOWED, NOT_THE_SAME, FeedAnswer, Headers
 from publisher.feeds.packing import CODINGS, GZIP, packed

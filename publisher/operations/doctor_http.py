@@ -4,12 +4,12 @@ import http.client
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
+from publisher.dynamic_ttl.validators import http_date
 from publisher.web.application import create_app
 
 FEED = "/rss.xml"
@@ -109,7 +109,7 @@ def _conditional(ask: Ask, plain: HttpAnswer) -> Iterator[Finding]:
         return
     since = ask("GET", FEED, {"If-Modified-Since": modified})
     yield Finding("304 for its Last-Modified", since.status == 304, f"{since.status}", _THROUGH)
-    date, last = _date(plain.headers.get("date")), _date(modified)
+    date, last = http_date(plain.headers.get("date")), http_date(modified)
     ordered = date is not None and last is not None and last <= date
     detail = f"{modified} / {plain.headers.get('date')}"
     yield Finding("Last-Modified before Date", ordered, detail, "set the machine's clock (NTP)")
@@ -126,7 +126,7 @@ def _behind_proxy(ask: Ask) -> Finding:
 
 
 def _clock(plain: HttpAnswer) -> Finding:
-    date = _date(plain.headers.get("date"))
+    date = http_date(plain.headers.get("date"))
     good = date is not None and abs(date - utc_now()) <= CLOCK_TOLERANCE
     detail = f"the server says {plain.headers.get('date')}, this machine {utc_now():%H:%M:%S} UTC"
     return Finding("its clock", good, detail, "set the clock of the one that is wrong (NTP)")
@@ -165,10 +165,3 @@ def ask_url(url: str) -> Ask:
             connection.close()
 
     return ask
-
-
-def _date(value: str | None) -> datetime | None:
-    try:
-        return parsedate_to_datetime(value or "")
-    except ValueError:
-        return None

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from sqlalchemy import insert
 
-from publisher.base.dates import http_date
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
-from publisher.dynamic_ttl.validators import preferred_coding, unglued
+from publisher.dynamic_ttl.validators import http_date, preferred_coding, unglued
 from publisher.feeds.packing import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, CountedGroup, Polls

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from publisher.base.dates import http_date
+from publisher.dynamic_ttl.validators import http_date
 
 _DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
 _YEAR_SECONDS = 366 * 86400
