@@ -21,7 +21,7 @@ from publisher.river.feed_document import (
     web_address,
 )
 
-_MAX_ITEMS = 1_000
+MAX_ITEMS = 1_000
 
 
 def looks_like_json(body: bytes) -> bool:
@@ -38,7 +38,7 @@ def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> Feed
     if not isinstance(tree, dict) or "jsonfeed.org" not in as_text(tree.get("version")):
         raise NotAFeed("the answer is JSON, but no JSON Feed")
     entries = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
-    entries = entries[:_MAX_ITEMS]
+    entries = entries[:MAX_ITEMS]
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
     parsed = [_item(e, url) for e, mark in zip(entries, marks, strict=True) if mark not in known]
     items, window = assemble(marks, known, parsed)

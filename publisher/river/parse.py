@@ -33,10 +33,9 @@ from publisher.river.feed_document import (
     web_address,
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
-from publisher.river.jsonfeed import looks_like_json, parse_json_feed
+from publisher.river.jsonfeed import MAX_ITEMS, looks_like_json, parse_json_feed
 from publisher.river.text_runs import in_one_run
 
-_MAX_ITEMS = 1_000
 _LONGEST_SECONDS = 10_000_000
 log = structlog.get_logger("river")
 
@@ -68,7 +67,7 @@ def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes
     found = scan(document)
     if not found.kind:
         raise _refusal(document, body, content_type, url)
-    spans = found.items[:_MAX_ITEMS]
+    spans = found.items[:MAX_ITEMS]
     marks = [digest(document[start:end]) for start, end in spans]
     if found.broken:
         return _document(document, url, found, [], {})
@@ -92,7 +91,7 @@ def _only_new(
     kept: list[bytes] = []
     position = 0
     for index, (start, end) in enumerate(found.items):
-        if index >= _MAX_ITEMS or marks[index] in known:
+        if index >= MAX_ITEMS or marks[index] in known:
             kept.append(document[position:start])
             position = end
     kept.append(document[position:])
@@ -112,7 +111,7 @@ def _document(
     if not tree.version and not tree.entries:
         raise NotAFeed("the answer is not a feed")
     head = tree.feed
-    parsed = [_item(entry, url) for entry in tree.entries[:_MAX_ITEMS]]
+    parsed = [_item(entry, url) for entry in tree.entries[:MAX_ITEMS]]
     items, window = assemble(marks, known, parsed)
     return FeedDocument(
         kind=found.kind,
