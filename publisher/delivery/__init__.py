@@ -1,4 +1,4 @@
-"""Delivery: feeds on their way to readers, answered from memory before any page is thought of.
+"""Delivery: HTTP for readers; feeds are answered from memory, pages are handed on to Flask.
 
 Nothing on the path of a poll asks the database, waits for a page or renders a template.
 """

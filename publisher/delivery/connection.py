@@ -25,7 +25,7 @@ MOST_PIPELINED = 100
 
 
 class Message:
-    """A request as far as it has come."""
+    """A request as far as it has been received."""
 
     __slots__ = ("body", "head")
 
@@ -35,7 +35,7 @@ class Message:
 
 
 class Connection(asyncio.Protocol):
-    """One connection; `since` is the second in which it last got on.
+    """One connection; `since` is the second in which it last made progress.
 
     `used`: something was answered. `first` are bytes that were read before, `unsent` the rest of
     an answer after which it ends.
@@ -147,7 +147,7 @@ class Connection(asyncio.Protocol):
             self._finish()
 
     def abort(self) -> None:
-        """Break off."""
+        """Close at once; what was not sent yet is lost."""
         self._transport.abort()
 
     def sweep(self) -> None:
@@ -391,4 +391,4 @@ def _unknown_method(data: bytes) -> Refused:
 
 
 def _nothing(_part: Part | None) -> None:
-    """For what need not be told."""
+    """The callback of work whose result nobody waits for."""

@@ -194,7 +194,7 @@ class FeedFront:
         self._be_fair(settings)
 
     def _pack(self) -> None:
-        """Beside everything else: make what is dear to make of the documents, then serve it."""
+        """In a thread: make what takes long of each document (`Served.packed`), then serve it."""
         while True:
             with self._refreshing:
                 new = ((p, d) for p, d in self._snapshots.items() if not d.is_packed)

@@ -15,7 +15,7 @@ Limit = Callable[[str], int]
 
 
 class Spool:
-    """What all bodies of a worker take together."""
+    """How many bytes all bodies of a worker hold together."""
 
     def __init__(self) -> None:
         self.held_bytes = 0
@@ -32,7 +32,7 @@ class Body:
         self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed below
 
     def add(self, data: bytes) -> None:
-        """Take what has come."""
+        """Append bytes that were received."""
         self._check(self.received + len(data))
         self.received += len(data)
         self._spool.held_bytes += len(data)
@@ -44,13 +44,13 @@ class Body:
         return seconds > LONGEST_SECONDS or (seconds > GRACE_SECONDS and self.received < least)
 
     def whole(self) -> IO[bytes]:
-        """The file, at its beginning; the body is the reader's from now on."""
+        """The file, at its beginning; whoever calls this closes it."""
         self._file.seek(0)
         self._let_go()
         return self._file
 
     def drop(self) -> None:
-        """Forget it: the rest will not come."""
+        """Discard what was received; the rest is not expected."""
         self._let_go()
         self._file.close()
 

@@ -1,7 +1,7 @@
-"""New connections: most polls are one request and gone, and cost no more than that.
+"""New connections are accepted; one that is a single known poll is answered and closed at once.
 
-Each wake-up takes what waits in the socket, some at a time. A poll whose bytes came before is
-answered at once from memory; whoever asks anything else, says nothing yet or reads slowly gets a
+Each wake-up accepts what waits in the socket, some at a time. A poll whose bytes came before is
+answered from memory; a client that asks anything else, says nothing yet or reads slowly gets a
 `Connection` on the event loop, with what was read so far.
 """
 
@@ -38,7 +38,7 @@ class Door:
         self._open = False
 
     def open(self) -> None:
-        """Take connections from now on."""
+        """Accept connections from now on."""
         self._listener.setblocking(False)
         if hasattr(socket, "TCP_DEFER_ACCEPT"):
             self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, DEFER_SECONDS)
@@ -46,7 +46,7 @@ class Door:
         self._loop.add_reader(self._listener, self._take)
 
     async def close(self) -> None:
-        """Take those whom the kernel has accepted and nobody has taken, and no more."""
+        """Accept the connections that wait in the kernel's queue, then stop listening."""
         self._loop.remove_reader(self._listener)
         self._open = False
         while self._take():

@@ -43,7 +43,7 @@ class Part:
 
 
 class Page:
-    """One request in the application's hands. Its methods run in threads, one after the other."""
+    """One request to the WSGI application. Its methods run in threads, one after the other."""
 
     def __init__(
         self, app: WsgiApp, environ: Environ, body: IO[bytes] | None, keep: bool, now: datetime

@@ -1,4 +1,4 @@
-"""Whose word is taken for the visitor's address: only that of proxies the site was told to trust.
+"""The visitor's address behind proxies: believed only of those that the site is told to trust.
 
 The host is never taken from a header: links are made from the site's own address.
 """

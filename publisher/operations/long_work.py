@@ -1,4 +1,4 @@
-"""The scheduler's errand that does the jobs of the studio, and the backups that are due.
+"""Long jobs that the studio asks for, and due backups, run one by one by the scheduler.
 
 Each runs as a command of ours in a process of its own (`publisher import`, `export`, `backup`),
 with limits: what a stranger's file does to a parser stays in there. Its standard output is the
@@ -34,7 +34,7 @@ AGAIN = timedelta(hours=1)  # after a scheduled backup that failed
 
 
 class LongWork:
-    """What does one job after the other; `stop` ends the one that is being done."""
+    """Runs one job after the other; `stop` ends the one that is running."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None

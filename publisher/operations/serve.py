@@ -1,4 +1,4 @@
-"""`publisher serve`: opens site and port, and leaves both to processes that it looks after."""
+"""`publisher serve`: opens site and port, and starts the processes that serve them."""
 
 import os
 import shutil

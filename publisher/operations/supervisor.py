@@ -26,7 +26,7 @@ log = structlog.get_logger("serve")
 
 
 class Child:
-    """A process that is looked after; one with a `beat` pipe says that it lives."""
+    """A supervised process; one with a `beat` pipe writes to it as long as it works."""
 
     def __init__(self, process: subprocess.Popen[bytes], beat: int | None) -> None:
         self.process = process

@@ -115,7 +115,7 @@ def claim_hosts(
 def take_jobs(
     session: Session, owner: str, hosts: Sequence[str], now: datetime, until: datetime
 ) -> list[DuePoll]:
-    """The longest due feed of each claimed host, its next poll moved ahead in case we die.
+    """The longest due feed of each claimed host, its next poll moved on in case this process ends.
 
     One whose redirect led to another host waits until that is free too: nobody is asked for it.
     """
@@ -138,10 +138,10 @@ def take_jobs(
 
 
 def take_job(feed: RiverFeed, now: datetime, owner: str) -> DuePoll:
-    """The job of a feed whose host is held; its next poll is moved ahead in case we die.
+    """The job of a feed whose host is held; its next poll is moved ahead in case this process ends.
 
-    One that has never been read stays due: who dies over its first answer has stored none of
-    it, and it is asked again as soon as the lease ends.
+    One that has never been read stays due: a process that ends before it has stored the first
+    answer leaves nothing of it, and the feed is asked again as soon as the lease ends.
     """
     job = _job(feed, now, owner)
     if feed.last_success_at is not None:
@@ -226,7 +226,7 @@ def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
 
 
 def enqueue(session: Session, host: str, at: datetime) -> None:
-    """Let a host's turn come by `at`, whether it is unknown, idle, waiting or owned.
+    """Queue a host to be asked by `at`, whether it is unknown, idle, waiting or owned.
 
     While somebody owns it nothing is done: on release the queue looks at all its feeds.
     """

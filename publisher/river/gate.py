@@ -1,4 +1,4 @@
-"""The gate for the wire: a request waits for the turn of its host, whichever process asks.
+"""Permission to send a request: it waits until its host is leased, whichever process asks.
 
 The first request of a poll goes to a host that its worker holds already (see `frontier`). Each
 further one, a hop of a redirect or a second try with a password, passes here: to the same host
@@ -35,7 +35,7 @@ log = structlog.get_logger("river")
 
 
 class HostGate:
-    """What one worker, or one poll on demand, holds; all moments by the site's clock."""
+    """The leases of one worker, or of one poll on demand; all moments by the site's clock."""
 
     def __init__(
         self, database: Database, clock: Callable[[], datetime], options: RiverOptions
@@ -48,15 +48,15 @@ class HostGate:
         self._held: dict[Lease, datetime] = {}
 
     def new_owner(self) -> str:
-        """A name for the next claim: its number tells it from those that were lost."""
+        """A name for the next claim, numbered, so that it differs from claims that were lost."""
         return f"{self._name}.{next(self._numbers)}"
 
     def began(self, leases: Iterable[Lease], until: datetime) -> None:
-        """Note what is held until a moment."""
+        """Note leases that are held until a moment."""
         self._held |= dict.fromkeys(leases, until)
 
     def ended(self, leases: Iterable[Lease]) -> None:
-        """Forget what was given back."""
+        """Forget leases that were released."""
         for lease in leases:
             self._held.pop(lease, None)
 
@@ -66,7 +66,7 @@ class HostGate:
         return until is not None and self._clock() < until
 
     async def keep(self, lost: Callable[[Lease], None]) -> None:
-        """Renew what is held, for ever; `lost` is called with each lease that has ended."""
+        """Renew all leases, for ever; `lost` is called with each one that has ended."""
         while True:
             await asyncio.sleep(self._options.lease_real_seconds / _LOOKS_A_LEASE)
             try:
@@ -81,7 +81,7 @@ class HostGate:
                 lost(lease)
 
     def renew(self) -> set[Lease]:
-        """Renew what is held since some time; returns what somebody else has now."""
+        """Renew the leases that are a third over; returns those that another process has now."""
         now, lease = self._clock(), self._options.lease
         least = lease * (1 - _RENEWED_AFTER)
         old = {one for one, until in list(self._held.items()) if until - now < least}

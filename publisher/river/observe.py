@@ -75,7 +75,7 @@ class _Page:
 
 @dataclass(slots=True)
 class Observed:
-    """What a batch of lines came to: answers to print, and complaints about lines."""
+    """The result of a batch of lines: answers to print, and complaints about lines."""
 
     answers: list[dict[str, Any]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)

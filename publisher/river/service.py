@@ -40,7 +40,7 @@ def options(site: Site) -> RiverOptions:
 
 
 def on_demand(site: Site) -> OnDemandPoller:
-    """What polls one feed at a person's request."""
+    """A poller for one feed at a person's request."""
     return OnDemandPoller(site.database, site.clock, options(site))
 
 

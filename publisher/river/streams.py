@@ -40,7 +40,7 @@ class Stream:
 
     @property
     def view(self) -> View:
-        """The same, as the river's own pages ask for it."""
+        """The stream as the filter that the river's own pages use."""
         return View(feed_id=self.feed_id, folder=self.folder, starred=self.kind == "starred")
 
 

@@ -1,8 +1,8 @@
-"""`/mirror`: the feeds of other sites that this one serves, and the doors by which news is told.
+"""`/mirror`: the feeds of other sites that this one serves, and the addresses told of news.
 
 `/mirror/N.xml` is answered from memory like our own feeds (see `delivery.front`); what stands here
-is everything around it. The doors take no cookie: each asks for a secret of its own, or, as XML-RPC
-pings know none, can do no more than have an origin looked at, ten seconds apart at most.
+is everything around it. Those addresses take no cookie: each asks for a secret of its own, or, as
+XML-RPC pings know none, can do no more than have an origin looked at, ten seconds apart at most.
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What public pages are told of the site's look: its style sheet, picture, links, short forms."""
+"""Globals and filters for templates of public pages: style sheet, picture, links, openings."""
 
 import re
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 
 
 def prepare(app: Flask) -> None:
-    """Give an application's templates what is here."""
+    """Register these globals and filters with an application's templates."""
     app.jinja_env.globals.update(
         style_address=style_address,
         look_address=look_address,

@@ -1,4 +1,4 @@
-"""The site's address beside the one that the browser used: is the former what readers need?
+"""The site's address compared with the one that the browser used, to find a wrong setting.
 
 What a browser names as the host is shown and offered, never taken by itself.
 """

@@ -27,7 +27,7 @@ Outcome = tuple[bool, str, timedelta] | None
 
 
 def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
-    """Note that these are to be told now; a ping that still waits becomes this one."""
+    """Queue a ping to each target; it replaces one to the same target that still waits."""
     for target in targets:
         request_delivery(session, target.protocol, target.url, target.topic, now)
 

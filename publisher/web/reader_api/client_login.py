@@ -50,7 +50,7 @@ def for_reader(view: Callable[Concatenate[Author, P], R]) -> Callable[P, R]:
 @blueprint.get("/reader/api/0/token")
 @for_reader
 def edit_token(person: Author) -> Response:
-    """A word that programs send along with changes; no cookie opens these doors, so any will do."""
+    """The token that programs send with changes; without cookies its value need not be checked."""
     return plain(f"{person.id:057d}")
 
 
@@ -65,14 +65,14 @@ def user_info(person: Author) -> Response:
 @blueprint.get("/reader/api/0/preference/list")
 @for_reader
 def preferences(_: Author) -> Response:
-    """None: they are the program's own."""
+    """An empty list: programs keep their preferences themselves."""
     return jsonify(prefs=[])
 
 
 @blueprint.get("/reader/api/0/preference/stream/list")
 @for_reader
 def stream_preferences(_: Author) -> Response:
-    """None either."""
+    """An empty list, as for `preferences`."""
     return jsonify(streamprefs={})
 
 
@@ -88,13 +88,13 @@ def refuse(error: PublisherError) -> Response:
 
 @blueprint.after_request
 def keep_private(response: Response) -> Response:
-    """What somebody reads is kept by nobody on the way."""
+    """No cache on the way keeps what somebody reads."""
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
 
 def plain(text: str) -> Response:
-    """An answer of these programs' oldest kind."""
+    """A plain-text answer."""
     return Response(text, content_type="text/plain; charset=utf-8")
 
 

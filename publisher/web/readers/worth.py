@@ -81,7 +81,7 @@ class State:
     mirror: str = ""
 
     def at_work(self, moment: datetime) -> bool:
-        """Whether a process is at it, and was not lost."""
+        """Whether a process works on the answer now; False for one that has died."""
         if not self.began_at or self.rows or self.problem:
             return False
         waited = moment - parse_rfc3339(self.began_at)
@@ -128,7 +128,7 @@ def worth() -> str:
 
 
 def load(session: Session, mirror: str = "") -> State:
-    """What is stored."""
+    """The stored state of the answer."""
     row = session.get(Meta, _stored_as(mirror))
     if row is None:
         return State()
@@ -138,7 +138,7 @@ def load(session: Session, mirror: str = "") -> State:
 
 
 def save(here: Site, state: State) -> None:
-    """Store it."""
+    """Store the state of the answer."""
     values = {
         "key": state.key, "began_at": state.began_at, "rows": state.rows,
         "problem": state.problem,
@@ -152,7 +152,7 @@ def _stored_as(mirror: str) -> str:
 
 
 def begin(here: Site, state: State, settings: Settings, moment: datetime) -> threading.Thread:
-    """Start the work beside the page; the result is stored when it is there."""
+    """Start the simulation in a thread; its result is stored when it is done."""
     save(here, state)
     with here.database.read() as session:
         mix = population(session, settings, moment, state.mirror)
@@ -203,7 +203,7 @@ def simulate(here: Site, mix: str, mirror: str = "") -> list[dict[str, Any]]:
 
 
 def read(rows: tuple[dict[str, Any], ...]) -> Worth:
-    """The answer from the simulator's rows."""
+    """The answer read from the simulator's rows."""
     found = {
         (row["publisher"], row["client"]): Outcome(row["polls_per_day"], row["delay_mean_minutes"])
         for row in rows

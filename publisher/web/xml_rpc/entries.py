@@ -36,7 +36,7 @@ def form_of(blog_id: object) -> Form:
 
 
 def number(post: Post, form: Form) -> str:
-    """How a program knows a post."""
+    """The id by which a program knows a post."""
     return f"{_MARK[form]}{post.id}"
 
 
