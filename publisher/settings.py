@@ -1,10 +1,7 @@
 """The site's settings: names, defaults and checks of what a person sets; kept in the database."""
 
-import re
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,8 +12,23 @@ from publisher.base.colour import parse_colour
 from publisher.base.dates import parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.links import BUILT_IN, check_target, lines_of, parse_links
-from publisher.base.text import clean
+from publisher.base.links import BUILT_IN, lines_of, parse_links
+from publisher.base.text_checks import (
+    addresses,
+    choice,
+    elsewhere,
+    email,
+    field_names,
+    file,
+    folder,
+    guid,
+    language,
+    line,
+    paths,
+    picture,
+    prose,
+    whole,
+)
 from publisher.base.zones import find_zone
 from publisher.core.polling import parse as parse_policy
 from publisher.core.specs import SpecError, known
@@ -169,105 +181,6 @@ def _keep_former_address(session: Session, new: str) -> None:
         session.merge(Meta(name="former_site_urls", value=" ".join([*known, before.value])))
 
 
-def _line(minimum: int, maximum: int) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        line = " ".join(text.split())
-        if not minimum <= len(line) <= maximum or not line.isprintable():
-            raise InvalidInput(f"{minimum} to {maximum} printable characters are needed")
-        return line
-
-    return check
-
-
-def _whole(minimum: int, maximum: int) -> Callable[[str], int]:
-    def check(text: str) -> int:
-        if not re.fullmatch(r"\d{1,9}", text.strip()) or not minimum <= int(text) <= maximum:
-            raise InvalidInput(f"a whole number from {minimum} to {maximum} is needed")
-        return int(text)
-
-    return check
-
-
-def _choice(*known: str) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        if text not in known:
-            raise InvalidInput(f"not {text[:40]!r}; one of {', '.join(known)}")
-        return text
-
-    return check
-
-
-def _language(text: str) -> str:
-    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text.strip()):
-        raise InvalidInput("a language code such as en or pt-BR is needed")
-    return text.strip()
-
-
-def _names(text: str) -> str:
-    names = text.replace(",", " ").split()
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", name):
-            raise InvalidInput(f"names of fields are needed, not {name[:60]!r}")
-    return " ".join(names)
-
-
-def _paths(text: str) -> str:
-    paths = text.split()
-    for path in paths:
-        if not re.fullmatch(r"/[\x21-\x7e]{1,200}", path) or path.startswith("//"):
-            raise InvalidInput(f"an old feed address is a path such as /feed/, not {path[:60]!r}")
-    return " ".join(paths)
-
-
-def _addresses(most: int) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        # Here, because it brings an HTTP client: a good part of the time that serve takes to start.
-        from publisher.base.net import check_url
-
-        addresses = text.split()
-        if len(addresses) > most:
-            raise InvalidInput(f"at most {most} can be set")
-        return " ".join(check_url(address) for address in addresses)
-
-    return check
-
-
-def _text(maximum: int) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        lines = clean(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-        if len(lines) > maximum:
-            raise InvalidInput(f"{len(lines):,} characters; at most {maximum:,} fit")
-        return lines
-
-    return check
-
-
-def _file(text: str) -> str:
-    if not re.fullmatch(r"(/media/[\w.-]{1,80})?", text):
-        raise InvalidInput("the address of an uploaded file is needed: /media/…")
-    return text
-
-
-def _elsewhere(text: str) -> str:
-    addresses = text.split()
-    if len(addresses) > 20:
-        raise InvalidInput("at most 20 addresses fit")
-    return " ".join(check_target(address) for address in addresses)
-
-
-def _folder(text: str) -> str:
-    # Whether it is there is asked when it is chosen and used: settings must load without it.
-    place = text.strip()
-    if place and (not Path(place).is_absolute() or not place.isprintable()):
-        raise InvalidInput("the whole path of a folder is needed: /srv/backups")
-    return place
-
-
-def _picture(text: str) -> str:
-    """A file of ours, or an address elsewhere."""
-    return _file(text) if text.startswith("/") else _addresses(1)(text)
-
-
 def _category(text: str) -> str:
     wanted = " ".join(text.split())
     if wanted and wanted not in category_names():
@@ -275,74 +188,61 @@ def _category(text: str) -> str:
     return wanted
 
 
-def _email(text: str) -> str:
-    if text.strip() and not re.fullmatch(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,190}", text.strip()):
-        raise InvalidInput("an e-mail address is needed")
-    return text.strip()
-
-
-def _guid(text: str) -> str:
-    try:
-        return str(uuid.UUID(text.strip())) if text.strip() else ""
-    except ValueError as error:
-        raise InvalidInput("a podcast:guid is a UUID") from error
-
-
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
-    "title": _line(1, 200),
+    "title": line(1, 200),
     "site_url": lambda text: site_address(text) if text.strip() else "",
-    "description": _line(1, 500),
-    "language": _language,
+    "description": line(1, 500),
+    "language": language,
     "timezone": find_zone,
     "menu": lambda text: TtlRule.parse(menu=text.strip()).menu.text,
     "planner": lambda text: TtlRule.parse(planner=text.strip()).planner,
     "profile": lambda text: TtlRule.parse(profile=text.strip()).profile,
     "poll_minutes": lambda text: TtlRule.parse(poll_minutes=text).poll_minutes,
-    "feed_items": _whole(1, 200),
-    "home_items": _whole(1, 100),
-    "undo_seconds": _whole(0, 3600),
-    "freshness": _choice(*FRESHNESS),
-    "skip_hours": _choice("off", "learned"),
-    "etag": _choice("renewed", "document", "quiet"),
-    "old_feeds": _paths,
+    "feed_items": whole(1, 200),
+    "home_items": whole(1, 100),
+    "undo_seconds": whole(0, 3600),
+    "freshness": choice(*FRESHNESS),
+    "skip_hours": choice("off", "learned"),
+    "etag": choice("renewed", "document", "quiet"),
+    "old_feeds": paths,
     "river_policy": lambda text: parse_policy(text.strip()).spec,
-    "river_keep_days": _whole(1, 36500),
-    "river_keep_items": _whole(20, 1_000_000),
-    "river_keep_visit_days": _whole(1, 36500),
-    "river_host_delay_seconds": _whole(0, 3600),
-    "river_on_demand_minutes": _whole(1, 10_080),
-    "river_estimator": _choice("changes", "nochanges"),
-    "river_visits": _whole(2, 1000),
-    "river_metadata": _names,
-    "hubs": _addresses(5),
-    "cloud": _addresses(1),
-    "source_markdown": _choice("on", "off"),
-    "webmention_send": _choice("on", "off"),
-    "webmention_receive": _choice("off", "on"),
-    "backup_folder": _folder,
-    "backup_hours": _whole(1, 8760),
-    "backup_keep": _whole(1, 1000),
-    "podcast_image": _picture,
+    "river_keep_days": whole(1, 36500),
+    "river_keep_items": whole(20, 1_000_000),
+    "river_keep_visit_days": whole(1, 36500),
+    "river_host_delay_seconds": whole(0, 3600),
+    "river_on_demand_minutes": whole(1, 10_080),
+    "river_estimator": choice("changes", "nochanges"),
+    "river_visits": whole(2, 1000),
+    "river_metadata": field_names,
+    "hubs": addresses(5),
+    "cloud": addresses(1),
+    "source_markdown": choice("on", "off"),
+    "webmention_send": choice("on", "off"),
+    "webmention_receive": choice("off", "on"),
+    "backup_folder": folder,
+    "backup_hours": whole(1, 8760),
+    "backup_keep": whole(1, 1000),
+    "podcast_image": picture,
     "podcast_category": _category,
-    "podcast_author": _line(0, 100),
-    "podcast_email": _email,
-    "podcast_explicit": _choice("no", "yes"),
-    "podcast_guid": _guid,
-    "readers_days": _whole(1, 400),
-    "fairness": _choice("off", "on"),
-    "look": _choice(*LOOKS),
+    "podcast_author": line(0, 100),
+    "podcast_email": email,
+    "podcast_explicit": choice("no", "yes"),
+    "podcast_guid": guid,
+    "readers_days": whole(1, 400),
+    "fairness": choice("off", "on"),
+    "look": choice(*LOOKS),
     "accent": lambda text: parse_colour(text) if text.strip() else "",
-    "logo": _file,
-    "icon": _file,
-    "logo_shape": _choice("round", "whole"),
-    "header": _text(2_000),
-    "footer": _text(2_000),
+    "logo": file,
+    "icon": file,
+    "logo_shape": choice("round", "whole"),
+    "header": prose(2_000),
+    "footer": prose(2_000),
     "navigation": lambda text: lines_of(parse_links(text)),
-    "elsewhere": _elsewhere,
-    "home": _choice(*HOMES),
-    "css": _text(20_000),
-    "css_on": _choice("on", "off"),
+    "elsewhere": elsewhere,
+    "home": choice(*HOMES),
+    "css": prose(20_000),
+    "css_on": choice("on", "off"),
 }
 
 if set(CHECKS) != {field.name for field in fields(Settings)}:
