@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
@@ -25,6 +24,7 @@ from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel
+from publisher.feeds.relative_addresses import relative_addresses
 from publisher.feeds.syndication import ATOM, SYNDICATION
 
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
@@ -41,7 +41,6 @@ _RFC822 = re.compile(
     r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
     r"\d{4} \d\d:\d\d:\d\d (GMT|[+-]\d{4})"
 )
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,25 +261,6 @@ def _not_in_the_future(dates: Iterator[str | None], now: datetime) -> Iterator[t
                 yield "R5", f"a date lies in the future: {text}"
         except InvalidInput:
             yield "R5", f"not a date: {text!r}"
-
-
-@lru_cache(maxsize=512)
-def relative_addresses(html: str) -> tuple[str, ...]:
-    """Values of href and src that a reader could not resolve; fragments stay within the text."""
-    parser = _Addresses()
-    parser.feed(html)
-    parser.close()
-    wrong = (text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#")))
-    return tuple(wrong)
-
-
-class _Addresses(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [(value or "").strip() for name, value in attrs if name in ("href", "src")]
 
 
 def _absolute(address: str | None) -> bool:
