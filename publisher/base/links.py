@@ -13,7 +13,7 @@ BUILT_IN = (
 
 
 class Link(NamedTuple):
-    """What a link says and where it leads: a path of this site or somebody else's address."""
+    """What a link says and where it leads: a path of this site or a web address."""
 
     label: str
     target: str

@@ -226,7 +226,7 @@ class Tags(Field):
 
 
 def slugs(names: Iterable[str]) -> set[str]:
-    """What tells tags apart."""
+    """The slugs of some tags; equal slugs are the same tag."""
     return {tag_slug(name) for name in names}
 
 

@@ -44,7 +44,7 @@ def slugify(text: str) -> str:
 
 
 def tag_slug(name: str) -> str:
-    """What tells tags apart: a slug in which the signs of c++, c# and .net count as words."""
+    """The slug of a tag, its identity: the signs of c++, c# and .net count as words."""
     spoken = re.sub(r"(?<=\w)\++", lambda signs: " plus " * len(signs[0]), name)
     spoken = re.sub(r"(?<=\w)#(?!\w)", " sharp ", spoken)
     spoken = re.sub(r"(?:^|(?<=\s))\.(?=\w)", "dot ", spoken)

@@ -132,5 +132,5 @@ def know(session: Session, visitor: Visitor, author: Author, now: datetime) -> N
 
 
 def forget(session: Session, author: Author) -> None:
-    """Every address is a stranger's again: whoever knew the old password may have logged in."""
+    """Forget all trusted addresses: one may be of somebody who knew the old password."""
     session.execute(delete(LoginAddress).where(LoginAddress.author_id == author.id))

@@ -23,7 +23,7 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 class Transcript(Field):
-    """The address of a transcript: a file of ours (/media/...) or somebody else's; or nothing."""
+    """The address of a transcript: an uploaded file (/media/...) or a web address; or nothing."""
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
         """It is no address, or its ending is of no type that players know."""

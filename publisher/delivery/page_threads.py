@@ -219,7 +219,7 @@ class PageThreads:
         self._threads.submit(self._do, work, then)
 
     def close(self) -> None:
-        """No more work; what was begun is finished by whoever waits for it."""
+        """No more work is taken; what was begun goes on."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _do(self, work: Callable[[], Part | None], then: Callable[[Part | None], object]) -> None:

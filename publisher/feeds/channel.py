@@ -93,7 +93,7 @@ class Channel:
 
 
 def content_hash(channel: Channel) -> str:
-    """Tells two contents apart, and nothing else: neither ttl nor dates nor hubs take part."""
+    """A hash of the content alone: neither ttl nor dates nor hubs take part."""
     content = replace(
         channel,
         ttl_minutes=0,

@@ -1,8 +1,8 @@
 """The feed doctor: reads the bytes that are about to be served as a reader would, and objects.
 
 It knows the document's channel only to tell what was meant; everything is looked up in the bytes.
-Somebody else's feed is read by the same rules, without a channel: then only what contradicts
-itself is wrong, and what readers can do without may be missing.
+A feed that was not made here is read by the same rules, without a channel: then only what
+contradicts itself is wrong, and what readers can do without may be missing.
 The rules are those of RSS 2.0, its best-practices profile, RFC 822, RFC 4287, JSON Feed 1.1 and
 the sy and WebSub documents; R1 to R13 name them.
 """
@@ -35,7 +35,7 @@ MEDIA_TYPES = {
 }
 CLOUD = ("domain", "port", "path", "registerProcedure", "protocol")
 MOST_SKIP_HOURS = 16
-MOST_PROBLEMS = 20  # that somebody else is told of
+MOST_PROBLEMS = 20  # in a report on a feed that was not made here
 
 _RFC822 = re.compile(
     r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
@@ -75,7 +75,7 @@ def examine(
 
 
 def inspect(body: bytes, now: datetime) -> list[Problem]:
-    """What is wrong with somebody else's feed; at most `MOST_PROBLEMS`, each kind once."""
+    """What is wrong with a feed that was not made here; at most `MOST_PROBLEMS`, each kind once."""
     name = "json" if body.lstrip()[:1] == b"{" else "rss"
     try:
         if name == "rss" and fromstring(body).tag == f"{{{ATOM}}}feed":

@@ -91,7 +91,7 @@ def history_of(mirror: Mirror) -> FeedHistory:
 
 
 def content_hash(document: FeedDocument) -> str:
-    """Tells two contents apart by title, address and items: a build date of now is none."""
+    """A hash of title, address and items; a build date takes no part."""
     parts = [document.title, document.site_url]
     parts += [f"{item.key.hex()} {item.fingerprint.hex()}" for item in document.items]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:32]

@@ -72,7 +72,7 @@ def _named_before(session: Session, feed: RiverFeed) -> dict[str, str]:
 
 
 def _placed(feed: RiverFeed, outline: Outline) -> Outline:
-    """A line of somebody else's list: in our folder, and polled as we choose."""
+    """A line of a list from elsewhere: in our folder, and polled as we choose."""
     folder = tidy_folder(f"{feed.folder}/{outline.folder}")
     return replace(outline, folder=folder, policy=feed.policy, paused=False)
 

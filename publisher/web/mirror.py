@@ -99,7 +99,7 @@ def weblog_updates() -> Response:
 
 @blueprint.post("/mirror/<name>/ping")
 def ping(name: str) -> Response:
-    """Told by whoever holds the mirror's token."""
+    """A ping with the mirror's token: its origin is looked at soon."""
     scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
     token = sent.strip() if scheme.lower() == "bearer" else request.form.get("token", "")
     with site().database.read() as session:
@@ -138,7 +138,7 @@ def intent(name: str, key: str) -> Response:
 
 @blueprint.post("/mirror/<name>/websub/<key>")
 def content(name: str, key: str) -> Response:
-    """The hub tells us of news; what is not signed is thanked for and left alone."""
+    """The hub announces news; a message without a valid signature is answered 202 and ignored."""
     mirror = _subscribed(name, key)
     if websub.signed(mirror, request.headers.get("X-Hub-Signature", ""), request.get_data()):
         _ask(name, f"the hub {mirror.hub_url}")

@@ -53,7 +53,7 @@ def is_web_address(text: str) -> bool:
 
 
 def identity(guid: str, address: str, content: str) -> str:
-    """What tells a post from all others: its guid, else its address, else what it says."""
+    """What identifies a post: its guid, else its address, else what it says."""
     digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
     return guid.strip() or address.strip() or f"urn:sha256:{digest}"
 

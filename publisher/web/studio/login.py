@@ -96,7 +96,7 @@ def forged(_error: FormKeyError) -> Any:
 
 
 def visitor(name: str) -> throttle.Visitor:
-    """Whoever asks to be `name`, from where this request comes."""
+    """The login attempt for `name` from the address of this request."""
     return throttle.Visitor(current_app.config["SECRET_KEY"], name, request.remote_addr or "")
 
 
