@@ -7,6 +7,7 @@ time: it is held as long as the application works, never as long as a reader rea
 import gzip
 import io
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -189,22 +190,29 @@ class Page:
         return Part(head + data, last=over, keep=whole)
 
 
-class PageThreads:
-    """The threads, and how many requests they may have at once.
+Work = Callable[[], Part | None]
+Then = Callable[[Part | None], object]
 
-    `tell` carries a call into the event loop's thread.
+
+class PageThreads:
+    """The threads, and the requests that wait for one.
+
+    `tell` carries a call into the event loop's thread, from which `run` is called too. A thread
+    takes its next request from the loop, after what has come in meanwhile: taking it by itself, the
+    threads together would leave the loop a ninth of the interpreter's time.
     """
 
     def __init__(self, tell: Callable[..., object]) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
         self._tell = tell
-        self._waiting = 0
+        self._queue: deque[tuple[Work, Then]] = deque()
+        self._running = 0
         self._begun: dict[int, float] = {}
 
     @property
     def full(self) -> bool:
         """Whether one more would wait too long."""
-        return self._waiting >= MOST_AT_ONCE
+        return self._running + len(self._queue) >= MOST_AT_ONCE
 
     @property
     def stuck(self) -> bool:
@@ -213,28 +221,38 @@ class PageThreads:
         long_ago = monotonic_seconds() - STUCK_SECONDS
         return len(since) >= THREADS and all(begun < long_ago for begun in since)
 
-    def run(self, work: Callable[[], Part | None], then: Callable[[Part | None], object]) -> None:
+    def run(self, work: Work, then: Then) -> None:
         """Do `work` in a thread, then call `then` with its result in the event loop."""
-        self._waiting += 1
-        self._threads.submit(self._do, work, then)
+        self._queue.append((work, then))
+        self._begin()
 
     def close(self) -> None:
         """No more work is taken; what was begun goes on."""
+        self._queue.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _do(self, work: Callable[[], Part | None], then: Callable[[Part | None], object]) -> None:
+    def _begin(self) -> None:
+        while self._queue and self._running < THREADS:
+            self._running += 1
+            self._threads.submit(self._do, *self._queue.popleft())
+
+    def _do(self, work: Work, then: Then) -> None:
         key = threading.get_ident()
         self._begun[key] = monotonic_seconds()
+        found = None
         try:
             found = work()
+        except Exception:  # whatever it was, the thread is free again
+            log.exception("a page failed")
         finally:
             del self._begun[key]
         with suppress(RuntimeError):  # the loop has been closed: nobody waits
             self._tell(self._done, then, found)
 
-    def _done(self, then: Callable[[Part | None], object], found: Part | None) -> None:
-        self._waiting -= 1
+    def _done(self, then: Then, found: Part | None) -> None:
+        self._running -= 1
         then(found)
+        self._begin()
 
 
 def _failure() -> Part:

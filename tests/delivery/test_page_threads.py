@@ -1,0 +1,65 @@
+"""The threads that make pages: how many work, and that the event loop has its turns."""
+
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from publisher.delivery.page_threads import MOST_AT_ONCE, THREADS, PageThreads, Part
+
+Told = SimpleQueue[tuple[Callable[..., object], tuple[Any, ...]]]
+
+
+@pytest.fixture
+def told() -> Told:
+    """What the threads have told the event loop, which is this test."""
+    return SimpleQueue()
+
+
+@pytest.fixture
+def threads(told: Told) -> Iterator[PageThreads]:
+    """Threads of an event loop that runs when the test takes something out of `told`."""
+    made = PageThreads(lambda call, *args: told.put((call, args)))
+    yield made
+    made.close()
+
+
+def turn(told: Told) -> None:
+    """The event loop comes to what a thread told it next."""
+    call, args = told.get(timeout=30)
+    call(*args)
+
+
+def test_a_thread_takes_its_next_page_from_the_loop(threads: PageThreads, told: Told) -> None:
+    """However many wait: no more are made than threads until the loop has had its turn."""
+    made, answered = list[int](), list[Part | None]()
+    for number in range(THREADS + 3):
+        threads.run(lambda number=number: made.append(number), answered.append)  # type: ignore[misc]
+    held = [told.get(timeout=30) for _ in range(THREADS)]
+    assert sorted(made) == list(range(THREADS))
+    assert told.empty()
+    for call, args in held:
+        call(*args)
+    for _ in range(3):
+        turn(told)
+    assert sorted(made) == list(range(THREADS + 3))
+    assert len(answered) == THREADS + 3
+
+
+def test_a_page_that_fails_frees_its_thread(threads: PageThreads, told: Told) -> None:
+    """Whatever goes wrong in a page, the next is made; too many at once are told so."""
+    answered: list[Part | None] = []
+    full = []
+    for _ in range(MOST_AT_ONCE):
+        full.append(threads.full)
+        threads.run(_fail, answered.append)
+    full.append(threads.full)
+    assert full == [False] * MOST_AT_ONCE + [True]
+    for _ in range(MOST_AT_ONCE):
+        turn(told)
+    assert answered == [None] * MOST_AT_ONCE
+
+
+def _fail() -> Part | None:
+    raise MemoryError
