@@ -83,6 +83,11 @@ def me() -> Author:
     return found
 
 
+def my_row(db: Session) -> Author:
+    """Who is logged in, as a row of this session of the database."""
+    return db.get_one(Author, me().id)
+
+
 def wants_json() -> bool:
     """Whether a script asks, not a person's browser."""
     return request.accept_mimetypes.best == "application/json"

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import InvalidInput
 from publisher.blog import authorizations, authors, tokens
 from publisher.storage.tables.blog import Author
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth import client
 from publisher.web.rendering import own_address
 
@@ -48,7 +48,7 @@ def ask() -> Any:
             state=request.args.get("state", ""),
             scopes=[(name, WORDS[name]) for name in offered(wanted.scope)],
             asked=wanted.scope.split(),
-            identity=identity(db, db.get_one(Author, me().id)),
+            identity=identity(db, my_row(db)),
         )
     return _may_lead_to(make_response(page), wanted.redirect_uri)
 

@@ -8,15 +8,14 @@ from urllib.parse import urlencode
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import Forbidden, InvalidInput
+from publisher.base.errors import InvalidInput
 from publisher.base.plurals import counted
 from publisher.base.text import plain_text
 from publisher.river import feed_list, reading_list
 from publisher.river.feed_list import FeedName
 from publisher.river.reading_list import ReadingEntry, View
 from publisher.river.sanitising import has_remote_media, without_remote_media
-from publisher.storage.tables.blog import Author
-from publisher.web.context import author, login_required, now, site
+from publisher.web.context import login_required, me, now, site
 
 blueprint = Blueprint("items", __name__)
 
@@ -30,11 +29,11 @@ def page() -> str:
     """Items of all feeds, of a folder, of one feed, or those that match a search."""
     view = _view()
     with site().database.read() as db:
-        found = reading_list.entries(db, _me().id, view)
+        found = reading_list.entries(db, me().id, view)
         everyone = feed_list.names(db)
-        unread = reading_list.unread_counts(db, _me().id)
+        unread = reading_list.unread_counts(db, me().id)
         newest = reading_list.newest_id(db)
-        can_undo = reading_list.can_undo(db, _me().id, now())
+        can_undo = reading_list.can_undo(db, me().id, now())
     more = len(found) > reading_list.PAGE
     found = found[: reading_list.PAGE]
     return render_template(
@@ -62,7 +61,7 @@ def page() -> str:
 def mark(item_id: int) -> Any:
     """Mark one item as read, or as unread."""
     with site().database.write() as db:
-        reading_list.mark(db, _me().id, item_id, request.form.get("read") != "0")
+        reading_list.mark(db, me().id, item_id, request.form.get("read") != "0")
     if request.headers.get("Accept") == "application/json":
         return "", 204
     return redirect(_back())
@@ -73,9 +72,9 @@ def mark(item_id: int) -> Any:
 def star(item_id: int) -> Any:
     """Keep one item, or let it go."""
     with site().database.write() as db:
-        reading_list.one(db, _me().id, item_id)
+        reading_list.one(db, me().id, item_id)
         starred = request.form.get("starred") != "0"
-        reading_list.star_many(db, _me().id, [item_id], starred, now())
+        reading_list.star_many(db, me().id, [item_id], starred, now())
     if request.headers.get("Accept") == "application/json":
         return "", 204
     return redirect(_back())
@@ -86,7 +85,7 @@ def star(item_id: int) -> Any:
 def undo() -> Any:
     """Take the last "mark all as read" back."""
     with site().database.write() as db:
-        done = reading_list.undo_mark_all(db, _me().id)
+        done = reading_list.undo_mark_all(db, me().id)
     flash("Unread again." if done else "There is nothing to undo.", "done")
     return redirect(_back())
 
@@ -97,7 +96,7 @@ def mark_all() -> Any:
     """Mark as read what the page showed, and no item that came after it."""
     with site().database.write() as db:
         until = request.form.get("until", 0, type=_number)
-        count = reading_list.mark_all(db, _me().id, until, _view(), now())
+        count = reading_list.mark_all(db, me().id, until, _view(), now())
     flash(f"{counted(count, 'item')} marked as read.", "done")
     return redirect(_back())
 
@@ -113,13 +112,6 @@ def excerpt(entry: ReadingEntry) -> str:
     if len(words) <= EXCERPT_CHARACTERS:
         return words
     return words[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
-
-
-def _me() -> Author:
-    found = author()
-    if found is None:
-        raise Forbidden("log in first")
-    return found
 
 
 def _view() -> View:

@@ -11,8 +11,7 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.hashing import hash_token
 from publisher.blog import accounts, authors, passkeys, throttle, tokens
-from publisher.storage.tables.blog import Author
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.studio import login
 from publisher.web.studio import passkeys as passkey_pages
 from publisher.web.studio.one_time_secret import shown_once
@@ -37,7 +36,7 @@ def profile() -> Any:
     """What readers see of oneself."""
     with site().database.write() as db:
         name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
-        accounts.describe(db, _me(db), name, bio)
+        accounts.describe(db, my_row(db), name, bio)
     return _done("Saved.")
 
 
@@ -51,7 +50,7 @@ def password() -> Any:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
     try:
         with site().database.write() as db:
-            writer = _me(db)
+            writer = my_row(db)
             accounts.change_password(db, writer, old, new)
             throttle.release(db, reserved)
             if request.form.get("end_tokens"):
@@ -72,7 +71,7 @@ def password() -> Any:
 def end(number: int) -> Any:
     """Log one browser out."""
     with site().database.write() as db:
-        accounts.end_session(db, _me(db), number)
+        accounts.end_session(db, my_row(db), number)
     return _done("That browser is logged out.")
 
 
@@ -81,7 +80,7 @@ def end(number: int) -> Any:
 def end_others() -> Any:
     """Log all browsers out but this one."""
     with site().database.write() as db:
-        accounts.end_other_sessions(db, _me(db), session.get("token", ""))
+        accounts.end_other_sessions(db, my_row(db), session.get("token", ""))
     return _done("All other browsers are logged out.")
 
 
@@ -92,7 +91,7 @@ def add_token() -> Any:
     try:
         with site().database.write() as db:
             scopes, label = request.form.getlist("scope"), request.form.get("label", "")
-            token = tokens.create(db, _me(db), scopes, now(), label, _until())
+            token = tokens.create(db, my_row(db), scopes, now(), label, _until())
     except InvalidInput as error:
         raise FieldErrors({"scope": str(error)}) from error
     return shown_once("A new token", "Token", token, address_of("studio.account.page"))
@@ -103,7 +102,7 @@ def add_token() -> Any:
 def revoke(number: int) -> Any:
     """End a token at once."""
     with site().database.write() as db:
-        tokens.revoke(db, number, _me(db))
+        tokens.revoke(db, number, my_row(db))
     return _done("That token does not work any more.")
 
 
@@ -120,18 +119,13 @@ def _until() -> datetime | None:
     return now() + timedelta(days=int(days)) if days in LIVES and days else None
 
 
-def _me(db: Session) -> Author:
-    """The author who is logged in, as a row of this session."""
-    return db.get_one(Author, me().id)
-
-
 def _done(message: str) -> Response:
     flash(message, "done")
     return redirect(address_of("studio.account.page"))
 
 
 def _page(db: Session, errors: dict[str, str]) -> str:
-    person = _me(db)
+    person = my_row(db)
     return render_template(
         "settings/account.html",
         me=person,

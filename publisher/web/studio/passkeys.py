@@ -13,9 +13,8 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
 from publisher.blog import authors, passkeys, throttle
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import Author
 from publisher.web import failures
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.studio import login
 
 blueprint = Blueprint("passkeys", __name__)
@@ -67,7 +66,7 @@ def ask_to_make() -> Response:
             problem = {"passkey": "this is not your present password"}
             raise FieldErrors(problem) from error
         throttle.release(db, reserved)
-        return _asked(passkeys.ask_to_make(db, _place(db), _me(db)))
+        return _asked(passkeys.ask_to_make(db, _place(db), my_row(db)))
 
 
 @blueprint.post("/studio/account/passkeys")
@@ -77,7 +76,7 @@ def add() -> Response:
     credential, challenge = _sent()
     with site().database.write() as db:
         label = request.form.get("label", "")
-        row = passkeys.add(db, _place(db), _me(db), challenge, credential, label, now())
+        row = passkeys.add(db, _place(db), my_row(db), challenge, credential, label, now())
     flash(f"The passkey “{row.label}” can now log you in.", "done")
     return jsonify(location=url_for("studio.account.page"))
 
@@ -87,7 +86,7 @@ def add() -> Response:
 def rename(number: int) -> Any:
     """Call a passkey something else."""
     with site().database.write() as db:
-        passkeys.rename(db, _me(db), number, request.form.get("label", ""))
+        passkeys.rename(db, my_row(db), number, request.form.get("label", ""))
     return _done("The passkey has its new name.")
 
 
@@ -96,7 +95,7 @@ def rename(number: int) -> Any:
 def remove(number: int) -> Any:
     """Let a passkey open nothing any more."""
     with site().database.write() as db:
-        passkeys.remove(db, _me(db), number)
+        passkeys.remove(db, my_row(db), number)
     return _done("That passkey does not log you in any more.")
 
 
@@ -127,10 +126,6 @@ def _sent() -> tuple[Any, bytes]:
     if kept is None or kept[1] < now().timestamp():
         raise InvalidInput("that took too long; try again")
     return credential, base64.b64decode(kept[0])
-
-
-def _me(db: Session) -> Author:
-    return db.get_one(Author, me().id)
 
 
 def _done(message: str) -> Any:
