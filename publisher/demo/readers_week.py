@@ -19,7 +19,7 @@ from publisher.core.ttl.freshness import Expiries
 from publisher.feeds.conditional import Freshness
 from publisher.installation import Site
 from publisher.publishing.rebuild import RSS
-from publisher.readers.counter import Polls
+from publisher.readers.counter import CountedGroup, Polls
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import store
 from publisher.settings import load_settings
@@ -222,10 +222,19 @@ def _poll(
     place = rng.randrange(10**6) if program.addresses == 0 else program.turn % program.addresses
     unchanged = program.validators and program.tag == document.etag
     sent = 0 if unchanged or program.method == "HEAD" else document.gzip_bytes
-    group = (
-        id(document), "/rss.xml", program.method, 304 if unchanged else 200, sent,
-        f"{id(program)}-{place}", program.agent, program.tag, "", "gzip", "",
-    )  # fmt: skip
+    group = CountedGroup(
+        document_id=id(document),
+        path="/rss.xml",
+        method=program.method,
+        status=304 if unchanged else 200,
+        sent_bytes=sent,
+        peer=f"{id(program)}-{place}",
+        agent=program.agent,
+        tags=program.tag,
+        since="",
+        encoding="gzip",
+        source="",
+    )
     polls.add(group, document, int(at.timestamp() * 1000))
     if program.validators:
         program.tag = document.etag
