@@ -76,12 +76,14 @@ def list_mirrors(as_json: bool) -> None:
 @mirror.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Serve it no more, and forget what was learned."""
+    """Serve it no more; forget what was learned, and who read it."""
     from publisher.foreign import mirrors
+    from publisher.readers import retention
 
     here = site()
     with here.database.write() as db:
         mirrors.remove(db, name)
+        retention.forget_mirror(db, name)
 
 
 @mirror.command()

@@ -80,6 +80,14 @@ def erase(session: Session) -> None:
     session.execute(delete(Meta).where(Meta.name == LOST))
 
 
+def forget_mirror(session: Session, name: str) -> None:
+    """Forget the readers of a mirrored feed that is served no more."""
+    of_it = select(ReaderClient.client).where(ReaderClient.mirror == name)
+    for client in (reader_feeds.c.client, reader_days.c.client, ReaderOrigin.client):
+        session.execute(delete(client.table).where(client.in_(of_it)))
+    session.execute(delete(ReaderClient).where(ReaderClient.mirror == name))
+
+
 def _prune_days(session: Session, limit: int) -> None:
     """Forget days before `limit`, except each reader's last one: later sums are counted from it."""
     days, other = reader_days, reader_days.alias()

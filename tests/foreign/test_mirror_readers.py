@@ -20,7 +20,7 @@ from publisher.settings import load_settings
 from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
-from publisher.storage.tables.readers import PostReach
+from publisher.storage.tables.readers import PostReach, ReaderOrigin
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
@@ -182,3 +182,20 @@ def test_the_commands(
     for command in ("simulate", "readers"):
         unknown = CliRunner().invoke(cli, [command, "--mirror", "nobody"])
         assert getattr(unknown.exception, "exit_code", 0) == 2
+
+
+@pytest.mark.usefixtures("counted")
+def test_a_mirror_takes_its_readers_along(
+    site: Site, clock: FakeClock, environment: Environment
+) -> None:
+    """Who read what is mirrored no more is forgotten; the blog's own readers are not."""
+    variables = {
+        "PUBLISHER_INSTANCE": str(environment.instance),
+        "PUBLISHER_DATABASE_URL": environment.database_url,
+    }
+    done = CliRunner().invoke(cli, ["mirror", "remove", "tides"], env=variables)
+    assert (done.exit_code, done.output) == (0, "")
+    with site.database.read() as session:
+        ours, theirs = (make(session, clock(), 7, 15, mirror=name) for name in ("", "tides"))
+        assert session.query(ReaderOrigin).count() == len(ours.readers) == 1
+    assert theirs.readers == []
