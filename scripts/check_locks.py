@@ -15,7 +15,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-TESTED = ("river", "passkeys", "postgres", "sim", "dev")  # the extras in requirements/test.txt
+TESTED = (
+    "river",
+    "passkeys",
+    "postgres",
+    "sim",
+    "dask",
+    "dev",
+)  # the extras in requirements/test.txt
 IMAGE = ("river", "passkeys", "postgres")  # those in requirements/image.txt
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 

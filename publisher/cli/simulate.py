@@ -4,8 +4,10 @@ from __future__ import annotations  # types of what is imported late
 
 import json
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,24 @@ def _format_option(*names: str) -> Callable[..., Any]:
 def _seed_option(purpose: str) -> Callable[..., Any]:
     """What random numbers begin with."""
     return click.option("--seed", type=int, default=0, help=purpose)
+
+
+class Jobs(click.IntRange):
+    """A number of threads, or `dask:` with the address of a cluster's scheduler, which remains."""
+
+    name = "NUMBER|dask:HOST:PORT"
+
+    def __init__(self) -> None:
+        super().__init__(1, 256)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number or the address; a usage error when it is anything else."""
+        if not str(value).startswith("dask:"):
+            return super().convert(value, param, ctx)
+        address = str(value).removeprefix("dask:")
+        if not re.fullmatch(r"([\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}", address):
+            self.fail(f"{value!r} is not dask:HOST:PORT", param, ctx)
+        return address
 
 
 class Simulate(click.Command):
@@ -113,8 +133,14 @@ class Simulate(click.Command):
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
 @click.option("--trace", is_flag=True, help="each poll of one timeline, with its reason")
 @_seed_option("of first polls and synthetic updates")
-@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="default: all processors")
-def simulate(form: str, jobs: int | None, plot: Path | None, trace: bool, **asked: Any) -> None:
+@click.option(
+    "--jobs",
+    type=Jobs(),
+    help="threads (default: all processors), or a Dask cluster: dask:HOST:PORT",
+)
+def simulate(
+    form: str, jobs: int | str | None, plot: Path | None, trace: bool, **asked: Any
+) -> None:
     """Replay TIMELINEs under publishers with clients and print what readers would have got.
 
     A TIMELINE is a CSV with a column updated_at, what `import` reads (a feed, an export), or an
@@ -241,7 +267,9 @@ def _drawable(path: Path) -> None:
         raise InvalidInput(f"{path.parent}: no such folder")
 
 
-def _collect(work: list[Task], options: ReplayOptions, jobs: int) -> tuple[list[Result], bool]:
+def _collect(
+    work: list[Task], options: ReplayOptions, jobs: int | str
+) -> tuple[list[Result], bool]:
     """All results and True, or those that were ready when the person pressed Ctrl-C and False."""
     from publisher.simulator import compiled, grid
 
@@ -249,18 +277,33 @@ def _collect(work: list[Task], options: ReplayOptions, jobs: int) -> tuple[list[
     if sys.stderr.isatty():
         compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
     try:
-        with click.progressbar(
-            grid.run(work, options, jobs),
-            length=len(work),
-            file=sys.stderr,
-            label="simulating",
-            hidden=not sys.stderr.isatty(),
-        ) as done:
+        with (
+            _where(jobs) as threads,
+            click.progressbar(
+                grid.run(work, options, threads),
+                length=len(work),
+                file=sys.stderr,
+                label="simulating",
+                hidden=not sys.stderr.isatty(),
+            ) as done,
+        ):
             for part in done:
                 results += part
     except KeyboardInterrupt:
         return results, False
     return results, True
+
+
+@contextmanager
+def _where(jobs: int | str) -> Iterator[int]:
+    """In how many threads, or, at any number but 1, on the cluster at an address."""
+    if isinstance(jobs, int):
+        yield jobs
+        return
+    from publisher.simulator import cluster
+
+    with cluster.connected(jobs):
+        yield -1
 
 
 def _warn(rows: list[dict[str, Any]]) -> None:

@@ -2,7 +2,8 @@
 
 One task is a timeline, or a shard of made-up feeds, under a publisher with all clients. Tasks run
 in threads, which is enough as kernels hold no lock; `joblib.parallel_config(backend=...)` around
-`run` sends them to processes or to a cluster. The results do not depend on any of this.
+`run` sends them to processes, `cluster.connected` to a cluster. The results do not depend on any of
+this.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,0 +1,70 @@
+"""A Dask cluster that a sweep is sent to, through joblib's Dask backend.
+
+The workers need this program's version with the extras `sim` and `dask`. What a worker does when it
+is killed is done again by another one.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+import joblib
+from joblib._dask import DaskDistributedBackend
+
+from publisher.base.errors import InvalidInput, PublisherError
+
+CONNECT_SECONDS = 10
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Let the cluster whose scheduler listens at `address` (host:port) do what joblib is given.
+
+    Raises InvalidInput where no scheduler answers, PublisherError when it goes away, has no worker,
+    or cannot carry a task out.
+    """
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise PublisherError(
+            "--jobs dask: needs Python's distributed: pip install 'publisher-VERSION.whl[dask]'"
+        ) from error
+    for name in ("distributed", "distributed.client", "distributed.core"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # all is said here, in one sentence
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {address}") from error
+    with client, joblib.parallel_config(backend=_Backend(client=client)):
+        try:
+            yield
+        except TimeoutError as error:
+            raise PublisherError(f"the Dask scheduler at {address} has no worker") from error
+
+
+class _Backend(DaskDistributedBackend):  # type: ignore[misc] # joblib has no types
+    """joblib's own, which waits for ever for a task that the cluster could not carry out, and takes
+    the news of a lost scheduler for a result."""
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """How many tasks run at once; never one, with which joblib does without the cluster."""
+        return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    def submit(self, func: Any, callback: Callable[[Any], None]) -> Future[Any]:
+        """Send a batch of tasks; what became of it is told to `callback`, a failure too."""
+
+        def ended(batch: Future[Any]) -> None:
+            if error := batch.exception():
+                callback(error)
+
+        batch: Future[Any] = super().submit(func, callback)
+        batch.add_done_callback(ended)
+        return batch
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        """The results of a batch, or PublisherError."""
+        if isinstance(out, BaseException):
+            raise PublisherError(f"the Dask cluster gave up: {type(out).__name__}: {out}") from out
+        return super().retrieve_result_callback(out)
