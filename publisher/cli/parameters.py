@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from math import isnan
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,18 +26,28 @@ if TYPE_CHECKING:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="print JSON instead of text")
 Tell = Callable[[str], None]
+TOLD_EVERY_SECONDS = 3.0
 
 
 def _teller(_ctx: click.Context, _param: click.Parameter, wanted: bool) -> Tell:
-    return (lambda words: click.echo(f"progress: {words}", err=True)) if wanted else _silent
+    """All that is told where it is asked for; on a terminal, something every few seconds."""
+    told = monotonic()
 
+    def tell(words: str) -> None:
+        nonlocal told
+        if wanted or (sys.stderr.isatty() and monotonic() >= told + TOLD_EVERY_SECONDS):
+            told = monotonic()
+            click.echo(f"progress: {words}", err=True)
 
-def _silent(_words: str) -> None:
-    """Nobody listens."""
+    return tell
 
 
 progress_option = click.option(
-    "--progress", "tell", is_flag=True, callback=_teller, help="say on standard error how far it is"
+    "--progress",
+    "tell",
+    is_flag=True,
+    callback=_teller,
+    help="say each step on standard error (without it: on a terminal, every few seconds)",
 )
 password_option = click.option(
     "--password-stdin", is_flag=True, help="read the password from standard input, do not ask"

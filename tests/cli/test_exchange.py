@@ -1,14 +1,16 @@
 """`import` as it is typed."""
 
+import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.cli import cli
+from publisher.cli import cli, parameters
 from publisher.installation import open_site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
@@ -83,3 +85,35 @@ def test_nothing_is_imported_from_broken_files(
     assert result.exception.exit_code == exit_code
     assert "\n" not in str(result.exception)
     assert count(instance) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "words", "told"),
+    [
+        (True, [], ["progress: at 4 s", "progress: at 8 s"]),
+        (False, [], []),
+        (False, ["--progress"], [f"progress: at {second} s" for second in range(1, 9)]),
+    ],
+)
+def test_a_terminal_hears_now_and_then_how_far_it_is(
+    terminal: bool,
+    words: list[str],
+    told: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing of what is done at once; a pipe hears nothing, whoever asks each step."""
+    now = 0
+
+    @click.command()
+    @parameters.progress_option
+    def work(tell: parameters.Tell) -> None:
+        nonlocal now
+        for now in range(1, 9):
+            tell(f"at {now} s")
+
+    monkeypatch.setattr(parameters, "monotonic", lambda: now)
+    monkeypatch.setattr(parameters, "TOLD_EVERY_SECONDS", 4)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    work.main(words, standalone_mode=False)
+    assert capsys.readouterr().err.splitlines() == told
