@@ -87,7 +87,7 @@ def _unpacked(answer: bytes) -> Any:
     try:
         return _Values(io.BytesIO(answer)).load()
     except Exception as error:  # nothing that comes out of there is trusted to fit
-        raise Unreadable("cannot be read: it broke what reads it") from error
+        raise Unreadable("cannot be read: it made its reader crash") from error
 
 
 class _Process:
@@ -212,7 +212,7 @@ class Pool:
         try:
             process = self._free.get(timeout=WAIT_SECONDS)
         except queue.Empty as error:
-            raise StorageUnavailable("too much is being read at once; try again") from error
+            raise StorageUnavailable("the server is busy reading other files; try again") from error
         kept = None
         try:
             process = process or _Process(self._memory_bytes)

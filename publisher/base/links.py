@@ -45,7 +45,7 @@ def check_target(target: str) -> str:
     printable = target.isprintable() and " " not in target and "|" not in target
     if not (own or web or mail) or not printable or len(target) > LONGEST_TARGET:
         raise InvalidInput(
-            f"{target[:60]!r} is no address; one is /about, https://example.org/ or mailto:me@…"
+            f"{target[:60]!r} is not an address such as /about, https://example.org/ or mailto:me@…"
         )
     return target
 

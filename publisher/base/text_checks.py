@@ -116,7 +116,7 @@ def folder(text: str) -> str:
     # Whether it is there is asked when it is chosen and used: settings must load without it.
     place = text.strip()
     if place and (not Path(place).is_absolute() or not place.isprintable()):
-        raise InvalidInput("the whole path of a folder is needed: /srv/backups")
+        raise InvalidInput("the full path of a folder is needed, such as /srv/backups")
     return place
 
 

@@ -15,7 +15,7 @@ from publisher.storage import content_serial
 from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
 
 MAX_NAME, MAX_BIO = 80, 5_000
-LAST_ADMIN = "somebody must be able to change the settings: make another author admin first"
+LAST_ADMIN = "this is the only admin: make another author an admin first"
 
 
 def describe(session: Session, author: Author, display_name: str, bio: str) -> None:
@@ -85,7 +85,7 @@ def change_password(session: Session, author: Author, old: str, new: str) -> Non
     try:
         authors.authenticate(session, author.name, old)
     except Forbidden as error:
-        raise FieldErrors({"old_password": "this is not your present password"}) from error
+        raise FieldErrors({"old_password": "this is not your current password"}) from error
     try:
         authors.set_password(session, author, new)
     except FieldErrors as error:

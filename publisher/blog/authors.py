@@ -33,14 +33,14 @@ def add(
     """
     problems = {}
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
-        problems["name"] = "1 to 40 of a-z, 0-9, dot, hyphen, underline"
+        problems["name"] = "use 1 to 40 of a-z, 0-9, dot, hyphen and underscore"
     if problem := _password_problem(password):
         problems["password"] = problem
     if problems:
         raise FieldErrors(problems)
     first = session.scalar(select(Author.id).limit(1)) is None
     if not first and session.scalar(select(Author.id).where(Author.name == name)):
-        raise Conflict(f"there is an author called {name} already")
+        raise Conflict(f"there is already an author called {name} already")
     author = Author(
         name=name,
         display_name=" ".join(clean(display).split()) or name,
@@ -91,9 +91,9 @@ def authenticate(session: Session, name: str, password: str) -> Author:
     try:
         _hasher.verify(author.password_hash if author and usable else _unknown_hash(), password)
     except (Argon2Error, InvalidHashError) as error:
-        raise Forbidden("name or password is wrong") from error
+        raise Forbidden("the name or password is wrong") from error
     if author is None or not usable:
-        raise Forbidden("name or password is wrong")
+        raise Forbidden("the name or password is wrong")
     return author
 
 

@@ -40,7 +40,7 @@ def keep(
         row = Autosave(author_id=author_id, post_id=post_id)
         session.add(row)
     elif seen != stamp(row) and row.fields != cleaned:
-        raise Conflict("another tab is writing here; this one keeps its text in the browser only")
+        raise Conflict("another tab is open; the text of this one is kept in the browser only")
     row.base_version, row.fields, row.saved_at = base_version, cleaned, now
     session.flush()
     return row

@@ -187,7 +187,7 @@ class Tags(Field):
         """Those that are short enough, as many as fit."""
         fitting = [tag for tag in value if len(" ".join(tag.split())) <= MAX_TAG][: self.limit]
         left_out = len(fitting) < len(value)
-        note = "tag is too long or one too many, and left out" if left_out else ""
+        note = "tag left out: too long, or one too many" if left_out else ""
         return tuple(fitting), note
 
     def to_columns(self, value: Any) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def limit_text() -> str:
 
 def _check_length(data: bytes) -> None:
     if len(data) > MAX_BYTES:
-        raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; at most {limit_text()} are taken")
+        raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; the limit is {limit_text()}")
     if not data:
         raise InvalidData("this file is empty")
 
@@ -207,7 +207,7 @@ def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
     if (transcript := transcripts.recognise(data)) is not None:
         return transcript
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
-        raise InvalidData("SVG can carry scripts and is not taken; export the drawing as PNG")
+        raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
     return pictures.encode(data)
 
 

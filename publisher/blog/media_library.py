@@ -73,10 +73,10 @@ def remove(session: Session, row: Media) -> list[str]:
     if mark in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
         raise Conflict("the look of the site uses it")
     if session.scalar(select(Author.id).where(Author.bio.contains(mark)).limit(1)):
-        raise Conflict("somebody’s profile shows it")
+        raise Conflict("somebody’s profile uses it")
     unsaved = cast(Autosave.fields, String).contains(mark)
     if session.scalar(select(Autosave.post_id).where(unsaved).limit(1)) is not None:
-        raise Conflict("a text that is being written shows it")
+        raise Conflict("an unsaved text uses it")
     names = media.names(row)
     session.delete(row)
     session.flush()

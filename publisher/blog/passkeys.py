@@ -109,7 +109,7 @@ def add(
 
     name = _label(label)
     if len(listed(session, author)) >= MOST:
-        raise FieldErrors({"passkey": f"there are {MOST} already: remove one first"})
+        raise FieldErrors({"passkey": f"you have {MOST} passkeys already: remove one first"})
     try:
         made = verify_registration_response(
             credential=credential,
@@ -119,9 +119,9 @@ def add(
             require_user_verification=True,
         )
     except (WebAuthnException, ValueError, TypeError, KeyError) as error:
-        raise FieldErrors({"passkey": "the device's answer cannot be taken; try again"}) from error
+        raise FieldErrors({"passkey": "the device's answer is not valid; try again"}) from error
     if _known(session, made.credential_id) is not None:
-        raise FieldErrors({"passkey": "this passkey is here already"})
+        raise FieldErrors({"passkey": "this passkey has been added already"})
     row = Passkey(
         author_id=author.id,
         credential_id=made.credential_id,

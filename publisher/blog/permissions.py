@@ -66,4 +66,4 @@ def tags_seen(session: Session, author: Author) -> Sequence[str]:
 def check_remove_feed(author: Author) -> None:
     """Forbidden unless `author` may remove a feed of the river, with all that was gathered."""
     if not is_admin(author):
-        raise Forbidden("only an admin may remove a feed: it is everybody's; pause it instead")
+        raise Forbidden("only an admin can remove a feed: everybody reads it; pause it instead")

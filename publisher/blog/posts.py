@@ -68,11 +68,11 @@ def save(
     """
     post = session.get(Post, post_id, with_for_update=True) or get(session, post_id)
     if post.status == "deleted":
-        raise Conflict("this post was deleted meanwhile; bring it back, then save again")
+        raise Conflict("this post has been deleted; restore it, then save again")
     if post.version != base_version:
         raise Conflict(
-            f"this post was saved elsewhere meanwhile (version {post.version}, "
-            f"yours began from {base_version}); your text is still here"
+            f"this post was changed in another tab (version {post.version}, "
+            f"you started from {base_version}); your text is still here"
         )
     if same(replace(value, slug=value.slug or post.slug), content(session, post)):
         return post
@@ -90,7 +90,7 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     if post.status in ("published", "deleted"):
         raise Conflict(f"this post is {post.status}")
     if at > LATEST_SCHEDULE:
-        raise InvalidInput("a schedule that far away is a mistake")
+        raise InvalidInput("that date is too far in the future")
     if at <= now:
         _enter(session, post, at, now, "publish" if now - at < BACKDATED else "backdate")
     else:
@@ -105,7 +105,7 @@ def redate(session: Session, post: Post, at: datetime, now: datetime, counted: b
     is `counted`. Raises InvalidInput for a date in the future.
     """
     if at > now:
-        raise InvalidInput("a published post cannot lie in the future; choose an earlier moment")
+        raise InvalidInput("a published post cannot have a future date; choose an earlier one")
     post.published_at, post.changed_at = at, now
     _show(session, post, now)
     if is_listed(post) and counted:
@@ -139,7 +139,7 @@ def next_due(session: Session) -> datetime | None:
 def unschedule(session: Session, post: Post) -> Post:
     """Take a scheduled post (or one in its undo window) back to the drafts; records nothing."""
     if post.status != "scheduled":
-        raise Conflict("it is too late to undo: the post is not waiting any more")
+        raise Conflict("it is too late to undo: the post is out")
     post.status, post.scheduled_at = "draft", None
     return post
 

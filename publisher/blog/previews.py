@@ -17,7 +17,7 @@ def find(session: Session, token: str) -> Post:
         .options(joinedload(Post.author), selectinload(Post.tags))
     )
     if post is None or post.status == "deleted":
-        raise NotFound("this preview link is not valid any more")
+        raise NotFound("this preview link is no longer valid")
     return post
 
 

@@ -40,7 +40,7 @@ def create(
     if len(line) > MAX_LABEL:
         raise InvalidInput(f"a label has at most {MAX_LABEL} characters")
     if until is not None and until <= now:
-        raise InvalidInput("the end of a token lies in the future")
+        raise InvalidInput("a token must expire in the future")
     token = secrets.token_urlsafe(32)
     session.add(
         ApiToken(

@@ -11,6 +11,7 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidInput
+from publisher.base.plurals import counted
 from publisher.cli.parameters import InputFile, echo_json, json_option
 from publisher.cli.timelines import guessed_updates
 
@@ -22,8 +23,8 @@ USUAL_CONTACT = "http://127.0.0.1:8000"
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
-@click.option("--timezone", default="UTC", help="of the author: an IANA name or a city")
-@click.option("--plot", type=click.Path(path_type=Path), help="draw it: FILE.svg or .png")
+@click.option("--timezone", default="UTC", help="the author's time zone: an IANA name or a city")
+@click.option("--plot", type=click.Path(path_type=Path), help="draw it in FILE.svg or FILE.png")
 @json_option
 def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None:
     """Say what a feed should say: SOURCE is its address, its file, a CSV of updates, or an
@@ -40,7 +41,7 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
         gains, drawable = advice.gain(found, now)
         found.gain.extend(gains)
     elif plot is not None:
-        raise InvalidInput("--plot needs the simulator: type `make simulator`")
+        raise InvalidInput("--plot needs the simulator: run `make simulator`")
     if plot is not None:
         if drawable is None:
             raise InvalidInput("too few updates are known for a plot: at least 5 over two days")
@@ -83,17 +84,23 @@ def lines(found: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
     yield _said(found.said)
     if found.undated:
-        yield "Its dates name no hour, so your day is not known; `stamp` and `mirror` learn it."
+        yield (
+            "Its dates have no time of day, so your hours are not known;"
+            " `stamp` and `mirror` learn them."
+        )
     elif not found.updates:
-        yield "No post with a date is known, so there is nothing to go by."
+        yield "It has no posts with dates, so there is nothing to go by."
     else:
-        yield f"Your day ({found.timezone}, from {len(found.updates)} posts) says: {_day(found)}."
+        yield (
+            f"Your day ({found.timezone}, from {counted(len(found.updates), 'post')}) says:"
+            f" {_day(found)}."
+        )
     if found.gain:
         yield from _gains(found.gain)
     elif find_spec("numpy") is None:
-        yield "What readers would gain needs the simulator: type `make simulator`."
+        yield "To see what readers would gain, install the simulator: `make simulator`."
     if found.problems:
-        yield "What to mend:"
+        yield "What to fix:"
         yield from (f"  - {problem}" for problem in found.problems)
 
 

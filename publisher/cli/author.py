@@ -2,6 +2,7 @@
 
 import click
 
+from publisher.base.plurals import counted
 from publisher.cli.parameters import echo_rows, json_option, password, password_option, site
 
 
@@ -12,7 +13,7 @@ def author() -> None:
 
 @author.command("add")
 @click.argument("name")
-@click.option("--role", help="admin or author (the default); the first one is admin")
+@click.option("--role", help="admin or author (default: author; the first is always admin)")
 @password_option
 def add(name: str, role: str | None, password_stdin: bool) -> None:
     """Add an author; the first one is admin."""
@@ -29,9 +30,9 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 @author.command("password")
 @click.argument("name")
 @password_option
-@click.option("--keep-tokens", is_flag=True, help="let tokens and passkeys go on working")
+@click.option("--keep-tokens", is_flag=True, help="keep the author's tokens and passkeys")
 def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
-    """Set a new password; ends the author's sessions, tokens and passkeys."""
+    """Set a new password; this ends the author's sessions, tokens and passkeys."""
     from publisher.blog import authors, passkeys, tokens
 
     here = site()
@@ -45,14 +46,14 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
         if not keep_tokens:
             passkeys.remove_all(db, who)
     if ended:
-        click.echo(f"{ended} API tokens do not work any more (--keep-tokens keeps them)", err=True)
+        click.echo(f"revoked {counted(ended, 'API token')} (--keep-tokens keeps them)", err=True)
 
 
 @author.command("role")
 @click.argument("name")
 @click.argument("role")
 def set_role(name: str, role: str) -> None:
-    """Make somebody admin or author; the last admin stays one."""
+    """Make somebody an admin or an author; one admin always remains."""
     from publisher.blog import accounts, authors
 
     with site().database.write() as db:
@@ -63,13 +64,13 @@ def set_role(name: str, role: str) -> None:
 @author.command("remove")
 @click.argument("name")
 def remove(name: str) -> None:
-    """Shut somebody out: no login, no token works any more. The posts stay, and their name."""
+    """Suspend an author: they cannot log in, and their tokens stop working. Their posts stay."""
     from publisher.blog import accounts, authors
 
     here = site()
     with here.database.write() as db:
         accounts.disable(db, authors.named(db, name), here.clock())
-    click.echo(f"{name} cannot log in any more; the posts stay")
+    click.echo(f"{name} can no longer log in; their posts stay")
 
 
 @author.command("list")

@@ -22,8 +22,8 @@ def backup(file: Path, tell: Tell) -> None:
 @click.command()
 @click.argument("file", type=InputFile())
 def restore(file: Path) -> None:
-    """Put the backup FILE in the place of the site's data; the old database is kept beside it."""
+    """Replace the site's data with the backup FILE; the old database is kept beside it."""
     from publisher.operations import backup as copies
 
     kept = copies.restore(read_environment(), file)
-    click.echo(f"restored {file}" + (f"; the database before is {kept}" if kept else ""))
+    click.echo(f"restored {file}" + (f"; the previous database is {kept}" if kept else ""))

@@ -17,7 +17,7 @@ def database() -> None:
 def copy(url: str, tell: Tell) -> None:
     """Copy the whole site into the empty database at URL (sqlite:///FILE or postgresql+psycopg://...).
 
-    Stop `serve` before, and set PUBLISHER_DATABASE_URL to URL afterwards. The media stay in the
+    Stop `serve` first, and set PUBLISHER_DATABASE_URL to URL afterwards. The media stay in the
     instance folder.
     """
     from publisher.operations.database_copy import copy_site

@@ -5,16 +5,16 @@ import click
 from publisher.cli.parameters import site
 
 NEXT = (
-    ("/studio/", "write something; the day of this blog, and when its readers come"),
+    ("/studio/", "write something; see this blog's day, and when its readers come"),
     ("/readers", "who reads, how politely, and what can be done about the others"),
-    ("/readers/worth", "how much it is worth to know the day"),
+    ("/readers/worth", "how much knowing the day is worth"),
     ("/studio/feed", "the feed's week, its documents and its pings"),
     ("/river", "what three other blogs said"),
 )
 
 
 @click.command()
-@click.option("--seed", default=1, show_default=True, help="another seed, another history")
+@click.option("--seed", default=1, show_default=True, help="another seed makes another history")
 def demo(seed: int) -> None:
     """Fill an empty instance with a believable blog; prints how to log in."""
     import random
@@ -40,7 +40,7 @@ def demo(seed: int) -> None:
         f" {feeds} feeds for the river are in {here.environment.instance}"
     )
     for name, password in passwords.items():
-        click.echo(f"log in as {name} with the password {password} (shown this once)")
+        click.echo(f"log in as {name} with the password {password} (shown only once)")
     click.echo("Next: start it (make run, or publisher serve), log in, and look at")
     for path, what in NEXT:
         click.echo(f"  {here.site_url}{path:20} {what}")

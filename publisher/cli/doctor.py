@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from publisher.base.environment import read_environment
+from publisher.base.plurals import counted
 from publisher.cli.parameters import echo_json, json_option
 
 
@@ -30,9 +31,9 @@ def doctor(url: str | None, as_json: bool) -> None:
             continue
         click.echo(f"{'ok  ' if finding.good else 'BAD '} {finding.what}: {finding.detail}")
         if finding.mend and not finding.good:
-            click.echo(f"     to mend it: {finding.mend}")
+            click.echo(f"     to fix it: {finding.mend}")
     if as_json:
         echo_json({"good": not failed, "findings": found})
     else:
-        click.echo("all is well" if not failed else f"{failed} to mend")
+        click.echo("all is well" if not failed else f"{counted(failed, 'problem')} to fix")
     sys.exit(1 if failed else 0)

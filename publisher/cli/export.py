@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from publisher.base.plurals import counted
 from publisher.cli.parameters import Tell, progress_option, site
 
 
@@ -19,4 +20,5 @@ def export(destination: Path, tell: Tell) -> None:
     with target(destination) as write, here.database.read() as db:
         folder, now = here.environment.media, here.clock()
         done = write_everything(db, write, folder, here.site_url, now, tell)
-    click.echo(f"{done.posts} posts, {done.updates} updates, {done.files} files: {destination}")
+    posts, updates = counted(done.posts, "post"), counted(done.updates, "update")
+    click.echo(f"{posts}, {updates}, {counted(done.files, 'file')}: {destination}")

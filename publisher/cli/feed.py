@@ -5,6 +5,7 @@ from datetime import datetime
 
 import click
 
+from publisher.base.plurals import counted
 from publisher.cli.parameters import Instant, site
 
 
@@ -14,9 +15,9 @@ def feed() -> None:
 
 
 @feed.command("build")
-@click.option("--at", type=Instant(), help="print the document for this moment, store nothing")
+@click.option("--at", type=Instant(), help="print the document as of this moment; store nothing")
 def build_feed(at: datetime | None) -> None:
-    """Do what the hourly job does, once."""
+    """Build the feed once, as the hourly job does."""
     from publisher.publishing.rebuild import document_at, rebuild
 
     here = site()
@@ -25,4 +26,4 @@ def build_feed(at: datetime | None) -> None:
             sys.stdout.buffer.write(document_at(db, here.site_url, at))
         return
     snapshot = rebuild(here)
-    click.echo(f"built {len(snapshot.body)} bytes, ttl {snapshot.ttl_minutes} minutes")
+    click.echo(f"built {len(snapshot.body)} bytes, ttl {counted(snapshot.ttl_minutes, 'minute')}")

@@ -27,12 +27,12 @@ FORMATS = (
 
 @click.command("import")
 @click.argument("source")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="else: as it looks")
-@click.option("--dry-run", is_flag=True, help="say what would happen, change nothing")
-@click.option("--images", "with_images", is_flag=True, help="fetch pictures and keep them here")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="(default: by the content)")
+@click.option("--dry-run", is_flag=True, help="show what would happen; change nothing")
+@click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
 @json_option
 @progress_option
-@click.option("--author", "author_name", help="who gets the posts of authors we do not know")
+@click.option("--author", "author_name", help="who gets posts whose author has no account here")
 def import_(
     source: str,
     format_: str | None,

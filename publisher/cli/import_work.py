@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from publisher.base.plurals import counted
 from publisher.blog import authors, media
 from publisher.exchange.importing import (
     confined_reading,
@@ -56,9 +57,9 @@ def run(
             redirects = writer.moved(db, planned, now)
         if with_images:
             number = len({name for one in planned.new for name in images.wanted(one.post)})
-            batch.notes["picture to fetch"] += number
+            batch.notes["picture to download"] += number
     else:
-        tell(f"storing {len(found):,} posts")
+        tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now)
     return {
         "facts": list(summary.sentences(planned, batch)),
@@ -100,7 +101,7 @@ def _with_images(
     def keep(data: bytes, name: str) -> str:
         nonlocal kept
         kept += 1
-        tell(f"{kept:,} pictures fetched")
+        tell(f"{counted(kept, 'picture')} fetched")
         accepted = media.accept(data)
         media.store(here.environment.media, accepted)
         with here.database.write() as db:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from publisher.base.plurals import counted
 from publisher.cli.parameters import echo_json, echo_rows, json_option, site
 
 
@@ -14,8 +15,8 @@ def mirror() -> None:
 
 @mirror.command()
 @click.argument("url")
-@click.option("--name", default="", help="in its address (default: made from the host)")
-@click.option("--timezone", default="", help="of its author (default: the site's)")
+@click.option("--name", default="", help="the NAME in its address (default: made from the host)")
+@click.option("--timezone", default="", help="its author's time zone (default: the site's)")
 def add(url: str, name: str, timezone: str) -> None:
     """Mirror the feed at URL: prints its address here and the token that tells it to look."""
     from publisher.base.errors import PublisherError
@@ -43,7 +44,10 @@ def add(url: str, name: str, timezone: str) -> None:
     click.echo(f"{here.site_url}{found.path}")
     click.echo(f"token: {token}")
     if found.undated:
-        click.echo("its dates name no hour: its day is learned from first sight", err=True)
+        click.echo(
+            "its dates have no time of day: hours are learned from first sight",
+            err=True,
+        )
 
 
 @mirror.command("list")
@@ -76,7 +80,7 @@ def list_mirrors(as_json: bool) -> None:
 @mirror.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Serve it no more; forget what was learned, and who read it."""
+    """Stop serving NAME; forget what was learned, and who read it."""
     from publisher.foreign import mirrors
     from publisher.readers import retention
 
@@ -89,21 +93,21 @@ def remove(name: str) -> None:
 @mirror.command()
 @click.argument("name")
 def ping(name: str) -> None:
-    """Look at its origin now."""
+    """Check the origin of NAME now."""
     from publisher.base.errors import InvalidData
     from publisher.foreign import mirror_poll
 
     found = mirror_poll.look(site(), name)
     if found.problem:
         raise InvalidData(f"{found.url}: {found.problem}")
-    click.echo(f"{found.status}, next look {found.next_poll_at:%Y-%m-%d %H:%M} UTC")
+    click.echo(f"{found.status}, next check {found.next_poll_at:%Y-%m-%d %H:%M} UTC")
 
 
 @mirror.command()
 @click.argument("name")
 @json_option
 def why(name: str, as_json: bool) -> None:
-    """Why its feed says what it says, and when its origin is looked at next."""
+    """Explain what NAME says to readers, and when its origin is checked next."""
     from publisher.base.dates import format_rfc3339
     from publisher.core.ttl.reasons import explain
     from publisher.foreign import mirror_document, mirror_poll, mirrors
@@ -126,6 +130,6 @@ def why(name: str, as_json: bool) -> None:
             "next_look": looks,
         })  # fmt: skip
         return
-    click.echo(f"ttl {decision.ttl_minutes} minutes, from {updates} updates")
+    click.echo(f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}")
     for sentence in [*explain(decision), *looks]:
         click.echo(f"  {sentence}")

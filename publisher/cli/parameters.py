@@ -50,7 +50,7 @@ progress_option = click.option(
     help="say each step on standard error (without it: on a terminal, every few seconds)",
 )
 password_option = click.option(
-    "--password-stdin", is_flag=True, help="read the password from standard input, do not ask"
+    "--password-stdin", is_flag=True, help="read the password from standard input instead of asking"
 )
 
 

@@ -24,17 +24,17 @@ def post() -> None:
 
 @post.command("add")
 @click.option("--title", default="")
-@click.option("--tag", "tags", multiple=True, help="repeatable")
-@click.option("--author", "author_name", help="default: the oldest admin, if there is one")
-@click.option("--at", type=Instant(), help="schedules, or backdates")
+@click.option("--tag", "tags", multiple=True, help="can be repeated")
+@click.option("--author", "author_name", help="(default: the oldest admin)")
+@click.option("--at", type=Instant(), help="schedule the post for this moment, or backdate it")
 @click.argument("file", type=InputFile(dash=True), default="-")
 def add(
     title: str, tags: tuple[str, ...], author_name: str | None, at: datetime | None, file: Path
 ) -> None:
     """Publish Markdown from FILE or standard input; prints its address.
 
-    Front matter, as `import` takes it, may say title, tags, summary, slug, date, author and kind;
-    what is given as an option wins.
+    Front matter may give title, tags, summary, slug, date, author and kind, as for `import`;
+    options win over it.
     """
     from dataclasses import replace
 
@@ -70,8 +70,8 @@ def add(
 
 
 @post.command("list")
-@click.option("--state", help="draft, scheduled, published or deleted (else: all but deleted)")
-@click.option("--limit", type=click.IntRange(1, 1_000_000), help="the newest only")
+@click.option("--state", help="draft, scheduled, published or deleted (default: all but deleted)")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), help="list only this many")
 @json_option
 def list_(state: str | None, limit: int | None, as_json: bool) -> None:
     """List posts, newest first: state, moment, address, title or first words."""
@@ -96,16 +96,16 @@ def list_(state: str | None, limit: int | None, as_json: bool) -> None:
 
 
 @post.command("edit")
-@click.option("--title", help="another title")
-@click.option("--tag", "tags", multiple=True, help="these tags instead; repeatable")
-@click.option("--minor", is_flag=True, help="no update for readers: nothing is announced")
+@click.option("--title", help="a new title")
+@click.option("--tag", "tags", multiple=True, help="replace the tags; can be repeated")
+@click.option("--minor", is_flag=True, help="a minor edit: not announced as an update")
 @click.argument("address")
 @click.argument("file", type=InputFile(dash=True), default="-")
 def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, file: Path) -> None:
-    """Replace the text of the post at ADDRESS by FILE or standard input; prints its address.
+    """Replace the text of the post at ADDRESS with FILE or standard input; prints its address.
 
-    Front matter replaces what it names, an option wins over it, and the rest stays as it is.
-    ADDRESS is a post's whole address, its path or its slug, present or former. On a terminal,
+    Front matter replaces the fields it names, options win over it, and the rest stays as it is.
+    ADDRESS is a post's full address, its path or its slug, current or former. On a terminal,
     without FILE, your editor opens.
     """
     from dataclasses import replace
@@ -135,7 +135,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
 @post.command("delete")
 @click.argument("address")
 def delete(address: str) -> None:
-    """Delete the post at ADDRESS; the studio's list of deleted posts brings it back."""
+    """Delete the post at ADDRESS; the studio's list of deleted posts can restore it."""
     from publisher.blog import posts
     from publisher.publishing.rebuild import rebuild
 
@@ -187,7 +187,7 @@ def _read(file: Path) -> tuple[dict[str, Any], str]:
         with file.open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
-        raise TooLarge(f"more than {MAX_FILE_BYTES:,} bytes are no post")
+        raise TooLarge(f"more than {MAX_FILE_BYTES:,} bytes are too much for one post")
     if b"\0" in data:
-        raise InvalidData("this is no text: it contains zero bytes; nothing was published")
+        raise InvalidData("this is not text: it contains null bytes; nothing was published")
     return split(name, data)

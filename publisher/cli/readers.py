@@ -8,6 +8,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.plurals import counted
 from publisher.cli import readers_logs
 from publisher.cli.parameters import echo_json, json_option, site
 
@@ -21,11 +22,11 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 
 @click.group(invoke_without_command=True)
 @click.option("--days", default=7, show_default=True, type=click.IntRange(1, 400))
-@click.option("--limit", type=click.IntRange(1, 1_000_000), help="only the busiest")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), help="list only the busiest")
 @click.option("--program", help="only programs whose name contains this")
 @click.option("--verdict", help="obedient, fixed, unconditional, abusive or too-few")
-@click.option("--mirror", default="", help="of this mirrored feed, not of the blog's own")
-@click.option("--csv", "as_csv", is_flag=True, help="print a CSV of the readers alone")
+@click.option("--mirror", default="", help="of this mirrored feed instead of the blog's own")
+@click.option("--csv", "as_csv", is_flag=True, help="print the readers as CSV")
 @json_option
 @click.pass_context
 def readers(
@@ -106,21 +107,22 @@ def _lines(values: dict[str, Any]) -> list[str]:
         lines.append("  ".join(cells).rstrip())
         if number:
             lines.append(f"    {values['readers'][number - 1]['evidence']}")
-    people = f" for {totals['people']} people" if totals["subscribers"] else ""
+    requests, readers = counted(totals["requests"], "request"), counted(totals["readers"], "reader")
+    people = f" for {counted(totals['people'], 'person', 'people')}"
     lines += [
         "",
         (
-            f"{totals['requests']} requests by {totals['readers']} readers{people} since"
+            f"{requests} by {readers}{people if totals['subscribers'] else ''} since"
             f" {format_rfc3339(values['from'])}, {_kilobytes(totals['bytes'])} kB sent"
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"
             f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip;"
-            f" {totals['avoided_against_fixed_15']} polls of polite readers against fixed 15 min,"
-            f" {totals['avoided_against_fixed_60']} against 60"
+            f" {totals['avoided_against_fixed_15']} polls by polite readers against every 15 min,"
+            f" {totals['avoided_against_fixed_60']} against every 60"
         ),
         (
-            f"cost: {totals['ttl_only_answers']} answers for a new ttl alone,"
+            f"cost: {counted(totals['ttl_only_answers'], 'answer')} for a new ttl alone,"
             f" {_kilobytes(totals['ttl_only_bytes'])} kB"
         ),
     ]
@@ -135,8 +137,8 @@ def _lines(values: dict[str, Any]) -> list[str]:
     lines += [totals["cache_note"]] if totals["cache_note"] else []
     if totals["nameless_requests"] or totals["uncounted_requests"]:
         lines.append(
-            f"not told apart: {totals['nameless_requests']} requests beyond the limit of readers,"
-            f" {totals['uncounted_requests']} that came too fast"
+            f"not told apart: {counted(totals['nameless_requests'], 'request')} beyond the limit"
+            f" of readers, {totals['uncounted_requests']} that came too fast"
         )
     return lines
 

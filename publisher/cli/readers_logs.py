@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from publisher.base.errors import InvalidData, PublisherError
+from publisher.base.plurals import counted
 from publisher.cli.parameters import InputFile, echo_json, json_option, site
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ PAUSE_SECONDS = 1.0
 
 every_option = click.option(
     "--every", is_flag=True,
-    help="also what the cache passed on: the site is told not to count it (X-Counted-By: log)",
+    help="also count what the cache passed on (X-Counted-By: log keeps the site from counting it)",
 )  # fmt: skip
 
 
@@ -76,12 +77,12 @@ def _feeds() -> "FeedAddresses":
 
 def _lines(name: str, found: "Intake") -> list[str]:
     parts = [
-        f"{found.lines} new lines",
-        f"{found.polls} polls counted",
+        counted(found.lines, "new line"),
+        f"{counted(found.polls, 'poll')} counted",
         *([f"{found.passed_on} passed on to the site, which counted them"] * bool(found.passed_on)),
-        *([f"{found.doubles} that had come before"] * bool(found.doubles)),
-        *([f"{found.other} other requests"] * bool(found.other)),
-        *([f"{found.unreadable} could not be read"] * bool(found.unreadable)),
+        *([f"{found.doubles} seen before"] * bool(found.doubles)),
+        *([counted(found.other, "other request")] * bool(found.other)),
+        *([f"{found.unreadable} unreadable"] * bool(found.unreadable)),
     ]
     return [f"{name}: {', '.join(parts)}", *(f"  {fault}" for fault in found.faults)]
 

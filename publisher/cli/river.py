@@ -9,6 +9,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.plurals import counted
 from publisher.cli import river_observe
 from publisher.cli.parameters import (
     InputFile,
@@ -32,7 +33,7 @@ def river() -> None:
 @click.argument("url")
 @click.option("--policy", default="", help="how to poll it, e.g. doubling:factor=1.5")
 @click.option("--folder", default="")
-@click.option("--user", default="", help="name for feeds behind a login")
+@click.option("--user", default="", help="user name, for a feed behind a login")
 @password_option
 def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
     """Follow the feed at URL, the one that the site there announces, or a list of feeds (OPML)."""
@@ -49,7 +50,7 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
     if feed.is_list:
         click.echo("; ".join(feed.reasons[:1]), err=True)
     if feed.problem:
-        click.echo(f"its server did not answer well: {_problem(feed)}", err=True)
+        click.echo(f"added, but the first poll failed: {_problem(feed)}", err=True)
 
 
 @river.command()
@@ -76,12 +77,12 @@ def list_feeds(as_json: bool) -> None:
 
     here = site()
     with here.database.read() as db:
-        counted = (
+        per_feed = (
             query(RiverItem.feed_id, func.count())
             .where(RiverItem.pruned.is_(False))
             .group_by(RiverItem.feed_id)
         )
-        counts = dict(db.execute(counted).all())
+        counts = dict(db.execute(per_feed).all())
         default = load_settings(db).river_policy
         missed = turnover.missed_items(db)
         rows = [
@@ -97,25 +98,25 @@ def list_feeds(as_json: bool) -> None:
 
 @river.command()
 @click.argument("url", required=False)
-@click.option("--all", "everything", is_flag=True, help="all feeds on demand, due or not")
+@click.option("--all", "everything", is_flag=True, help="poll every feed now, due or not")
 def poll(url: str | None, everything: bool) -> None:
-    """Poll what is due now, or URL on demand; never against what a server asked for."""
+    """Poll what is due, or URL now; never sooner than its server asks for."""
     import asyncio
 
     from publisher.river import retrieval, service, subscriptions
 
     here = site()
     if url is not None and everything:
-        raise InvalidInput("name a feed, or say --all")
+        raise InvalidInput("name a feed, or use --all")
     if everything:
         with here.database.write() as db:
             _, left_alone = retrieval.ask_all(db, here.clock(), service.options(here))
         if left_alone:
-            click.echo(f"{left_alone} left alone: retrieved lately, or asked to wait", err=True)
+            click.echo(f"{left_alone} skipped: checked recently, or asked us to wait", err=True)
     if url is None:
         worker = service.worker(here)
         asyncio.run(worker.drain())
-        click.echo(f"{worker.polls} polled, {worker.new_items} new items")
+        click.echo(f"{worker.polls} polled, {counted(worker.new_items, 'new item')}")
         return
     poller = service.on_demand(here)
     with here.database.write() as db:
@@ -128,7 +129,7 @@ def poll(url: str | None, everything: bool) -> None:
 
 @river.command()
 def run() -> None:
-    """Poll for ever; `serve` does the same beside the site."""
+    """Keep polling until stopped; `serve` does the same alongside the site."""
     import signal
     import threading
 
@@ -142,7 +143,7 @@ def run() -> None:
 
 @river.command()
 def retry() -> None:
-    """Poll everything that failed, now; except where a server asked for silence."""
+    """Poll everything that failed again now, except where a server asked us to wait."""
     import asyncio
 
     from publisher.river import retrieval, service, subscriptions
@@ -161,7 +162,7 @@ def retry() -> None:
 @click.argument("url")
 @json_option
 def why(url: str, as_json: bool) -> None:
-    """Say when URL is polled next, and the chain of reasons."""
+    """Say when URL will be polled next, and why."""
     from publisher.river import subscriptions, turnover
     from publisher.settings import load_settings
 
@@ -192,7 +193,7 @@ def show(url: str | None, folder: str | None) -> None:
 @click.argument("url", required=False)
 @click.option("--folder", help="all feeds of a folder")
 def hide(url: str | None, folder: str | None) -> None:
-    """Take URL, or a folder's feeds, out of the public /opml.xml."""
+    """Take URL, or a folder's feeds, off the public /opml.xml."""
     _show(url, folder, public=False)
 
 
@@ -212,7 +213,7 @@ def _show(url: str | None, folder: str | None, *, public: bool) -> None:
 @river.command("import")
 @click.argument("file", type=InputFile())
 def import_opml(file: Path) -> None:
-    """Follow every feed of an OPML file; what is followed already is left as it is."""
+    """Follow every feed of an OPML file; those already followed stay as they are."""
     from publisher.river import opml, subscriptions
 
     here = site()

@@ -16,13 +16,13 @@ _READ_BYTES = 1 << 20
 
 @click.command("observe")
 @click.option("--estimator", help="changes or nochanges (default: the setting river_estimator)")
-@click.option("--visits", type=click.IntRange(2, 1000), help="visits per estimate")
-@click.option("--metadata", help="names of further fields to keep")
+@click.option("--visits", type=click.IntRange(2, 1000), help="visits to base an estimate on")
+@click.option("--metadata", help="names of extra fields to keep")
 @click.option("--history", "url", help="print the stored visits to this address instead")
 def observe_lines(
     estimator: str | None, visits: int | None, metadata: str | None, url: str | None
 ) -> None:
-    """Take a crawler's results as JSON lines; answer with new intervals, a line each."""
+    """Read a crawler's results as JSON lines; print a new interval for each."""
     from publisher.river import observed
     from publisher.river.observe import Estimator, history, observe
     from publisher.settings import load_settings

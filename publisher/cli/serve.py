@@ -14,12 +14,12 @@ from publisher.cli.parameters import Instant
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
-@click.option("--clock-start", type=Instant(), help="the site's clock begins here")
+@click.option("--clock-start", type=Instant(), help="for trials: start the site's clock here")
 @click.option(
     "--clock-speed",
     type=click.FloatRange(0, 100_000, min_open=True),
     default=None,
-    help="and runs this many times faster",
+    help="for trials: run the clock so many times faster",
 )
 @click.option("--tls-cert", metavar="FILE", help="certificate chain (PEM): serve https")
 @click.option("--tls-key", metavar="FILE", help="its key (PEM)")

@@ -102,9 +102,9 @@ class Simulate(click.Command):
     help="synthetic feeds, reported as one",
 )
 @click.option("--timezone", help="of the author; else from index.csv, else UTC")
-@click.option("--from", "begin", type=Instant(), help="leave out what is earlier")
-@click.option("--to", "end", type=Instant(), help="leave out what is later")
-@click.option("--last-days", type=Days(), help="only the end")
+@click.option("--from", "begin", type=Instant(), help="ignore updates before this")
+@click.option("--to", "end", type=Instant(), help="ignore updates after this")
+@click.option("--last-days", type=Days(), help="replay only this many days at the end")
 @click.option(
     "--score-days",
     help="A-B: score only these days after the first update, clients beginning in the first hour",
@@ -130,8 +130,8 @@ class Simulate(click.Command):
     help="per cent by which each wait of a client is longer or shorter at random",
 )
 @_format_option("table", "json", "csv")
-@click.option("--plot", type=click.Path(path_type=Path), help="draw the results: FILE.svg or .png")
-@click.option("--trace", is_flag=True, help="each poll of one timeline, with its reason")
+@click.option("--plot", type=click.Path(path_type=Path), help="draw the results (.svg or .png)")
+@click.option("--trace", is_flag=True, help="print each poll of one timeline, with its reason")
 @_seed_option("of first polls and synthetic updates")
 @click.option(
     "--jobs",
@@ -214,7 +214,7 @@ def require_numbers() -> None:
     """Refuse in one line where the numeric libraries are not installed."""
     if not (find_spec("joblib") and find_spec("numpy")):
         raise PublisherError(
-            "simulate needs numpy, numba and joblib, which a blog does not: type `make simulator` "
+            "simulate needs numpy, numba and joblib, which a blog does not: run `make simulator` "
             "(or, without a checkout, pip install 'publisher-VERSION.whl[sim]')"
         )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from publisher.base.clock import utc_now
+from publisher.base.plurals import counted
 from publisher.cli.parameters import InputFile, echo_json, json_option
 
 HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.host_files has them
@@ -17,10 +18,15 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.host_
     type=click.Path(path_type=Path, dir_okay=False),
     help="file that remembers dates (default: FEED.xml.history.json beside it)",
 )
-@click.option("--timezone", default="UTC", help="of the author: an IANA name or a city")
+@click.option("--timezone", default="UTC", help="the author's time zone: an IANA name or a city")
 @click.option("--menu", default="15/60/480", show_default=True, help="ttl values to choose from")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="write there instead")
-@click.option("--headers", type=click.Choice(HOSTS), default="none", help="tell this host, too")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="write here instead")
+@click.option(
+    "--headers",
+    type=click.Choice(HOSTS),
+    default="none",
+    help="also write this host's headers file",
+)
 @click.option(
     "--root",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -69,9 +75,12 @@ def stamp(
     element = "Atom has no ttl; " if done.kind == "atom" else ""
     click.echo(
         f"{element}ttl {advice.ttl_minutes} minutes until {advice.valid_until:%H:%M} UTC; "
-        f"{len(lesson.history.updates)} updates known, {lesson.new} new, {lesson.changed} changed"
+        f"{counted(len(lesson.history.updates), 'update')} known,"
+        f" {lesson.new} new, {lesson.changed} changed"
     )
     if lesson.undated:
-        click.echo("the feed's dates name no hour: the day is learned from now on, run by run")
+        click.echo(
+            "the feed's dates have no time of day: hours are learned from now on, run by run"
+        )
     for path in done.written:
         click.echo(f"  wrote {path}")

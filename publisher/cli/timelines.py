@@ -66,7 +66,7 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         begin = end = -1.0
     if not (dash and 0 <= begin < end <= 36_500):
-        raise InvalidInput(f"--score-days {text[:40]}: two numbers of days are needed, such as 0-7")
+        raise InvalidInput(f"--score-days {text[:40]}: give two numbers of days, such as 0-7")
     return begin, end
 
 

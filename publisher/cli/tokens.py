@@ -9,16 +9,16 @@ from publisher.cli.parameters import Instant, echo_rows, json_option, site
 
 @click.group()
 def token() -> None:
-    """Make, list and revoke API tokens."""
+    """Create, list and revoke API tokens."""
 
 
 @token.command("add")
 @click.argument("name")
-@click.option("--scope", help="what for: some of create update delete media river (all)")
-@click.option("--label", default="", help="what it is for, to know it again")
-@click.option("--until", type=Instant(), help="when it ends by itself (default: never)")
+@click.option("--scope", help="what it may do: create update delete media river (default: all)")
+@click.option("--label", default="", help="what it is for, to recognise it later")
+@click.option("--until", type=Instant(), help="when it expires (default: never)")
 def add(name: str, scope: str | None, label: str, until: datetime | None) -> None:
-    """Print a new token for the author NAME; it is shown this once."""
+    """Create a token for the author NAME and print it; it is shown only once."""
     from publisher.blog import authors, tokens
 
     scopes = tokens.checked_scopes(tokens.SCOPES if scope is None else scope.split())
@@ -35,7 +35,7 @@ def add(name: str, scope: str | None, label: str, until: datetime | None) -> Non
 def list_(name: str | None, as_json: bool) -> None:
     """List all tokens, or those of the author NAME.
 
-    Number, author, scope, made at, label, last use (to the hour), end.
+    Columns: number, author, scope, created, label, last used (to the hour), expires.
     """
     from publisher.blog import authors, tokens
 
@@ -58,7 +58,7 @@ def list_(name: str | None, as_json: bool) -> None:
 @token.command("revoke")
 @click.argument("number", type=int)
 def revoke(number: int) -> None:
-    """End the token with this NUMBER (see `token list`) at once."""
+    """Revoke the token with this NUMBER (see `token list`)."""
     from publisher.blog import tokens
 
     with site().database.write() as db:

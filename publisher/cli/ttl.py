@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from publisher.base.dates import format_rfc3339
+from publisher.base.plurals import counted
 from publisher.cli.parameters import Instant, echo_json, json_option, site
 
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 @click.option("--at", type=Instant(), help="any moment, past or future (default: now)")
 @json_option
 def ttl(at: datetime | None, as_json: bool) -> None:
-    """Say what ttl the feed carries and why; changes nothing."""
+    """Show the ttl that the feed carries, and why."""
     here = site()
     answer = _answer(here, at or here.clock())
     if as_json:
         echo_json(answer)
         return
-    click.echo(f"{answer['ttl_minutes']} minutes ({answer['phase']})")
+    click.echo(f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})")
     for sentence in answer["reasons"]:
         click.echo(f"  {sentence}")
 

@@ -23,7 +23,7 @@ def updates() -> None:
 @updates.command("load")
 @click.argument("file", type=InputFile())
 def load_updates(file: Path) -> None:
-    """Load history from a CSV with an `updated_at` column: all rows or none."""
+    """Load history from a CSV with a column `updated_at`: all rows or none."""
     from sqlalchemy import select
 
     from publisher.blog import update_log
@@ -73,14 +73,14 @@ def _parts(file: Path, now: datetime) -> Iterator[bytes]:
         try:
             header = next(rows, [])
             if "updated_at" not in header:
-                raise InvalidData("line 1: a header with the column updated_at is needed")
+                raise InvalidData("line 1: the header must have a column updated_at")
             column, numbers = header.index("updated_at"), array("q")
             for row in rows:
                 if not row:
                     continue
                 at = parse_rfc3339(row[column])
                 if at > now:
-                    raise InvalidInput(f"{row[column]} lies in the future")
+                    raise InvalidInput(f"{row[column]} is in the future")
                 numbers.append((at - EPOCH) // timedelta(microseconds=1))
                 if len(numbers) >= _ROWS_AT_ONCE:
                     yield numbers.tobytes()

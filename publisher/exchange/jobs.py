@@ -49,7 +49,7 @@ def ask(
     """Have something done soon; Conflict when too much waits already."""
     waiting = session.scalars(select(Job.id).where(Job.state == WAITING).limit(MOST_WAITING))
     if len(waiting.all()) >= MOST_WAITING:
-        raise Conflict("too many works are waiting already; wait for them")
+        raise Conflict("too many jobs are waiting already; try again when one is done")
     job = Job(
         kind=kind,
         state=WAITING,
@@ -68,7 +68,7 @@ def get(session: Session, number: int) -> Job:
     """One job; NotFound when there is none."""
     job = session.get(Job, number)
     if job is None:
-        raise NotFound("there is no such work (any more)")
+        raise NotFound("there is no such job, or not any more")
     return job
 
 
@@ -86,7 +86,7 @@ def next_waiting(session: Session) -> Job | None:
 def interrupted(session: Session, now: datetime) -> None:
     """At the start of the scheduler: what was being done is not being done any more."""
     for job in session.scalars(select(Job).where(Job.state == WORKING)):
-        fail(job, "the server was stopped meanwhile; start it again", now)
+        fail(job, "the server was stopped during this; start it again", now)
 
 
 def fail(job: Job, reason: str, now: datetime) -> None:

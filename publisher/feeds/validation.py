@@ -139,7 +139,7 @@ def _dates(top: Element, channel: Channel | None, now: datetime) -> Iterator[tup
         yield "R5", "each item needs a pubDate of RFC 822 with a year of four digits"
     dates = [at for at in published if at is not None]
     if any(at > now for at in dates):
-        yield "R5", f"a pubDate lies in the future: {max(dates)}"
+        yield "R5", f"a pubDate is in the future: {max(dates)}"
     built = _rfc822(top.findtext("lastBuildDate"))
     if channel is None and top.find("lastBuildDate") is None:
         return
@@ -258,7 +258,7 @@ def _not_in_the_future(dates: Iterator[str | None], now: datetime) -> Iterator[t
     for text in dates:
         try:
             if _instant(text or "") > now:
-                yield "R5", f"a date lies in the future: {text}"
+                yield "R5", f"a date is in the future: {text}"
         except InvalidInput:
             yield "R5", f"not a date: {text!r}"
 

@@ -49,7 +49,7 @@ class FeedHistory:
             updates = tuple(sorted(parse_rfc3339(at) for at in stored["updates"]))
             return cls(str(stored["feed"]), items, updates)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InvalidData(f"this is no history of a feed: {str(error)[:100]}") from error
+            raise InvalidData(f"this is not the history of a feed: {str(error)[:100]}") from error
 
 
 class Lesson(NamedTuple):

@@ -29,7 +29,7 @@ def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tupl
     name = name or _name_of(session, url)
     if not _NAME.fullmatch(name) or name in RESERVED:
         raise InvalidInput(
-            f"{name[:60]!r} is no name for a mirror: a-z, 0-9 and - inside, up to 40"
+            f"{name[:60]!r} cannot name a mirror: use a-z, 0-9 and - inside, up to 40"
         )
     if session.get(Mirror, name) is not None:
         raise Conflict(f"there is a mirror called {name}")

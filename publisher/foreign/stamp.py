@@ -111,7 +111,7 @@ def _address(options: StampOptions, out: Path) -> str:
     try:
         return "/" + str(PurePosixPath(out.resolve().relative_to(root)))
     except ValueError:
-        raise InvalidInput(f"{out} does not lie in the site's folder {root}") from None
+        raise InvalidInput(f"{out} is not inside the site's folder {root}") from None
 
 
 def _what_else(document: bytes, feed: Path) -> str:

@@ -121,8 +121,8 @@ class LongWork:
         self._child = None
         if child.returncode:
             if self._stopped or child.returncode < 0:
-                return {}, "it was ended before it was done; nothing was changed"
-            return {}, last.removeprefix("publisher: ") or "it failed without a word"
+                return {}, "it was stopped before it was done; nothing was changed"
+            return {}, last.removeprefix("publisher: ") or "it failed without saying why"
         return _report(printed), ""
 
 

@@ -36,7 +36,7 @@ def remedy(reader: Reader, feed_url: str) -> Remedy:
         return Remedy(todo, contact(reader.text))
     wrong = {FIXED: _own_time, UNCONDITIONAL: _whole, ABUSIVE: _too_often}.get(reader.verdict)
     if reader.kind != "reader" and reader.verdict != ABUSIVE:
-        return Remedy("Nothing to do: it is no feed reader.")
+        return Remedy("Nothing to do: it is not a feed reader.")
     if wrong is None:
         return Remedy("Nothing to do yet: a few more visits will tell.", contact(reader.text))
     program = f"{reader.agent} {reader.version}".strip()

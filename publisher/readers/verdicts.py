@@ -101,7 +101,9 @@ def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
         if sums.interval_seconds < SECONDS_NEEDED:
             known = counted(sums.intervals, "interval")
-            return f"{known} known, all within {_length(sums.interval_seconds)}; it may just begin"
+            return (
+                f"{known} known, all within {_length(sums.interval_seconds)}; perhaps it just began"
+            )
         return (
             f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
             f"{counted(sums.intervals, 'interval')} may belong to another one"

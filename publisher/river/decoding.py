@@ -38,7 +38,7 @@ def unpacked(raw: bytes, label: str, most: int) -> bytes:
     if raw.lstrip()[:3].startswith(_BEGINS_LIKE_TEXT):
         return raw
     if coding == "gzip" and raw:
-        raise DamagedBody("the answer is called gzip and is something else")
+        raise DamagedBody("the answer says gzip and is something else")
     if coding == "deflate" and raw:
         is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
         return _inflated(raw, 15 if is_zlib else -15, most)
@@ -54,12 +54,12 @@ def _inflated(raw: bytes, window_bits: int, most: int) -> bytes:
         try:
             parts.append(member.decompress(raw, most + 1 - size))
         except zlib.error as problem:
-            raise DamagedBody("the packed answer is damaged") from problem
+            raise DamagedBody("the compressed answer is damaged") from problem
         size += len(parts[-1])
         if size > most:
             raise TooLargeBody(f"the answer is larger than {most} bytes")
         if not member.eof:
-            raise DamagedBody("the packed answer breaks off")
+            raise DamagedBody("the compressed answer breaks off")
         raw = member.unused_data
         if not raw.startswith(_GZIP_MAGIC):  # what follows the last member is padding
             break
@@ -83,7 +83,7 @@ def _by_library(raw: bytes, coding: str, most: int) -> bytes:
                 break
             body += more
     except Exception as problem:  # each library has errors of its own
-        raise DamagedBody("the packed answer is damaged") from problem
+        raise DamagedBody("the compressed answer is damaged") from problem
     if len(body) > most:
         raise TooLargeBody(f"the answer is larger than {most} bytes")
     return body

@@ -36,7 +36,7 @@ def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> Feed
     except (ValueError, RecursionError) as problem:
         raise NotAFeed("the answer is JSON that cannot be read") from problem
     if not isinstance(tree, dict) or "jsonfeed.org" not in as_text(tree.get("version")):
-        raise NotAFeed("the answer is JSON, but no JSON Feed")
+        raise NotAFeed("the answer is JSON, but not a JSON Feed")
     entries = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
     entries = entries[:MAX_ITEMS]
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]

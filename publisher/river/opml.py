@@ -44,9 +44,9 @@ def read_opml(document: bytes) -> FeedList:
     try:
         root = fromstring(to_utf8(document))
     except (ParseError, DefusedXmlException, ValueError) as problem:
-        raise InvalidData(f"this is no OPML file: {problem}") from problem
+        raise InvalidData(f"this is not an OPML file: {problem}") from problem
     if root.tag.lower() != "opml":
-        raise InvalidData("this is no OPML file: its first element is not opml")
+        raise InvalidData("this is not an OPML file: its first element is not opml")
     found: dict[str, Outline] = {}
     refused: list[str] = []
     pending: list[tuple[Element, str]] = [(root, "")]

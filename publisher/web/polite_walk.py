@@ -82,7 +82,7 @@ def _habit(now: datetime, until: str, zone: str, hours: Sequence[DayHour]) -> st
 def _cost(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
     """What the next larger ttl would do to a post of the busiest hour that it would cover."""
     if decision.refused is None:
-        return "Longer than that the feed never asks."
+        return "The feed never asks for longer than that."
     end = now + timedelta(minutes=decision.refused.ttl_minutes)
     covered = [row for row in hours if now < row.starts_at < end] or list(hours)[:0]
     post = max(covered, key=lambda row: row.expected_updates).starts_at if covered else now

@@ -19,9 +19,9 @@ blueprint = Blueprint("setup", __name__)
 
 # What a form without a field leaves as it is; a field that was sent empty is a mistake.
 ASKED = ("title", "timezone", "site_url")
-_MISSING = {"title": "a title is needed; it can be changed at any time",
-            "timezone": "the city or zone you live in is needed: your day is counted in it",
-            "site_url": "the address that readers will use is needed"}  # fmt: skip
+_MISSING = {"title": "give the blog a title; you can change it at any time",
+            "timezone": "name your time zone or a large city near you",
+            "site_url": "enter the address that readers will use"}  # fmt: skip
 
 
 @blueprint.get("/setup/<secret>")

@@ -21,14 +21,14 @@ def receive() -> Response:
     """Take a mention (202, looked at soon), or say in a line why not."""
     try:
         if settings().webmention_receive != "on":
-            raise NotFound("this blog takes no mentions")
+            raise NotFound("this blog does not accept webmentions")
         _pace.check(network(request.remote_addr or ""), now())
         source, target = (request.form.get(name, "").strip() for name in ("source", "target"))
         with site().database.write() as db:
             receiving.receive(db, own_address(), source, target, now())
     except PublisherError as error:
         return _refused(error)
-    return _plain("Thank you. The page is looked at soon; what is shown is up to the author.", 202)
+    return _plain("Thank you. The page is checked soon; the author decides what is shown.", 202)
 
 
 def _refused(error: PublisherError) -> Response:

@@ -48,11 +48,11 @@ def test_a_token_is_shown_once(browse: Browse, log_in: Callable[[Page], Page]) -
     """From the account page to the secret and back, where it is not shown any more."""
     page = log_in(browse("/"))
     page.goto("/studio/account")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     secret = page.locator(".secret").inner_text()
     assert len(secret) > 30
     assert violations(page) == []
     page.get_by_role("link", name="I have copied it").click()
     assert secret not in page.content()
     page.get_by_role("button", name="Revoke").click()
-    page.get_by_text("That token does not work any more.").wait_for()
+    page.get_by_text("The token has been revoked.").wait_for()

@@ -49,7 +49,7 @@ def test_consent_and_back_to_the_program(
     page.goto(f"{live.url}/studio/account")
     row = page.get_by_role("row").filter(has_text=f"{app}/")
     row.get_by_role("button").click()
-    page.get_by_text("That token does not work any more.").wait_for()
+    page.get_by_text("The token has been revoked.").wait_for()
     assert violations(page) == []
     assert overflow(page) == 0
     context.close()

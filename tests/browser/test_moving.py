@@ -37,7 +37,7 @@ def test_a_blog_moves_in_and_out(browse: Browse, log_in: Callable[[Page], Page])
     assert overflow(page) == 0
     file: FilePayload = {"name": "old.xml", "mimeType": "text/xml", "buffer": FEED.encode()}
     page.get_by_label("File").set_input_files([file])
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the import").click()
     page.get_by_text("This is what would happen.").wait_for(timeout=60_000)
     page.get_by_role("cell", name="/2019/05/hello.html").wait_for()
     assert violations(page) == []
@@ -47,7 +47,7 @@ def test_a_blog_moves_in_and_out(browse: Browse, log_in: Callable[[Page], Page])
     page.goto("/2019/05/hello.html")
     page.wait_for_url("**/posts/hello")
     page.goto("/studio/moving")
-    page.get_by_role("button", name="Make an export").click()
+    page.get_by_role("button", name="Create an export").click()
     link = page.get_by_role("link", name="Download")
     link.wait_for(timeout=60_000)
     with page.expect_download() as download:

@@ -1,9 +1,11 @@
 """Public pages in a real browser: accessible in light and dark, nothing wider than the screen."""
 
 import pytest
+from playwright.sync_api import Browser, Page, Request
 
 from publisher.base.attachment import Attachment
 from publisher.blog import posts
+from publisher.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_author, make_post
 
@@ -51,6 +53,34 @@ def test_no_violation(written: Live, browse: Browse, width: int, scheme: Scheme)
         page.goto(place)
         assert violations(page) == [], place
         assert overflow(page) == 0, place
+
+
+def watched(page: Page) -> list[Request]:
+    """The requests of a page that have been answered, as they come."""
+    sent: list[Request] = []
+
+    def note(request: Request) -> None:
+        sent.append(request)
+
+    page.on("requestfinished", note)
+    return sent
+
+
+@pytest.mark.parametrize("look", ["calm", "book", "bold"])
+def test_little_is_sent(written: Live, chromium: Browser, look: str) -> None:
+    """A first visitor's page takes at most 6 requests and less than 40 kB, uncompressed."""
+    with written.site.database.write() as db:
+        store_settings(db, {"look": look})
+    heavy = []
+    for place in PLACES[:-1]:  # the last one is the studio's
+        page = chromium.new_page(base_url=written.url)  # with an empty cache
+        sent = watched(page)
+        page.goto(place)
+        size = sum(request.sizes()["responseBodySize"] for request in sent)
+        if len(sent) > 6 or not 1_000 < size < 40_000:
+            heavy.append(f"{place}: {len(sent)} requests, {size} bytes")
+        page.close()
+    assert heavy == []
 
 
 def test_the_judge_finds_what_is_wrong(written: Live, browse: Browse) -> None:

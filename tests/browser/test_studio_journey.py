@@ -3,7 +3,8 @@
 import io
 import re
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from PIL import Image
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, expect
 from publisher.blog import posts
 from publisher.installation import setup_path
 from publisher.publishing.rebuild import refresh
+from publisher.settings import store_settings
 from publisher.storage.tables.blog import LoginSession, Post, Update
 from tests.browser.conftest import Browse, Live
 from tests.conftest import FakeClock
@@ -139,14 +141,21 @@ def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
     expect(again.locator("[name=kind]")).to_have_value("post")
 
 
-def test_recovery_of_a_note(ada: Page) -> None:
-    """The box of the first page survives a crash as well."""
+def test_recovery_of_a_note(ada: Page, live: Live) -> None:
+    """The box of the first page survives a crash as well; its hour is by the blog's clock."""
+    with live.site.database.write() as db:
+        store_settings(db, {"timezone": "Asia/Kathmandu"})  # 5:45 from the browser's
+    ada.reload()
     ada.context.set_offline(True)
     ada.keyboard.type("Half a thought")
     expect(ada.locator(STATE)).to_contain_text("kept in this browser")
     again = die_and_return(ada)
+    again.goto("/river/feeds")  # the same storage, and no script that uses it up
+    kept = again.evaluate("JSON.parse(localStorage.getItem('publisher:1:box')).at")
+    moment = datetime.fromtimestamp(kept / 1000, ZoneInfo("Asia/Kathmandu"))
     again.goto("/studio/")
     expect(again.locator(SOURCE)).to_have_value("Half a thought")
+    expect(again.locator(".banner")).to_contain_text(f"kept at {moment:%H:%M}.")
 
 
 def test_older_text_is_offered_not_forced(ada: Page, live: Live) -> None:
@@ -503,7 +512,7 @@ def test_delete_and_undo(ada: Page, live: Live) -> None:
     make_post(live.site, "Here.", author_id=1)
     ada.goto("/studio/posts/1")
     ada.get_by_role("button", name="Delete").click()
-    ada.get_by_role("button", name="Bring it back").click()
+    ada.get_by_role("button", name="Restore it").click()
     expect(ada.get_by_text("published again")).to_be_visible()
     assert kinds(live) == ["publish", "delete", "restore"]
 
@@ -552,5 +561,5 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     page.get_by_role("link", name="Version 1").click()
     page.get_by_role("button", name="Bring version 1 back").click()
     page.get_by_role("button", name="Delete").click()
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore it").click()
     expect(page.locator(SOURCE)).to_have_value("A note.")

@@ -113,3 +113,47 @@ def test_typing_in_a_long_post(browse: Browse, log_in: LogIn, live: Live) -> Non
     expect(last).to_contain_text("and so on until the end.")
     assert page.evaluate("document.querySelector('[data-preview]').firstElementChild.kept")
     assert most == 1
+
+
+@pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new", "/studio/posts/1"])
+def test_the_button_stays_in_reach_on_a_phone(
+    browse: Browse, log_in: LogIn, live: Live, address: str
+) -> None:
+    """With the keyboard up and a text longer than the screen, the button is seen all the time."""
+    page = log_in(browse("/studio/login", width=390))
+    make_post(live.site, "Short.", author_id=1)
+    page.set_viewport_size({"width": 390, "height": 480})
+    page.goto(address)
+    button = page.locator("#box button.primary, #editor [data-save]")
+    area = page.locator("[name=source]")
+    area.fill("\n\n".join(f"Paragraph {number}." for number in range(60)))
+    for place in (0, 300, 10_000):
+        area.evaluate("(area, top) => { scrollTo(0, 0); area.scrollTop = top; }", place)
+        area.focus()
+        expect(button).to_be_in_viewport(ratio=1)
+        button.click(trial=True)  # nothing lies over it
+    assert overflow(page) == 0
+
+
+def test_the_preview_follows_the_cursor(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """What is shown beside the text is where one writes, also behind a picture, also at its end."""
+    page = log_in(browse("/studio/login"))
+    words = "Some words of this paragraph. " * 8
+    lines = [f"Number {number}: {words}" for number in range(60)]
+    make_post(live.site, "\n\n".join(lines), author_id=1)
+    page.goto("/studio/posts/1")
+    shown = page.locator("[data-preview] > p")
+    expect(shown).to_have_count(60)
+    area = page.locator("[name=source]")
+    area.focus()
+    for number in (59, 0, 30, 45):
+        area.evaluate(
+            "(area, words) => { const at = area.value.indexOf(words);"
+            " area.setSelectionRange(at, at); area.dispatchEvent(new Event('click')); }",
+            f"Number {number}:",
+        )
+        expect(shown.nth(number)).to_be_in_viewport()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("\n\nThe very end.")
+    expect(page.locator("[data-preview] > p:last-child")).to_have_text("The very end.")
+    expect(page.locator("[data-preview] > p:last-child")).to_be_in_viewport()

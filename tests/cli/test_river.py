@@ -209,7 +209,7 @@ def test_import_refuses(typed: Typed, tmp_path: Path, text: str) -> None:
     """Broken XML, other documents and entities are data errors."""
     file = tmp_path / "list.opml"
     file.write_text(text, "utf-8")
-    refused(typed("import", str(file)), 1, "this is no OPML file")
+    refused(typed("import", str(file)), 1, "this is not an OPML file")
     assert typed("list").out == ""
 
 

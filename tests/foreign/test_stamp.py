@@ -137,7 +137,7 @@ def test_a_history_of_another_feed_is_refused(feed: Path, tmp_path: Path) -> Non
     with pytest.raises(InvalidData, match="history is that of another feed"):
         stamp(StampOptions(feed, history), NOW)
     history.write_text("[1, 2")
-    with pytest.raises(InvalidData, match=r"history\.json: this is no history of a feed"):
+    with pytest.raises(InvalidData, match=r"history\.json: this is not the history of a feed"):
         stamp(StampOptions(feed, history), NOW)
     assert feed.read_bytes() == before[0]
 

@@ -65,7 +65,10 @@ def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
 def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -> None:
     """All that Apple asks for; the guid stays when the feed moves, and can be brought along."""
     ada = make_author(site)
-    make_post(site, "Spoken.", title="Episode", enclosure=EPISODE, author_id=ada.id)
+    make_post(
+        site, "Spoken.", title="Episode", enclosure=EPISODE, author_id=ada.id,
+        transcript="/media/0123456789abcdef0123.vtt",
+    )  # fmt: skip
     with site.database.write() as db:
         store_settings(db, {
             "podcast_image": "/media/cover.png", "podcast_category": "Science > Physics",
@@ -81,6 +84,9 @@ def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -
     assert first == [guid_of("https://blog.example/rss.xml")]
     (person,) = root.findall("channel/item/podcast:person", NAMESPACES)
     assert (person.text, person.get("href")) == ("ada", f"{SITE_URL}/authors/ada")
+    (transcript,) = root.findall("channel/item/podcast:transcript", NAMESPACES)
+    assert transcript.get("url") == f"{SITE_URL}/media/0123456789abcdef0123.vtt"
+    assert transcript.get("type") == "text/vtt"
     environment = replace(site.environment, site_url="https://new.example")
     moved = parse(rebuild(replace(site, environment=environment)).body)
     assert texts(moved, "channel/source:self") == ["https://new.example/rss.xml"]

@@ -62,14 +62,15 @@ def test_it_is_worked_out_beside_the_page(
         worth.save(here, state)
 
     monkeypatch.setattr(worth, "begin", begin)
-    assert 'http-equiv="refresh"' in author.get("/readers/worth").text
+    assert "Refresh" in author.get("/readers/worth").headers
     clock.forward(seconds=40)
     assert "40 s so far" in author.get("/readers/worth").text
     assert len(begun) == 1
     worth.save(site, worth.State(begun[0].key, begun[0].began_at, tuple(ROWS)))
-    page = author.get("/readers/worth").text
+    answer = author.get("/readers/worth")
+    assert "Refresh" not in answer.headers
+    page = answer.text
     assert "polite readers wait 12 minutes for a post instead of 18" in page
-    assert "refresh" not in page
     worth.save(site, worth.State(begun[0].key, begun[0].began_at, problem="no simulator here"))
     assert "could not answer today: No simulator here." in author.get("/readers/worth").text
     assert len(begun) == 1

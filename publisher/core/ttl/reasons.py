@@ -47,9 +47,9 @@ def _prediction(decision: Decision) -> list[str]:
         sentences.append(f"{decision.ttl_minutes} minutes is the largest value of the menu.")
     else:
         sentences.append(
-            f"{decision.refused.ttl_minutes} minutes was refused: it would hide"
-            f" {decision.refused.waiting_minutes:.0f} minutes of waiting, and one poll is worth"
-            f" {decision.poll_worth_minutes:.0f}."
+            f"{decision.refused.ttl_minutes} minutes was not chosen: it would add"
+            f" {decision.refused.waiting_minutes:.0f} minutes of waiting, more than the"
+            f" {decision.poll_worth_minutes:.0f} that a saved visit is worth."
         )
     return sentences
 

@@ -33,7 +33,7 @@ def read(stream: BinaryIO) -> Batch:
     except (ValueError, RecursionError) as error:
         raise InvalidData(f"the JSON cannot be read: {error}") from error
     if not is_one(document) or not document["db"]:
-        raise InvalidData("this is JSON, but no export of Ghost")
+        raise InvalidData("this is JSON, but not a Ghost export")
     data = _dict(_dict(document["db"][0]).get("data"))
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
     people = _names(data, "posts_authors", "author_id", "users", "name")
@@ -96,7 +96,7 @@ def _moment(row: Row, name: str, where: str) -> datetime | None:
     if isinstance(value, int) and not isinstance(value, bool):
         seconds = value / 1000
         if not 0 <= seconds < 7e9:
-            raise InvalidData(f"{where}: {value} is no date")
+            raise InvalidData(f"{where}: {value} is not a date")
         value = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
     return fields.moment(_text(value), where)
 

@@ -68,11 +68,11 @@ def bring(
         answers |= dict(zip(addresses, threads.map(fetched, addresses), strict=True))
     found = {name: address for name, (address, _) in answers.items() if address}
     if found:
-        notes["picture is kept with ours"] += len(found)
+        notes["picture copied here"] += len(found)
     if failed := [problem for address, problem in answers.values() if not address]:
-        notes[f"picture could not be had and keeps its address (such as: {failed[0]})"] += len(
-            failed
-        )
+        notes[
+            f"picture could not be downloaded and keeps its address (for example: {failed[0]})"
+        ] += len(failed)
     return [_with(post, found) for post in posts]
 
 

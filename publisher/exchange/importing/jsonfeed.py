@@ -20,7 +20,7 @@ def read(stream: BinaryIO, in_archive: bool = False) -> Batch:
         raise InvalidData(f"the JSON cannot be read: {error}") from error
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list) or "jsonfeed.org" not in as_text(feed.get("version")):
-        raise InvalidData("this is JSON, but no JSON Feed")
+        raise InvalidData("this is JSON, but not a JSON Feed")
     author = _author(feed)
     home = as_text(feed.get("home_page_url")) if in_archive else ""
     return Batch([_item(i, n, author, home) for n, i in enumerate(items, 1) if isinstance(i, dict)])

@@ -134,7 +134,7 @@ def _update_kind(word: str) -> UpdateKind:
     for kind in UPDATE_KINDS:
         if kind == word:
             return kind
-    raise ValueError(f"{word[:40]!r} is no kind of update")
+    raise ValueError(f"{word[:40]!r} is not a kind of update")
 
 
 def _json(folder: Folder, name: str) -> Any:

@@ -43,7 +43,7 @@ def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
     first: dict[str, ImportedPost] = {}
     for post in batch.posts:
         if post.guid in first:
-            batch.notes["post stands in the source twice; the first one counts"] += 1
+            batch.notes["post appears twice in the source; the first is used"] += 1
         else:
             first[post.guid] = _settled(post, batch.notes, now)
     for post in sorted(first.values(), key=lambda one: (one.published_at or now, one.where)):

@@ -41,7 +41,7 @@ def people_and_settings(session: Session, batch: Batch) -> None:
     for row in batch.site.authors:
         if str(row.get("name")) not in here:
             _add_author(session, row)
-            batch.notes["author came along; set a password with `author password NAME`"] += 1
+            batch.notes["author imported; set a password with `author password NAME`"] += 1
     update_log.settle(session)
 
 
@@ -55,7 +55,7 @@ def log(session: Session, site: ImportedSite, now: datetime) -> None:
     rows = []
     for at, kind, guid in site.updates:
         if at > now:
-            raise InvalidData(f"updates.csv: {at:%Y-%m-%d %H:%M} lies in the future")
+            raise InvalidData(f"updates.csv: {at:%Y-%m-%d %H:%M} is in the future")
         row = (at, kind, ids.get(guid))
         if here[row]:
             here[row] -= 1

@@ -93,8 +93,8 @@ def _asking(values: Any) -> client.ClientApp:
     found = client.look_up(address, agent, here.environment.allow_private)
     if not found.may_be_answered_at(place):
         raise InvalidInput(
-            f"{found.host} asks for an answer at {place[:80]}, which is not its own and does not "
-            "stand on its page: nothing was done"
+            f"{found.host} asks for an answer at {place[:80]}, which is not its own and is not "
+            "named on its page: nothing was done"
         )
     return found
 

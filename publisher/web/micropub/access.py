@@ -35,7 +35,7 @@ def authorised() -> ApiToken:
     if in_header and token is None:
         raise Unauthorized("this access token is not valid")
     if token is None and (request.content_length or 0) > FORM_BYTES:
-        raise Unauthorized("an access token is needed, in the header for as much as this")
+        raise Unauthorized("a request this large needs its access token in the header")
     is_form = request.method == "POST" and not request.is_json
     in_form = request.form.get("access_token", "") if is_form else ""
     if token is not None and in_form:

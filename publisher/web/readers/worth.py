@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
@@ -33,6 +33,7 @@ from publisher.web.context import login_required, now, site
 blueprint = Blueprint("readers_worth", __name__)
 
 NAME = "readers_worth"
+RELOAD_SECONDS = "5"
 LONGEST_SECONDS = 600  # the first time, the rules are compiled
 DAYS, MOST_READERS = 7, 200
 COMMAND = (sys.executable, "-m", "publisher", "simulate", "--format", "json")
@@ -96,7 +97,7 @@ def simulated() -> Any:
 
 @blueprint.get("/readers/worth")
 @login_required
-def worth() -> str:
+def worth() -> Response:
     """The answer, or how far it is; asked for when it is not there for today."""
     here, moment, name = site(), now(), request.args.get("mirror", "")
     with here.database.read() as session:
@@ -115,7 +116,7 @@ def worth() -> str:
         state = State(key, format_rfc3339(moment), mirror=name)
         begin(here, state, settings, moment)
     waited = moment - parse_rfc3339(state.began_at) if state.began_at else timedelta(0)
-    return render_template(
+    text = render_template(
         "readers/worth.html",
         learning=learning,
         updates=known.updates,
@@ -125,6 +126,8 @@ def worth() -> str:
         worth=read(state.rows) if state.rows else None,
         mirror=name,
     )
+    # In the header, not in the page: assistive programs are told of it, and need no script either.
+    return make_response(text, {"Refresh": RELOAD_SECONDS} if state.at_work(moment) else {})
 
 
 def load(session: Session, mirror: str = "") -> State:

@@ -19,7 +19,7 @@ from publisher.web.studio.one_time_secret import shown_once
 blueprint = Blueprint("account", __name__)
 
 # How long a new token may work: days, and what the form calls them.
-LIVES = {"": "until it is ended", "30": "30 days", "90": "90 days", "365": "a year"}
+LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
@@ -63,7 +63,7 @@ def password() -> Any:
                 throttle.release(db, reserved)
         raise
     session["token"] = token
-    return _done("The password is changed; all other browsers are logged out.")
+    return _done("Password changed. All other browsers have been logged out.")
 
 
 @blueprint.post("/account/sessions/<int:number>/end")
@@ -72,7 +72,7 @@ def end(number: int) -> Any:
     """Log one browser out."""
     with site().database.write() as db:
         accounts.end_session(db, my_row(db), number)
-    return _done("That browser is logged out.")
+    return _done("That browser has been logged out.")
 
 
 @blueprint.post("/account/sessions/end-others")
@@ -81,7 +81,7 @@ def end_others() -> Any:
     """Log all browsers out but this one."""
     with site().database.write() as db:
         accounts.end_other_sessions(db, my_row(db), session.get("token", ""))
-    return _done("All other browsers are logged out.")
+    return _done("All other browsers have been logged out.")
 
 
 @blueprint.post("/account/tokens")
@@ -103,7 +103,7 @@ def revoke(number: int) -> Any:
     """End a token at once."""
     with site().database.write() as db:
         tokens.revoke(db, number, my_row(db))
-    return _done("That token does not work any more.")
+    return _done("The token has been revoked.")
 
 
 @blueprint.errorhandler(FieldErrors)

@@ -33,10 +33,10 @@ def steps(db: Session) -> list[FirstStep]:
     if not permissions.is_admin(me()) or recall(db, SHOWN) != "yes":
         return []
     found = [
-        FirstStep("Give the blog a title and a line about it", "/studio/settings", _named(db)),
+        FirstStep("Check the title, and add a line about the blog", "/studio/settings", _named(db)),
         FirstStep("Choose a look", "/studio/look", _dressed(db)),
         FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
-        FirstStep("Bring what you wrote elsewhere", "/studio/moving", _imported(db)),
+        FirstStep("Import what you wrote elsewhere", "/studio/moving", _imported(db)),
         FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
     ]
     return found if any(not step.done for step in found) else []

@@ -100,7 +100,7 @@ def schedule() -> Any:
     typed = {name: request.form[name] for name in BACKUPS if name in request.form}
     place = typed.get("backup_folder", "").strip()
     if place and not os.access(place, os.W_OK | os.X_OK):
-        raise FieldErrors({"backup_folder": "a folder that is there and can be written is needed"})
+        raise FieldErrors({"backup_folder": "there is no such folder, or it cannot be written to"})
     with site().database.write() as db:
         store_settings(db, typed)
     return redirect(url_for("studio.moving.page"))
@@ -109,7 +109,7 @@ def schedule() -> Any:
 @blueprint.get("/moving/jobs/<int:number>")
 @admin_required
 def job(number: int) -> Any:
-    """How far a work is, and what came of it."""
+    """How far a job is, and what came of it."""
     with site().database.read() as db:
         found = jobs.get(db, number)
         going = found.state in (jobs.WAITING, jobs.WORKING)
@@ -129,7 +129,7 @@ def download(number: int) -> Any:
         found = jobs.get(db, number)
     place = jobs.folder(site().environment) / found.file
     if found.kind not in jobs.ENDINGS or found.state != jobs.DONE or not place.is_file():
-        raise NotFound("this file is not there (any more)")
+        raise NotFound("this file is not there, or not any more")
     ending = jobs.ENDINGS[found.kind]
     name = f"{found.kind}-{found.created_at:%Y-%m-%d}{ending}"
     answer = send_file(place, as_attachment=True, download_name=name)

@@ -63,7 +63,7 @@ def ask_to_make() -> Response:
         try:
             authors.authenticate(db, me().name, request.form.get("old_password", "")[:1000])
         except Forbidden as error:
-            problem = {"passkey": "this is not your present password"}
+            problem = {"passkey": "this is not your current password"}
             raise FieldErrors(problem) from error
         throttle.release(db, reserved)
         return _asked(passkeys.ask_to_make(db, _place(db), my_row(db)))
@@ -77,7 +77,7 @@ def add() -> Response:
     with site().database.write() as db:
         label = request.form.get("label", "")
         row = passkeys.add(db, _place(db), my_row(db), challenge, credential, label, now())
-    flash(f"The passkey “{row.label}” can now log you in.", "done")
+    flash(f"The passkey “{row.label}” can now be used to log in.", "done")
     return jsonify(location=url_for("studio.account.page"))
 
 
@@ -87,7 +87,7 @@ def rename(number: int) -> Any:
     """Call a passkey something else."""
     with site().database.write() as db:
         passkeys.rename(db, my_row(db), number, request.form.get("label", ""))
-    return _done("The passkey has its new name.")
+    return _done("The passkey has been renamed.")
 
 
 @blueprint.post("/studio/account/passkeys/<int:number>/remove")
@@ -96,7 +96,7 @@ def remove(number: int) -> Any:
     """Let a passkey open nothing any more."""
     with site().database.write() as db:
         passkeys.remove(db, my_row(db), number)
-    return _done("That passkey does not log you in any more.")
+    return _done("That passkey has been removed.")
 
 
 @blueprint.errorhandler(FieldErrors)

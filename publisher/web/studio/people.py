@@ -70,7 +70,7 @@ def disable(name: str) -> Any:
     """Shut somebody out; their posts stay."""
     with site().database.write() as db:
         accounts.disable(db, authors.named(db, name), now())
-    return _done(f"{name} cannot log in any more; the posts stay.")
+    return _done(f"{name} can no longer log in; their posts stay.")
 
 
 @blueprint.post("/people/<name>/enable")

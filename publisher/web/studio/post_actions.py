@@ -60,7 +60,7 @@ def restore(post_id: int) -> Any:
         post = posts.restore(db, permissions.editable(db, me(), post_id), now())
         back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
-    flash(f"Brought back: it is {back}.", "done")
+    flash(f"Restored: it is {back}.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))
 
 

@@ -133,7 +133,7 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
     with site().database.read() as db:
         theirs = permissions.editable(db, me(), post_id) if post_id else None
     if theirs is None or theirs.status == "deleted":
-        notice = f"{sentence(problem)} Saved now, your text becomes a new post."
+        notice = f"{sentence(problem)} If you save now, your text becomes a new post."
         return show(replace(typed, base_version="0", place="draft"), 0, notice=notice)
     pieces = difference(theirs.source, typed.source)
     newer = replace(typed, base_version=str(theirs.version))

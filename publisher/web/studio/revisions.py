@@ -52,5 +52,5 @@ def restore(post_id: int, version: int) -> Any:
         post = permissions.editable(db, me(), post_id)
         revisions.restore(db, post, revisions.get(db, post, version), me().id, now())
     shared.feeds_changed()
-    flash(f"Version {version} is back, as a new version.", "done")
+    flash(f"Version {version} has been restored, as a new version.", "done")
     return redirect(url_for("studio.post_editor.edit", post_id=post_id))

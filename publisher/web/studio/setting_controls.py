@@ -34,9 +34,9 @@ _PROFILE_WORDS = {
     "week+minute": "the hours of the day, the weekdays, and the minutes within an hour",
 }
 _PLANNER_WORDS = {
-    "auto": "the way that suits the waiting times above",
-    "look-ahead": "the longest wait that hides little enough",
-    "planned": "the best course through the coming day",
+    "auto": "whichever suits the waiting times above",
+    "look-ahead": "the longest wait that delays posts little enough",
+    "planned": "the best plan for the coming day",
 }
 
 _GROUPS = (
@@ -44,7 +44,7 @@ _GROUPS = (
         "The blog",
         (
             Control("title", "Title"),
-            Control("description", "Description", "One sentence; it stands under the title."),
+            Control("description", "Description", "One sentence, shown below the title."),
             Control("language", "Language", "Of your posts, as a code: en, de, pt-BR."),
             Control(
                 "timezone",
@@ -56,9 +56,9 @@ _GROUPS = (
             Control(
                 "site_url",
                 "Address of the site",
-                "Feeds, links and pictures name it. When the blog moves, change it here: posts "
+                "Used in feeds, links and pictures. When the blog moves, change it here: posts "
                 "keep their identity, so no reader shows them twice; subscribers come along only "
-                "if the old address leads to the new one.",
+                "if the old address redirects to the new one.",
                 "address",
             ),
             Control("home_items", "Posts on a page", kind="number"),
@@ -71,9 +71,9 @@ _GROUPS = (
             Control(
                 "menu",
                 "Waiting times to choose from",
-                "Minutes with slashes between them: 15/60/480, or 15/45/135/405/1215, whose even "
-                "steps do best of all short lists; or any, for every whole minute from 15 to "
-                "1440; or any:30-720.",
+                "Minutes, separated by slashes: 15/60/480. Even steps do best among short lists: "
+                "15/45/135/405/1215. Or any, for every whole minute from 15 to 1440, or "
+                "any:30-720.",
             ),
             Control(
                 "planner",
@@ -83,22 +83,22 @@ _GROUPS = (
             ),
             Control(
                 "freshness",
-                "What the headers of each answer say",
+                "What the headers say",
                 kind="radios",
                 options=(
-                    ("exact", "until when this very copy is good, to the minute"),
+                    ("exact", "how long this copy is good, to the minute"),
                     ("ttl", "the feed's waiting time"),
                 ),
             ),
             Control(
                 "skip_hours",
-                "Hours in which nobody need come",
+                "Hours when readers need not come",
                 kind="radios",
                 options=(
-                    ("off", "are not named"),
+                    ("off", "are not listed"),
                     (
                         "learned",
-                        "are named (skipHours) where they cost nobody a minute in your last weeks",
+                        "are listed (skipHours) if that would have made nobody wait longer of late",
                     ),
                 ),
             ),
@@ -113,7 +113,7 @@ _GROUPS = (
     Group(
         "The feed",
         (
-            Control("feed_items", "Posts in the feed", "Whole posts, the newest ones.", "number"),
+            Control("feed_items", "Posts in the feed", "The newest posts, in full.", "number"),
             Control(
                 "undo_seconds",
                 "Seconds to undo",
@@ -124,8 +124,8 @@ _GROUPS = (
             Control(
                 "old_feeds",
                 "Former feed addresses",
-                "Paths of the feed at its former home, such as /feed/ or /index.xml, one a line. "
-                "They lead to the feed of today.",
+                "Paths of the feed at its former home, such as /feed/ or /index.xml, one per line. "
+                "They redirect to the current feed.",
                 "area",
             ),
             Control(
@@ -135,19 +135,19 @@ _GROUPS = (
                 options=(
                     (
                         "renewed",
-                        "Readers fetch the feed again and learn it, in silence every four hours",
+                        "Readers fetch the feed again to learn it, every four hours in a silence",
                     ),
-                    ("document", "Readers fetch the feed again and learn the new time"),
-                    ("quiet", "They hear that nothing is new: for very large feeds"),
+                    ("document", "Readers fetch the feed again to learn it"),
+                    ("quiet", "Readers are told that nothing is new (for very large feeds)"),
                 ),
             ),
             Control(
                 "hubs",
                 "WebSub hubs",
-                "Addresses of hubs that are told of new posts, at most 5, one a line.",
+                "Addresses of hubs to notify of new posts, at most 5, one per line.",
                 "area",
             ),
-            Control("cloud", "rssCloud server", "The address of its pleaseNotify, or nothing."),
+            Control("cloud", "rssCloud server", "The address of its pleaseNotify. May be empty."),
             Control(
                 "source_markdown",
                 "Beside the HTML, posts carry",
@@ -165,18 +165,18 @@ _GROUPS = (
             Control(
                 "webmention_send",
                 "Pages that a post links to",
-                "They are told by Webmention, where they take it: when the post is published, "
-                "changed and deleted.",
+                "Notified by Webmention, if they accept it, when the post is published, changed "
+                "or deleted.",
                 "radios",
-                (("on", "are told"), ("off", "are not told")),
+                (("on", "are notified"), ("off", "are not notified")),
             ),
             Control(
                 "webmention_receive",
                 "Pages that link to a post",
-                "They are looked at and then wait among your mentions, under Posts. Nothing is "
-                "shown before you say so.",
+                "They are checked, and then wait for you under Posts, Mentions. Nothing is shown "
+                "until you approve it.",
                 "radios",
-                (("off", "cannot tell this blog"), ("on", "may tell this blog")),
+                (("off", "cannot notify this blog"), ("on", "can notify this blog")),
             ),
         ),
     ),
@@ -187,7 +187,7 @@ _GROUPS = (
                 "podcast_image",
                 "Cover",
                 "Address of a square JPEG or PNG, 1400 to 3000 pixels wide. Apple refuses a "
-                "podcast without cover and category. These count once a post has a recording.",
+                "podcast without cover and category. All this takes effect once a post has audio.",
             ),
             Control(
                 "podcast_category",
@@ -195,7 +195,7 @@ _GROUPS = (
                 kind="choice",
                 options=(("", "not chosen"), *((name, name) for name in category_names())),
             ),
-            Control("podcast_author", "Who makes it", "Left empty, the title of the blog."),
+            Control("podcast_author", "Who makes it", "If left empty, the blog's title."),
             Control(
                 "podcast_email",
                 "E-mail of the owner",
@@ -211,7 +211,7 @@ _GROUPS = (
             Control(
                 "podcast_guid",
                 "podcast:guid",
-                "Of a podcast that comes from elsewhere; left empty, it is made once and stays.",
+                "Only for a podcast that moved here. If left empty, one is made and kept.",
             ),
         ),
         folded=True,
@@ -219,7 +219,7 @@ _GROUPS = (
     Group(
         "Who reads",
         (
-            Control("readers_days", "Days to keep the counts of polls", kind="number"),
+            Control("readers_days", "Days to keep counts of polls", kind="number"),
             Control(
                 "fairness",
                 "Abusive feed readers",
@@ -234,12 +234,12 @@ _GROUPS = (
     Group(
         "The river",
         (
-            Control("river_policy", "Policy of new feeds", "ttl, or another one by its name."),
-            Control("river_host_delay_seconds", "Seconds between two requests to one site",
+            Control("river_policy", "Poll policy of new feeds", "attentive, ttl or another one."),
+            Control("river_host_delay_seconds", "Seconds between requests to the same site",
                     kind="number"),
-            Control("river_on_demand_minutes", "Minutes between two polls by hand", kind="number"),
+            Control("river_on_demand_minutes", "Minutes between polls by hand", kind="number"),
             Control("river_keep_days", "Days to keep items", kind="number"),
-            Control("river_keep_items", "Items to keep of a feed", kind="number"),
+            Control("river_keep_items", "Items to keep per feed", kind="number"),
             Control("river_keep_visit_days", "Days to keep the history of polls", kind="number"),
             Control(
                 "river_estimator",
@@ -247,8 +247,8 @@ _GROUPS = (
                 kind="choice",
                 options=(("changes", "counts changes"), ("nochanges", "counts quiet visits")),
             ),
-            Control("river_visits", "Visits to an estimate", kind="number"),
-            Control("river_metadata", "Further fields to keep", "Names with spaces between them."),
+            Control("river_visits", "Visits per estimate", kind="number"),
+            Control("river_metadata", "Extra fields to keep", "Names, separated by spaces."),
         ),
         folded=True,
     ),

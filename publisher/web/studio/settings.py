@@ -8,6 +8,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors
+from publisher.base.plurals import counted
 from publisher.base.zones import cities
 from publisher.blog import update_log
 from publisher.core.ttl.knob import REPLAYED_DAYS, KnobChoice, Visits, knob_choices
@@ -95,7 +96,7 @@ def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, st
 def _in_words(choice: KnobChoice) -> str:
     """The figures of those that hear the headers, then of those that hear the ttl alone."""
     told = choice.headers or choice.element
-    text = f"about {_visits(told)} visits a day{_known(told, ', a post known after ')}"
+    text = f"about {counted(_visits(told), 'visit')} a day{_known(told, ', a post known after ')}"
     if choice.headers is None:
         return text
     element = choice.element

@@ -10,9 +10,7 @@ def who(name: object, password: object) -> ApiToken:
     """The token in the password's place, if it is of the author `name`; Forbidden otherwise."""
     token = bearer_of(str(password)[:200])
     if token is None or token.author.name != str(name).strip():
-        raise Forbidden(
-            "name or token is wrong: the password here is a token, made on the account page"
-        )
+        raise Forbidden("wrong name or token: the password here is a token from your account page")
     return token
 
 

@@ -41,7 +41,7 @@ def _call(body: bytes) -> tuple[str, list[Value]]:
     try:
         root = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, LookupError, ValueError) as error:
-        raise InvalidInput("this is no XML-RPC call") from error
+        raise InvalidInput("this is not an XML-RPC call") from error
     name = (root.findtext("methodName") or "").strip()
     if root.tag != "methodCall" or not name or len(name) > 100:
         raise InvalidInput("a methodCall with a methodName is needed")

@@ -65,7 +65,7 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
     posts = [post(f"<img src='{A}'><img src='{B}'>"), post(f"<img src='{A}'>")]
     images.bring(posts, counting, nothing, keep, notes)
     assert sorted(fetched) == [A, B]
-    assert notes["picture is kept with ours"] == 1
+    assert notes["picture copied here"] == 1
     assert any("404" in note and number == 1 for note, number in notes.items())
 
 

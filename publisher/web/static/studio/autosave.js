@@ -71,7 +71,7 @@ export class Autosave {
     if (told.id) this.born(told);
     this.timer = 0;
     if (told.stale) {
-      this.say("This post was saved elsewhere meanwhile. When you save, you will see both texts.", true);
+      this.say("This post was changed in another tab. When you save, you will see both texts.", true);
     } else {
       this.say(`${this.notice}Saved ${told.saved}`, Boolean(this.notice));
       this.notice = "";
@@ -82,13 +82,13 @@ export class Autosave {
   // A save that found no connection: everything is kept, and goes on by itself later.
   wait() {
     this.stopped = false;
-    this.failed("No connection: not saved yet. The text is kept in this browser. Try again when you are online.");
+    this.failed("No connection, so this is not saved yet. The text is kept in this browser; try again when you are online.");
   }
 
   failed(words) {
     this.changedAt ||= Date.now();
     const kept = this.recovery.keep();
-    this.say(kept ? words : `${words} This browser cannot keep it: copy the text.`, true);
+    this.say(kept ? words : `${words} This browser cannot keep it, so copy the text.`, true);
     if (!this.stopped) this.timer = setTimeout(() => this.run(), RETRY);
   }
 
@@ -109,7 +109,7 @@ export class Autosave {
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
   if (!found) return;
-  const at = clock(new Date(found.at));
+  const at = clock(new Date(found.at), recovery.form.dataset.zone);
   const shown = recovery.values();
   const button = Object.assign(document.createElement("button"), { type: "button" });
   const words = document.createElement("p");
@@ -123,14 +123,14 @@ export function recover(recovery, banner, onUse) {
   const use = () => {
     recovery.use(found.values);
     onUse();
-    words.textContent = `Recovered what this browser had kept at ${at}.`;
+    words.textContent = `Recovered the text that this browser kept at ${at}.`;
     button.textContent = "Discard it";
     button.onclick = back;
   };
   if (found.sameVersion) {
     use();
   } else {
-    words.textContent = `This browser kept another text of this post at ${at}, from before it was last saved.`;
+    words.textContent = `This browser kept a different text of this post at ${at}, before the post was last saved.`;
     button.textContent = "Show that text";
     button.onclick = use;
   }

@@ -31,7 +31,7 @@ const autosave = new Autosave(form, address, state, recovery, (told) => {
   recovery.moveTo(told.id, told.version);
   history.replaceState(history.state, "", told.address);
 });
-const preview = new Preview(form, pane);
+const preview = new Preview(form, pane, () => follow());
 const pictures = new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 
 // The preview: beside the text where there is room, in its place where there is not.
@@ -123,8 +123,7 @@ let followed = 0;
 function follow() {
   cancelAnimationFrame(followed);
   followed = requestAnimationFrame(() => {
-    const share = area.selectionStart / Math.max(1, area.value.length);
-    if (wide.matches) pane.scrollTop = share * pane.scrollHeight - pane.clientHeight / 2;
+    if (wide.matches) preview.follow(area.selectionStart / Math.max(1, area.value.length));
   });
 }
 for (const name of ["keyup", "click", "input"]) area.addEventListener(name, follow);

@@ -53,5 +53,6 @@ export async function problemOf(answer) {
   return told.error || `the server answered ${answer.status}`;
 }
 
-export const clock = (date) =>
-  date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+// Hours and minutes as the server writes them: of the blog's time zone, not the browser's.
+export const clock = (date, timeZone) =>
+  date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });

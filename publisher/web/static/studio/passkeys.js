@@ -52,7 +52,7 @@ function bind(form, action) {
       location.assign((await action(form)).location);
     } catch (error) {
       const refused = error.name === "NotAllowedError";
-      problem.textContent = refused ? "The device did not confirm it." : error.message;
+      problem.textContent = refused ? "The device did not confirm it, or took too long." : error.message;
     } finally {
       form.classList.remove("busy");
     }

@@ -119,14 +119,14 @@ export class Pictures {
   }
 
   arrived(one, told) {
-    this.say(this.running > 1 || this.waiting.length ? "Added; more is on its way." : "Added.");
+    this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
     if (!told.markdown.startsWith("!")) {
       one.row.remove();
       this.tray.hidden = !this.tray.children.length;
       return;
     }
     const input = Object.assign(document.createElement("input"), {
-      maxLength: 1000, placeholder: "Describe it for those who cannot see it",
+      maxLength: 1000, placeholder: "Describe it for people who cannot see it",
     });
     input.setAttribute("aria-label", `Description of ${one.file.name}`);
     input.addEventListener("input", (event) => {
@@ -161,7 +161,7 @@ export class Pictures {
     for (const [name, value] of Object.entries(inputs)) this.form.elements[name].value = value;
     this.form.querySelector("details.more").open = true;
     this.form.dispatchEvent(new Event("input", { bubbles: true }));
-    this.say(inputs.transcript ? "Transcript added: it goes out with the sound." : "Sound added: it goes out with this post.");
+    this.say(inputs.transcript ? "Transcript added. It goes out with the audio." : "Audio added. It goes out with this post.");
   }
 
   replace(old, text) {

@@ -6,8 +6,10 @@ import { send } from "./form.js";
 const SHORTEST = 150; // ms between a keystroke and its preview
 
 export class Preview {
-  constructor(form, pane) {
+  // `shown()` is called when the pane has something new.
+  constructor(form, pane, shown) {
     this.form = form;
+    this.told = shown;
     this.pane = pane;
     this.prose = pane.querySelector("[data-preview]");
     this.title = pane.querySelector("[data-preview-title]");
@@ -52,6 +54,7 @@ export class Preview {
         this.lasted = Math.min(3000, performance.now() - began);
         patch(this.prose, html);
         this.shown = source;
+        this.told();
       }
     } catch {
       // No connection: the autosave says so.
@@ -61,6 +64,19 @@ export class Preview {
       this.again = false;
       this.changed();
     }
+  }
+
+  // Scroll to what is written at `share` of the text (0 to 1). Counted in letters of the blocks, so
+  // that a tall picture before it moves nothing.
+  follow(share) {
+    const blocks = [...this.prose.children];
+    const lengths = blocks.map((block) => block.textContent.length + 1);
+    let left = share * lengths.reduce((sum, length) => sum + length, 0);
+    const index = lengths.findIndex((length) => (left -= length) <= 0);
+    if (index < 0) return;
+    const block = blocks[index];
+    const within = 1 + left / lengths[index];
+    this.pane.scrollTop = block.offsetTop + within * block.offsetHeight - this.pane.clientHeight / 2;
   }
 }
 
