@@ -30,8 +30,8 @@ def pool() -> Iterator[Pool]:
         (hostile.crash, "too much memory or time"),
         (hostile.break_down, "damaged"),
         (hostile.nest, "nested too deeply"),
-        (hostile.send_code, "broke what reads it"),
-        (hostile.send_wrong_arguments, "broke what reads it"),
+        (hostile.send_code, "made its reader crash"),
+        (hostile.send_wrong_arguments, "made its reader crash"),
     ],
 )
 def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], words: str) -> None:

@@ -58,7 +58,7 @@ def test_a_passkey_from_beginning_to_end(
     add(page, "Laptop", "not my password")
     expect(page.get_by_text("this is not your current password")).to_be_visible()
     add(page, "Laptop")
-    expect(page.get_by_text("can now log you in")).to_be_visible()
+    expect(page.get_by_text("can now be used to log in")).to_be_visible()
     page.get_by_label("Name of the passkey Laptop").fill("Old laptop")
     page.get_by_role("button", name="Rename Laptop").click()
     expect(page.get_by_label("Name of the passkey Old laptop")).to_be_visible()
@@ -87,7 +87,7 @@ def test_a_passkey_from_beginning_to_end(
     page.wait_for_url(f"{live.url}/studio/")
     page.goto("/studio/account")
     page.get_by_role("button", name="Remove Old laptop").click()
-    expect(page.get_by_text("does not log you in any more")).to_be_visible()
+    expect(page.get_by_text("has been removed")).to_be_visible()
     page.goto("/studio/login")
     expect(page.get_by_role("button", name="Log in with a passkey")).to_have_count(0)
 

@@ -487,7 +487,7 @@ def test_two_tabs_typing_at_once(ada: Page, live: Live, clock: FakeClock) -> Non
     expect(ada.locator(STATE)).to_have_text("Saved 09:30")
     clock.forward(seconds=5)
     other.fill(SOURCE, "Text of the other.")
-    expect(other.locator(STATE)).to_contain_text("another tab is writing here")
+    expect(other.locator(STATE)).to_contain_text("another tab is open")
     ada.reload()
     expect(ada.locator(SOURCE)).not_to_have_value("Text.")
 
@@ -502,7 +502,7 @@ def test_revisions(ada: Page, live: Live) -> None:
     expect(ada.locator("del")).to_contain_text("two")
     expect(ada.locator("ins")).to_contain_text("four")
     ada.get_by_role("link", name="Version 1").click()
-    ada.get_by_role("button", name="Bring version 1 back").click()
+    ada.get_by_role("button", name="Restore version 1").click()
     expect(ada.locator(SOURCE)).to_have_value("One two three.")
     assert the_post(live).version == 3
 
@@ -559,7 +559,7 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     assert the_post(live).scheduled_at == clock() + timedelta(hours=22, minutes=30)
     page.get_by_role("link", name="Earlier versions").click()
     page.get_by_role("link", name="Version 1").click()
-    page.get_by_role("button", name="Bring version 1 back").click()
+    page.get_by_role("button", name="Restore version 1").click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Restore it").click()
     expect(page.locator(SOURCE)).to_have_value("A note.")

@@ -152,7 +152,7 @@ def test_poll_what_is_due(typed: Typed, followed: str, origin: Origin, tmp_path:
     file = tmp_path / "list.opml"
     file.write_text(f'<opml version="2.0"><body><outline xmlUrl="{other}"/></body></opml>')
     typed("import", str(file))
-    assert typed("poll").out == "1 polled, 1 new items\n"
+    assert typed("poll").out == "1 polled, 1 new item\n"
 
 
 def test_poll_on_demand_is_limited(typed: Typed, followed: str, origin: Origin) -> None:

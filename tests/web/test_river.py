@@ -459,9 +459,9 @@ def test_a_list_is_followed(reader: FlaskClient, site: Site, origin: Origin) -> 
         row = subscriptions.named(db, url)
         brought = subscriptions.named(db, "http://a.example/f")
     assert "2 feeds" in reader.get(f"/river/feeds?list={row.id}").text
-    assert "came with the list" in reader.get(f"/river/feeds/{brought.id}").text
+    assert "Added by the list" in reader.get(f"/river/feeds/{brought.id}").text
     reader.post(f"/river/feeds/{brought.id}/keep")
-    assert "came with the list" not in reader.get(f"/river/feeds/{brought.id}").text
+    assert "Added by the list" not in reader.get(f"/river/feeds/{brought.id}").text
     assert ">Friends<" not in reader.get("/river").text
     exported = reader.get("/river/opml.xml").data
     assert f'type="include" url="{url}"'.encode() in exported

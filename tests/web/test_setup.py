@@ -51,7 +51,7 @@ def test_the_studio_says_where_the_link_is(client: FlaskClient, site: Site) -> N
     """Before there is an author nobody can log in: the page says what to do instead."""
     page = client.get("/studio/", follow_redirects=True).text
     assert "there is no author yet" in page
-    assert "start the server again" in page
+    assert "restart the server" in page
     assert 'type="password"' not in page
     set_up(client, site)
     client.post("/studio/logout")

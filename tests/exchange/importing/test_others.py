@@ -169,7 +169,7 @@ def test_wordpress_pictures_come_along() -> None:
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [
-        ('{"db": []}', "ghost.json", "no export of Ghost"),
+        ('{"db": []}', "ghost.json", "not a Ghost export"),
         ('{"db": [', "ghost.json", "cannot be read"),
         (ghost(POSTED | {"published_at": "0000-99-99"}), "g.json", "post 1"),
         (ghost(POSTED | {"published_at": 10**18}), "g.json", "no date"),

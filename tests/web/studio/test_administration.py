@@ -181,7 +181,7 @@ def test_roles_and_shutting_out(enter: Enter, site: Site) -> None:
     client = enter()
     answer = client.post("/studio/people/ada/role", data={"role": "author"})
     assert answer.status_code == 422
-    assert "make another author admin first" in answer.text
+    assert "make another author an admin first" in answer.text
     client.post("/studio/people/ben/role", data={"role": "admin"})
     assert enter("ben").get("/studio/settings").status_code == 200
     client.post("/studio/people/ben/disable")

@@ -142,14 +142,14 @@ def test_backups_are_made_by_themselves(
     ada.get("/studio/moving")
     refused = ada.post("/studio/moving/backups", backup_folder=str(folder))
     assert refused.status_code == 422
-    assert "a folder that is there and can be written" in refused.text.lower()
+    assert "there is no such folder, or it cannot be written to" in refused.text.lower()
     folder.mkdir()
     ada.post("/studio/moving/backups", backup_folder=str(folder), backup_hours="6", backup_keep="1")
     assert "There is no backup in the folder yet" in ada.get("/studio/moving")
     assert worker.do_jobs(site) == 0
     (made,) = folder.iterdir()
     assert made.stat().st_mtime > time.time() - 60
-    assert "The newest backup in the folder is of" in ada.get("/studio/moving")
+    assert "The newest backup in the folder is from" in ada.get("/studio/moving")
     again = LongWork()
     made.rename(folder / "publisher-20200101-000000.tar.gz")
     (folder / "publisher-20200101-000000.tar.gz").touch()

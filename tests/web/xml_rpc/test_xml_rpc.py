@@ -209,7 +209,7 @@ def test_rights_are_those_of_token_and_author(app: Flask, site: Site, editor: Ed
         with pytest.raises(Fault, match=r"scope|another author"):
             reader(*one)
     for name, token in (("ben", editor.token), ("ada", "guessed"), ("ada", ""), ("", "")):
-        with pytest.raises(Fault, match="name or token is wrong"):
+        with pytest.raises(Fault, match="wrong name or token"):
             Editor(app, token, name)("blogger.getUsersBlogs", "key")
     assert stored(site, number).title == ""
 
