@@ -40,7 +40,7 @@ def add(
         raise FieldErrors(problems)
     first = session.scalar(select(Author.id).limit(1)) is None
     if not first and session.scalar(select(Author.id).where(Author.name == name)):
-        raise Conflict(f"there is already an author called {name} already")
+        raise Conflict(f"there is already an author called {name}")
     author = Author(
         name=name,
         display_name=" ".join(clean(display).split()) or name,

@@ -23,7 +23,6 @@ from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
 LEAST = 3.0  # an hour without updates still shows the tone of its ttl
-PARTS_OF_DAY = ((5, "nights"), (12, "mornings"), (18, "afternoons"), (23, "evenings"))
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -177,10 +176,9 @@ def _key(bars: Sequence[Bar]) -> tuple[tuple[int, str], ...]:
 def _habit(decision: Decision, hours: Sequence[DayHour]) -> str:
     hour = int(minute_of_day(decision.decided_at, decision.zone) // 60)
     updates = next((row.expected_updates for row in hours if row.hour == hour), 0.0)
-    parts = next((name for end, name in PARTS_OF_DAY if hour < end), "nights")
     if updates < RARE:
         return "updates are rare at this hour"
-    return f"{parts} like this bring {_frequency(updates)}"
+    return f"around this hour, expect {_frequency(updates)}"
 
 
 def _frequency(updates: float) -> str:

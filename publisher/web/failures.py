@@ -19,7 +19,7 @@ WORDS = {
         "Something was wrong with that request",
         "This address does not accept that kind of request.",
     ),
-    409: ("Changed meanwhile", "Somebody else has changed this in the meantime."),
+    409: ("Already changed", "Somebody else has changed this in the meantime."),
     410: ("Gone", "This was deleted by its author."),
     413: ("Too large", f"A file may have up to {limit_text()}, a text up to a million characters."),
     415: ("Something was wrong with that request", "This kind of content is not accepted."),

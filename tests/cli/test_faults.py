@@ -127,7 +127,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("database copy mysql://x/y", 2, "mysql:// is not known here"),
     ("database copy", 2, "Missing argument 'URL'"),
     # a state that does not allow it
-    ("author add ada", 1, "there is an author called ada already"),
+    ("author add ada", 1, "there is already an author called ada"),
     ("demo", 1, "empty"),
 ]
 

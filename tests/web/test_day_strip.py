@@ -72,7 +72,7 @@ def test_sentence_of_a_busy_morning() -> None:
     day = own_day(habit(dict.fromkeys(range(7, 14), 9)), MORNING, TtlRule(freshness="ttl"))
     assert day.sentence == (
         "A polite reader that comes now, at 09:30, is asked to come back at 09:45, then at 10:00. "
-        "Mornings like this bring about nine updates an hour."
+        "Around this hour, expect about nine updates an hour."
     )
     assert day.why[0] == "You publish often at this hour, so readers come back soon, at 09:45."
     assert day.why[2] == "Next check: 10:00, or when you publish."

@@ -21,7 +21,7 @@ async function ask(form, path, more = {}) {
   const headers = { Accept: "application/json" };
   const reply = await fetch(path, { method: "POST", body: data, headers });
   const said = await reply.json();
-  if (!reply.ok) throw new Error(said.error ?? "That did not work.");
+  if (!reply.ok) throw new Error(said.error ?? "Something went wrong. Try again.");
   return said;
 }
 
