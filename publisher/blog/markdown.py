@@ -24,7 +24,17 @@ from pygments.util import ClassNotFound
 
 from publisher.base import confined
 from publisher.base.confined import Limits
-from publisher.blog.markdown_extras import dashes, files, marks, posters, quotes_of, tasks, videos
+from publisher.blog.markdown_extras import (
+    dashes,
+    files,
+    formula,
+    formulas_alone,
+    marks,
+    posters,
+    quotes_of,
+    tasks,
+    videos,
+)
 from publisher.blog.media import responsive
 from publisher.blog.safe_html import absolute, sanitise
 from publisher.blog.slugs import slugify
@@ -73,7 +83,8 @@ def _parser(quotes: tuple[str, ...]) -> MarkdownIt:
     parser = MarkdownIt("commonmark", options)
     parser.enable(["table", "strikethrough", "smartquotes"])
     parser.use(footnote_plugin).use(gfm_autolink_plugin).use(deflist_plugin)
-    for rule in (tasks, marks, videos, posters, files, dashes):
+    parser.inline.ruler.before("escape", "formula", formula)
+    for rule in (formulas_alone, tasks, marks, videos, posters, files, dashes):
         parser.core.ruler.push(rule.__name__, rule)
     parser.use(anchors_plugin, max_level=6, slug_func=slugify)
     parser.core.ruler.push("figures", _figures)

@@ -1,10 +1,11 @@
-"""What authors write beyond CommonMark: tasks, marked words, dashes, videos, quotes by language."""
+"""What authors write beyond CommonMark: tasks, marked words, formulas, videos, quotes."""
 
 import re
 from collections.abc import Iterator
 from html import escape
 
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from publisher.blog.safe_html import video_link
@@ -40,6 +41,35 @@ def tasks(state: StateCore) -> None:
             sign = "☐" if found[1] == " " else "☑"
             children[0].content = f"{sign} {children[0].content[found.end() :]}"
             tokens[place - 2].attrSet("class", "task")
+
+
+def formula(state: StateInline, silent: bool) -> bool:
+    """`$$x^2$$` is a formula in TeX, kept as it was typed; `formulas.drawn` shows it."""
+    end = state.src.find("$$", state.pos + 2) if state.src.startswith("$$", state.pos) else -1
+    typed = state.src[state.pos + 2 : max(end, 0)]
+    tex = typed.strip()
+    alone = state.src.strip() == f"$${typed}$$"
+    if not tex or (not alone and (typed[0] == " " or typed[-1] == " ")):
+        return False
+    if not silent:
+        token = state.push("html_inline", "code", 0)
+        token.content = f'<code class="language-math">{escape(tex)}</code>'
+        token.meta["tex"] = tex
+    state.pos = end + 2
+    return True
+
+
+def formulas_alone(state: StateCore) -> None:
+    """A paragraph that is nothing but a formula is a listing of it, which is drawn on its own."""
+    for place, token in enumerate(state.tokens):
+        children = token.children or []
+        if token.type == "inline" and len(children) == 1 and "tex" in children[0].meta:
+            paragraph = state.tokens[place - 1], state.tokens[place + 1]
+            if paragraph[0].type == "paragraph_open":
+                token.type, token.tag, token.info = "fence", "code", "math"
+                token.content, token.children = children[0].meta["tex"], None
+                for part in paragraph:
+                    part.hidden = True
 
 
 def dashes(state: StateCore) -> None:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from publisher.base.links import parse_links
 from publisher.blog import media
+from publisher.blog.formulas import drawn
 from publisher.blog.markdown import render
 from publisher.blog.safe_html import MORE, sanitise
 from publisher.web.cards import card_address
@@ -33,6 +34,7 @@ def prepare(app: Flask) -> None:
         place_name=place_name,
         opening=opening,
         anchored=anchored,
+        drawn=drawn,
     )
 
 

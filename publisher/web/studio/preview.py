@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, jsonify, request
 
 from publisher.blog import markdown
+from publisher.blog.formulas import drawn
 from publisher.web.context import login_required
 from publisher.web.rendering import settings
 from publisher.web.studio import forms
@@ -20,4 +21,4 @@ def preview() -> Any:
     number = request.form.get("post_id", "")
     anchor = f"p{number}-" if number.isdecimal() and number != "0" else ""
     form, language = typed.texts["source_format"], settings().language
-    return jsonify(html=markdown.html_of(typed.source, form, anchor, language))
+    return jsonify(html=drawn(markdown.html_of(typed.source, form, anchor, language)))
