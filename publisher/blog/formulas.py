@@ -51,7 +51,11 @@ def drawn(html: str) -> str:
 
 def _drawn(found: re.Match[str]) -> str:
     tex = unescape(found[2]).strip()
-    return mathml(tex, block=bool(found[1] and found[3])) or found[0]
+    block = bool(found[1] and found[3])
+    made = mathml(tex, block=block)
+    if made and block:  # as wide tables: it scrolls, by keyboard too
+        return f'<div class="scroll" tabindex="0">{made}</div>'
+    return made or found[0]
 
 
 def mathml(tex: str, *, block: bool) -> str:
@@ -156,7 +160,8 @@ class _Formula:
             kind = "mi" if part.isalpha() else "mo"
             if part in "}^_&$#%~":
                 raise _Unknown
-            return f"<{kind}>{escape('−' if part == '-' else part)}</{kind}>"
+            form = ' stretchy="false" lspace="0" rspace="0"' if part in "()[]|" else ""
+            return f"<{kind}{form}>{escape('−' if part == '-' else part)}</{kind}>"
         return self._command(part[1:])
 
     def _command(self, name: str) -> str:
@@ -204,7 +209,7 @@ class _Formula:
         words = next(self._texts, None)
         if words is None:
             raise _Unknown
-        return f"<mtext>{escape(words)}</mtext>"
+        return f"<mtext>{escape(words.replace(' ', chr(0xA0)))}</mtext>"
 
     def _styled(self, name: str) -> str:
         letter = self._take()

@@ -26,7 +26,7 @@ def shown(source: str) -> str:
         (r"\sqrt[3]{x}", "<mroot><mrow><mi>x</mi></mrow><mrow><mn>3</mn></mrow></mroot>"),
         (r"\sum_{i=1}^n", "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"),
         (r"\int_0^1", "<msubsup><mo>∫</mo><mn>0</mn><mrow><mn>1</mn></mrow></msubsup>"),
-        (r"\text{if } x < 0", "<mtext>if </mtext><mi>x</mi><mo>&lt;</mo><mn>0</mn>"),
+        (r"\text{if } x < 0", "<mtext>if\xa0</mtext><mi>x</mi><mo>&lt;</mo><mn>0</mn>"),
         (r"\mathbb{R}\mathbf v", "<mi>ℝ</mi><mi>𝐯</mi>"),
         (r"\left( x \right.", '<mo stretchy="true">(</mo><mrow><mi>x</mi></mrow>'),
         (r"\begin{pmatrix}a&b\\c&d\end{pmatrix}", "<mtr><mtd><mrow><mi>c</mi></mrow></mtd>"),
@@ -56,7 +56,9 @@ def test_in_a_post() -> None:
     assert "<p>So <math" in shown('So $$a_1 * b_1 * "c"--d$$ is it.')
     for source in ("$$\nx^2\n$$", "$$x^2$$", "```math\nx^2\n```"):
         html = shown(source)
-        assert html.strip().startswith('<math display="block" alttext="x^2">'), source
+        assert html.startswith(
+            '<div class="scroll" tabindex="0"><math display="block" alttext="x^2">'
+        )
         assert "<pre" not in html
     assert "<math" not in shown("`$$x$$` costs $5 or $10, $$ and $$$$.")
     assert "<code" in shown(r"$$\unknown$$")
