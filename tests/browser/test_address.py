@@ -31,6 +31,7 @@ def test_one_click_mends_the_address(
     page = log_in(browse("/studio/login", width=390, scripts=scripts))
     make_post(live.site, "A note.")
     rebuild(live.site, live.site.clock())
+    live.app.extensions["front"].refresh()
     guid = guid_of(page)
     banner = page.get_by_role("region", name="The site's address")
     expect(banner).to_contain_text(f"You are at {live.url}")
@@ -43,6 +44,7 @@ def test_one_click_mends_the_address(
     expect(banner).to_have_count(0)
     page.goto("/studio/")
     expect(banner).to_have_count(0)
+    live.app.extensions["front"].refresh()
     assert guid_of(page) == guid
     assert f"{live.url}/rss.xml" in page.request.get("/rss.xml").text()
     page.goto("/")
