@@ -91,9 +91,9 @@ def authenticate(session: Session, name: str, password: str) -> Author:
     try:
         _hasher.verify(author.password_hash if author and usable else _unknown_hash(), password)
     except (Argon2Error, InvalidHashError) as error:
-        raise Forbidden("the name or password is wrong") from error
+        raise Forbidden("name or password is wrong") from error
     if author is None or not usable:
-        raise Forbidden("the name or password is wrong")
+        raise Forbidden("name or password is wrong")
     return author
 
 

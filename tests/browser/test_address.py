@@ -30,7 +30,7 @@ def test_one_click_mends_the_address(
         store_settings(db, {"site_url": ELSEWHERE})
     page = log_in(browse("/studio/login", width=390, scripts=scripts))
     make_post(live.site, "A note.")
-    rebuild(live.site, live.site.clock())
+    rebuild(live.site)
     live.app.extensions["front"].refresh()
     guid = guid_of(page)
     banner = page.get_by_role("region", name="The site's address")

@@ -172,7 +172,7 @@ def test_wordpress_pictures_come_along() -> None:
         ('{"db": []}', "ghost.json", "not a Ghost export"),
         ('{"db": [', "ghost.json", "cannot be read"),
         (ghost(POSTED | {"published_at": "0000-99-99"}), "g.json", "post 1"),
-        (ghost(POSTED | {"published_at": 10**18}), "g.json", "no date"),
+        (ghost(POSTED | {"published_at": 10**18}), "g.json", "not a date"),
         ('{"db": [{"data": {"posts": 5}}], "x": 1}', "ghost.json", ""),
         (BEAR.replace("2022-03-04 05:06:07+00:00", "soon"), "b.csv", "line 2"),
         ("title,slug,content\n\x00,\x00,\x00\n", "b.csv", ""),

@@ -62,7 +62,7 @@ def test_rename_and_merge(ada: Browser, site: Site) -> None:
 
     walking, _ = row(ada.get("/studio/tags"), "walking")
     asked = ada.post(f"/studio/tags/{walks}", name="WALKING")
-    assert "There is a tag <strong>walking</strong> already, on 2 posts." in asked.text
+    assert "There is already a tag <strong>walking</strong>, on 2 posts." in asked.text
     assert titles(ada, "strolls-long") == ["Both", "One"]
     ada.post(f"/studio/tags/{walks}/merge", into=str(walking))
     assert titles(ada, "walking") == ["Both", "Two", "One"]
