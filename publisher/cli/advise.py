@@ -29,6 +29,8 @@ USUAL_CONTACT = "http://127.0.0.1:8000"
 def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None:
     """Say what a feed should say: SOURCE is its address, its file, a CSV of updates, or an
     access log of its server."""
+    if not _is_address(source):
+        InputFile()(source)
     from publisher.base.zones import find_zone
     from publisher.foreign import advise as advice
 
@@ -55,6 +57,10 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
         click.echo(line)
 
 
+def _is_address(source: str) -> bool:
+    return re.match(r"(https?|feed):", source, re.IGNORECASE) is not None
+
+
 def _subject(source: str, zone: str) -> "Subject":
     from publisher.base.environment import read_environment
     from publisher.core.civil import instant
@@ -63,12 +69,12 @@ def _subject(source: str, zone: str) -> "Subject":
     from publisher.river.subscriptions import tidy_url
 
     now = utc_now()
-    if re.match(r"(https?|feed):", source, re.IGNORECASE):
+    if _is_address(source):
         environment = read_environment()
         contact = f"{environment.site_url or USUAL_CONTACT}/about"
         url = tidy_url(source)[0]
         return advice.from_address(url, now, zone, contact, environment.allow_private)
-    path = InputFile()(source)
+    path = Path(source)
     if path.suffix != ".csv":
         if not is_access_log(path):
             return advice.from_file(path, now, zone)

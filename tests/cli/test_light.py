@@ -29,7 +29,7 @@ for command in json.loads(sys.argv[1]):
 """
 WRONG = [
     "updates load none.csv", "simulate none.csv", "restore none.gz", "import none.xml",
-    "post add none.md", "river import none.opml", "nonsense", "ttl --at never",
+    "post add none.md", "river import none.opml", "advise none.xml", "nonsense", "ttl --at never",
 ]  # fmt: skip
 LOOKING = [
     "settings", "author list", "token list", "updates export", "post list", "ttl", "readers",
