@@ -462,7 +462,7 @@ def test_two_tabs(ada: Page, live: Live) -> None:
     ada.get_by_role("button", name="Update").click()
     expect(ada.get_by_text("Updated.")).to_be_visible()
     other.fill(SOURCE, "The cat sat down.")
-    expect(other.locator(STATE)).to_contain_text("saved elsewhere")
+    expect(other.locator(STATE)).to_contain_text("changed in another tab")
     other.get_by_role("button", name="Update").click()
     expect(
         other.get_by_role("heading", name="This post was changed in another tab")
