@@ -66,7 +66,7 @@ def log_in(page: Page, url: str, name: str, password: str) -> None:
     page.wait_for_url(f"{url}/studio/")
 
 
-def wait_for(address: tuple[str, int], seconds: float = 30.0) -> None:
+def wait_for(address: tuple[str, int], seconds: float = 120.0) -> None:
     """Return when something listens at the address."""
     end = time.monotonic() + seconds
     while True:
