@@ -19,7 +19,7 @@ from publisher.base.net import OutgoingError, request_public
 
 MAX_DOCUMENT_BYTES = 100_000_000
 MAX_FILE_BYTES = 8_000_000
-MAX_FILES = 200_000
+MAX_FILES = 500_000  # an export of ours has two for each post
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"
 _HEAD_BYTES = 8192
