@@ -43,7 +43,7 @@ def test_reading() -> None:
 )
 def test_broken_lists(document: bytes) -> None:
     """What is no OPML is refused in one sentence."""
-    with pytest.raises(InvalidData, match="no OPML"):
+    with pytest.raises(InvalidData, match="not an OPML"):
         read_opml(document)
 
 
