@@ -183,7 +183,7 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
     if mirror.hub_until is not None and mirror.hub_until > now:
         lines.append(f"the hub {mirror.hub_url} tells us of news at once")
     if mirror.undated:
-        lines.append("its dates name no hour, so its day is learned from first sight")
+        lines.append("its dates have no time of day, so its hours are learned from first sight")
     if mirror.next_poll_at is not None:
         lines.append(f"next look: {written(mirror.next_poll_at.replace(microsecond=0))}")
     return lines
