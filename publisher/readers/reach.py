@@ -72,16 +72,16 @@ class News:
         if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (*BROUGHT, 304):
             return
         seen_at, feed.seen_at = feed.seen_at, modified
-        if mirror_at(poll.path):
-            return  # these posts are not in it
+        agent = parse_agent(poll.agent)
+        if mirror_at(poll.path) or agent.kind != "reader":
+            return  # these posts are not in it; a monitor or a search engine is no reader
         first = bisect_right(self._times, seen_at)
         last = bisect_right(self._times, modified)
-        name = parse_agent(poll.agent).name
         for published, post_id in self._posts[first:last]:
             delay = max(at - published, 0.0)
             self._delays[post_id][intervals.rounded(delay)] += 1
-            known = self._programs[post_id].get(name, (0, delay))
-            self._programs[post_id][name] = known[0] + 1, min(known[1], delay)
+            known = self._programs[post_id].get(agent.name, (0, delay))
+            self._programs[post_id][agent.name] = known[0] + 1, min(known[1], delay)
 
     def save(self, session: Session) -> None:
         """Add what was counted to the tables."""

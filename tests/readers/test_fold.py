@@ -256,6 +256,7 @@ def test_discovery_delay_is_from_entry_to_the_next_fetch(
     """Who was there before the post has it with the first fetch after; a newcomer is no measure."""
     before = FakeDocument(last_modified=clock() - HOUR)
     counting.poll(clock(), document=before, agent="early")
+    counting.poll(clock(), document=before, agent="UptimeRobot/2.0")
     clock.forward(minutes=10)
     post = make_post(site)
     after = FakeDocument(etag='W/"two"', last_modified=clock().replace(microsecond=0))
@@ -264,6 +265,7 @@ def test_discovery_delay_is_from_entry_to_the_next_fetch(
     counting.poll(clock() + timedelta(minutes=30), document=after, agent="early")
     counting.poll(clock() + timedelta(minutes=45), document=after, agent="early")
     counting.poll(clock() + timedelta(minutes=35), document=after, agent="newcomer")
+    counting.poll(clock() + timedelta(minutes=40), document=after, agent="UptimeRobot/2.0")
     counting.fold()
     with site.database.read() as session:
         row = session.get(PostReach, post.id)
