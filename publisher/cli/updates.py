@@ -61,7 +61,7 @@ def _instants(file: Path, now: datetime) -> list[datetime]:
     from publisher.base.confined import Limits, stream
 
     found: list[datetime] = []
-    for part in stream(_parts, Limits(seconds=60.0), file, now):
+    for part in stream(_parts, Limits(seconds=60.0), file.absolute(), now):
         found += [EPOCH + timedelta(microseconds=number) for number in array("q", part)]
     return found
 

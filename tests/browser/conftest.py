@@ -147,6 +147,7 @@ def log_in(live: Live) -> Callable[[Page], Page]:
 
 def violations(page: Page) -> list[str]:
     """What axe-core finds wrong with the page: one line each, empty when nothing is."""
+    page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
     results = Axe().run(page).response["violations"]
     return [
         f"{found['id']}: {node['target']} {node['failureSummary']}"

@@ -1,5 +1,6 @@
 """`simulate --jobs dask:HOST:PORT` on a cluster of this machine: a scheduler and two workers."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -43,6 +44,7 @@ class Cluster:
             return subprocess.Popen(
                 [*program, "--no-dashboard", "--host", "127.0.0.1", *words],
                 cwd=self._folder, stdout=log, stderr=log,
+                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             )  # fmt: skip
 
     def asked(self, question: Any) -> Any:

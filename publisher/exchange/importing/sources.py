@@ -77,7 +77,8 @@ def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Locat
     path = Path(source)
     if not path.is_dir():
         _opened(path).close()
-    return Located(path.name or str(path), path)
+    # Absolute: a process that reads it may have been started in another folder.
+    return Located(path.name or str(path), path.absolute())
 
 
 @contextmanager
