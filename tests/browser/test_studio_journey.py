@@ -73,6 +73,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     page.click("main button")
     expect(page.locator(SOURCE)).to_be_focused()
     page.keyboard.type("Hello, world. My first nite.")
+    page.wait_for_load_state()  # the scripts are there
     page.keyboard.press("Control+Enter")
     expect(page.locator(".countdown")).to_contain_text("reaches readers in")
     page.get_by_role("button", name="Undo").click()
@@ -80,6 +81,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     assert kinds(live) == []
     page.fill(SOURCE, "Hello, world. My first note.")
     page.focus(SOURCE)
+    page.wait_for_load_state()  # the scripts are there
     page.keyboard.press("Control+Enter")
     expect(page.locator(".countdown")).to_contain_text("reaches readers in")
     pass_time(live, clock, seconds=61)
@@ -313,6 +315,7 @@ def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
         )
     )
     ada.focus(SOURCE)
+    ada.wait_for_load_state()  # the scripts are there
     ada.keyboard.press("Control+Enter")
     expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
     assert the_post(live).html.count("<img") == 3
