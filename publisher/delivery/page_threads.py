@@ -251,8 +251,8 @@ class PageThreads:
 
     def _done(self, then: Then, found: Part | None) -> None:
         self._running -= 1
+        self._begin()  # first: what `then` raises must not leave the others waiting
         then(found)
-        self._begin()
 
 
 def _failure() -> Part:
