@@ -99,6 +99,18 @@ def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]
     return command, folder
 
 
+def bare(document: bytes) -> tuple[Callable[[int], list[str]], Path]:
+    """What any server in Python pays for a connection a poll (`bench.bare`), and its folder."""
+    folder = scratch()
+    length = b"Content-Type: application/rss+xml\r\nContent-Length: %d\r\n" % len(document)
+    close = b'Connection: close\r\nETag: "bare"\r\n'
+    whole, unchanged = folder / "200", folder / "304"
+    whole.write_bytes(b"HTTP/1.1 200 OK\r\n" + close + length + b"\r\n" + document)
+    unchanged.write_bytes(b"HTTP/1.1 304 Not Modified\r\n" + close + b"\r\n")
+    words = [sys.executable, "-m", "bench.bare"]
+    return lambda port: [*words, str(port), str(whole), str(unchanged)], folder
+
+
 def serve(port: int) -> list[str]:
     """The program's own command."""
     return [sys.executable, "-m", "publisher", "serve", "--port", str(port)]

@@ -17,6 +17,7 @@ from bench.table import Table
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
+FLOOR = "accept, receive, send, close in Python"
 ROUNDS = 3
 
 
@@ -41,10 +42,12 @@ def run() -> list[Table]:
             ),
             "`publisher serve`": ours,
         }
+        bare, bare_folder = servers.bare(document)
+        floor = stack.enter_context(servers.running(bare, bare_folder, 0))
         for name, command, below in _others():
             contenders[name] = stack.enter_context(servers.running(command, instance, below))
         return [
-            _shapes(contenders, len(document), instance),
+            _shapes({**contenders, FLOOR: floor}, len(document), instance),
             _compare(contenders, len(document)),
             _beside_pages(ours),
             _size(),
@@ -70,21 +73,24 @@ def _words(name: str) -> list[str]:
 
 def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> Table:
     """Ours against stock nginx, however readers connect and however different they are."""
-    names = [next(iter(contenders)), "`publisher serve`"]
     script = folder / "heads.lua"
     script.write_text(MANY_READERS, "utf-8")
     table = Table(
         f"Polls of {size / 1000:.0f} kB in four shapes, counting included",
         ["connections, heads", "200: CPU ms a 1,000", "nginx", "share", "304", "nginx", "share"],
-        notes=f"Medians of {ROUNDS} rounds in which both took turns; load of the machine at the "
-        f"beginning: {os.getloadavg()[0]:.1f}.",
+        notes=f"Medians of {ROUNDS} rounds in which all took turns; load of the machine at the "
+        f"beginning: {os.getloadavg()[0]:.1f}. The last row is no server, but the floor of any "
+        "that is written in Python: nothing is parsed, counted or decided.",
     )
-    for shape, closing, heads in (
-        ("kept, one head", False, None),
-        ("kept, 5,000 heads", False, script),
-        ("one a poll, one head", True, None),
-        ("one a poll, 5,000 heads", True, script),
+    ours = "`publisher serve`"
+    for shape, server_name, closing, heads in (
+        ("kept, one head", ours, False, None),
+        ("kept, 5,000 heads", ours, False, script),
+        ("one a poll, one head", ours, True, None),
+        ("one a poll, 5,000 heads", ours, True, script),
+        (f"one a poll: {FLOOR}", FLOOR, True, None),
     ):
+        names = [next(iter(contenders)), server_name]
         cells = []
         for conditional in (False, True):
             costs: dict[str, list[float]] = {name: [] for name in names}
@@ -96,9 +102,9 @@ def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> 
                         headers["If-None-Match"] = _get(server.port)[0].get("etag", '"none"')
                     found = load(f"{server.url}/rss.xml", server.pids, headers, script=heads)
                     costs[name].append(found.cpu_ms_per_1000)
-            base, ours = (costs[name] for name in names)
-            shares = [theirs / mine for theirs, mine in zip(base, ours, strict=True)]
-            cells += [f"{statistics.median(found):.1f}" for found in (ours, base)]
+            base, measured = (costs[name] for name in names)
+            shares = [theirs / mine for theirs, mine in zip(base, measured, strict=True)]
+            cells += [f"{statistics.median(found):.1f}" for found in (measured, base)]
             cells += [f"{statistics.median(shares):.2f}"]
         table.add(shape, *cells)
     return table

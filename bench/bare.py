@@ -1,0 +1,26 @@
+"""The least that Python can do for a poll on a connection of its own: accept, receive, send, close.
+
+Nothing is parsed, counted or decided: whatever comes is answered with the bytes of one of two
+files. What this costs is the floor of every server in Python that opens a connection for each poll.
+
+    python -m bench.bare PORT ANSWER_200 ANSWER_304
+"""
+
+import socket
+import sys
+from pathlib import Path
+
+
+def main(port: int, whole: bytes, unchanged: bytes) -> None:
+    """Answer for ever."""
+    with socket.create_server(("127.0.0.1", port), backlog=2048) as listener:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 1)
+        while True:
+            taken, _ = listener.accept()
+            data = taken.recv(65_536)
+            taken.sendall(unchanged if b"If-None-Match" in data else whole)
+            taken.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]).read_bytes(), Path(sys.argv[3]).read_bytes())
