@@ -3,10 +3,10 @@
 import os
 import secrets
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import structlog
@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
 from jinja2.bccache import Bucket, BytecodeCache
+from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
@@ -163,6 +164,21 @@ class SharedBytecode(BytecodeCache):
 
 
 BYTECODE = SharedBytecode()
+
+
+class SharedRule(Rule):
+    """A route whose builders of addresses are compiled once, not for each application."""
+
+    _compiled: ClassVar[dict[tuple[Any, ...], Callable[..., tuple[str, str]]]] = {}
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        key = (self.rule, *self._trace, *sorted((self.defaults or {}).items()), append_unknown)
+        if key not in self._compiled:
+            self._compiled[key] = super()._compile_builder(append_unknown)
+        return self._compiled[key]
+
+
+Flask.url_rule_class = SharedRule
 
 
 @pytest.fixture
