@@ -1,27 +1,28 @@
 """Imports read from the source, never executed: what the architecture test judges."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # What loads code by a name that no import statement shows.
 DYNAMIC = {"import_module", "__import__", "run_module", "run_path", "exec", "eval"}
 
 
-def imports_of(source: str, module: str) -> Iterator[str]:
+@cache
+def imports_of(source: str, module: str) -> tuple[str, ...]:
     """Full names that `module` imports anywhere in its `source`, relative ones resolved.
 
     Of `from a import b` both `a` and `a.b` are given, as `b` may be a module.
     """
-    package = module.split(".")
+    package, found = module.split("."), []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: -node.level]) if node.level else ""
             name = ".".join(part for part in (base, node.module or "") if part)
-            yield name
-            yield from (f"{name}.{alias.name}" for alias in node.names)
+            found += [name, *(f"{name}.{alias.name}" for alias in node.names)]
+    return tuple(found)
 
 
 def called_names(source: str) -> set[str]:
