@@ -21,10 +21,9 @@ def follow(session: Session, now: datetime) -> int:
         )
         items = [_item(told["url"], item, now) for item in told["items"]]
         item_store.keep(session, feed, items, now, rows)
-        feed.last_polled_at = feed.last_success_at = now
         feed.last_new_at = max(item.published_at for item in items if item.published_at)
-        feed.status = 200
         subscriptions.pause(feed)
+        feed.reasons = ["its items came with the demonstration: nobody is asked for more"]
     item_store.insert_new(session, rows)
     return len(feeds)
 

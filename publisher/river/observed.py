@@ -41,7 +41,7 @@ def policy_of(session: Session, feed: RiverFeed, options: RiverOptions) -> PollP
     if crawl is None or crawl.estimated_frequency_seconds is None:
         return parse(options.policy)
     seconds = min(max(crawl.estimated_frequency_seconds, FLOOR_SECONDS), CEILING_SECONDS)
-    words = f"observed: a change in {duration(seconds)}, by {crawl.visits} visits of a crawler"
+    words = f"a crawler finds a change every {duration(seconds)} (its visits: {crawl.visits})"
     fixed = parse(f"fixed:{max(round(seconds / 60), 1)}")
     return replace(fixed, rule=replace(fixed.rule, explain=lambda *_: [words]))
 
@@ -64,7 +64,7 @@ def apply(session: Session, answers: Sequence[dict[str, Any]], now: datetime) ->
         if seconds is None or feed.last_polled_at is None:
             continue
         feed.next_poll_at = max(feed.last_polled_at + timedelta(seconds=seconds), now)
-        feed.reasons = [f"observed: a new estimate, a change in {duration(seconds)}"]
+        feed.reasons = [f"a new estimate of the crawler: a change every {duration(seconds)}"]
         session.flush()
         frontier.enqueue(session, feed.host, feed.next_poll_at)
         moved += 1

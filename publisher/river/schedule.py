@@ -76,7 +76,7 @@ def plan(
         wait = _weighed(wait, stakes, options, reasons)
     jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
     if jitter >= 1:
-        reasons.append(f"jitter +{duration(jitter)}")
+        reasons.append(f"plus {duration(jitter)} at random, so that polls are spread out")
     next_at = now + timedelta(seconds=int(wait + jitter))
     return PollPlan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
 
@@ -89,10 +89,10 @@ def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[s
         turned = stakes.turnover.total_seconds()
         sooner = max(turned / 2, _floor(stakes, options))
         if sooner < (rare if rarely else wait):
-            reasons.append(f"its document turns over in {duration(turned)}: {duration(sooner)}")
+            reasons.append(f"all items are new within {duration(turned)}: wait {duration(sooner)}")
             return sooner
     if rarely:
-        reasons.append(f"no validators, so each poll costs a whole document: {duration(rare)}")
+        reasons.append(f"no validators, so each poll costs a whole document: wait {duration(rare)}")
         return rare
     return wait
 
@@ -110,7 +110,7 @@ def _backed_off(
     """Longer with every failure, never shorter than last time, and what the server asked for."""
     times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
     if trouble.told_seconds is not None:
-        reasons.append(f"{trouble.words}: Retry-After {duration(trouble.told_seconds)}")
+        reasons.append(f"{trouble.words}: asked to wait {duration(trouble.told_seconds)}")
         return max(wait, trouble.told_seconds)
     ceiling = max(DAY_SECONDS, wait, _dead_wait(trouble))
     if trouble.slow_down:
@@ -121,7 +121,7 @@ def _backed_off(
         doubled = min(wait * 2.0 ** min(trouble.failures - 1, 20), ceiling)
         backed = max(step, doubled if trouble.answered else 0.0, _dead_wait(trouble))
     backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)
-    reasons.append(f"{trouble.words}, {times}: back-off {duration(backed)}")
+    reasons.append(f"{trouble.words}, {times}: wait {duration(backed)}")
     return backed
 
 

@@ -68,13 +68,14 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     if state[DIRECTION] == 0:
-        return [f"adaptive: starts at {duration(wait)}"]
-    step = f"unchanged: 1 + {options[GROW]:g}"
+        return [f"begins with {duration(wait)}"]
+    step = f"unchanged, so the interval grows by {options[GROW]:.0%}"
     if reason == CHANGE:
-        step = f"changed: 1 - {options[SHRINK]:g}"
-    reasons = [f"{step}, interval {duration(state[INTERVAL])}"]
+        step = f"changed, so the interval shrinks by {options[SHRINK]:.0%}"
+    reasons = [f"{step}: {duration(state[INTERVAL])}"]
     if state[QUIET] and options[SYNC]:
-        reasons.append(f"last change {duration(state[QUIET])} ago, {options[SYNC]:g} of it sooner")
+        since = duration(state[QUIET])
+        reasons.append(f"sooner by {options[SYNC]:.0%} of the {since} since the last change")
     return reasons
 
 

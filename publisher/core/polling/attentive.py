@@ -138,7 +138,7 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     ends = {
         ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",
-        WINDOW: f"the document holds {int(state[DOCUMENT])} items: before half of them are new",
+        WINDOW: f"its document holds {int(state[DOCUMENT])} items: before half of them are new",
         SKIPPED: "after the hours or days that the feed asks to skip",
     }
     return reasons + ([ends[reason]] if reason in ends else [])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from publisher.core.durations import duration
 from publisher.core.polling.answer import CHANGED
 from publisher.core.polling.estimators import by_changes, by_likelihood, by_no_changes
-from publisher.core.polling.policy import Numbers, Remember, Rule, State
+from publisher.core.polling.policy import NOT_LATER, NOT_SOONER, Numbers, Remember, Rule, State
 from publisher.core.specs import Option
 
 # options
@@ -132,9 +132,10 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     visits, changes = int(options[VISITS]), int(state[CHANGES])
     if reason == COLLECTING:
-        return [f"visit {int(state[SEEN])} of {visits} for the next estimate"]
-    reasons = [f"{changes} changes in {visits} visits: one every {duration(wait)}"]
-    limits = {options[FLOOR] * 60: "floor", options[CEILING] * 60: "ceiling"}
+        return [f"poll {int(state[SEEN])} of {visits} before the next estimate"]
+    noun = "change" if changes == 1 else "changes"
+    reasons = [f"{changes} {noun} in {visits} polls: one every {duration(wait)}"]
+    limits = {options[FLOOR] * 60: NOT_SOONER, options[CEILING] * 60: NOT_LATER}
     return reasons + ([f"{limits[wait]} {duration(wait)}"] if wait in limits else [])
 
 

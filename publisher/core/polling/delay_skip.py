@@ -44,7 +44,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     delay, divisor = int(state[DELAY]), int(options[DIVISOR])
-    return [f"{delay} empty retrievals since the last news: {delay} // {divisor} + 1 days"]
+    return [f"a day, and one more for each {divisor} empty polls since the last new item ({delay})"]
 
 
 DELAY_SKIP = Rule(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from publisher.core.durations import duration
 from publisher.core.polling.answer import NEW_ITEMS
-from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 
 # options
@@ -77,13 +77,13 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     factor = 1 + state[STEP]
     if state[DIRECTION] == 0:
-        return [f"doubling: starts at {duration(wait)}"]
+        return [f"begins with {duration(wait)}"]
     first = (
-        f"doubling: new items, interval divided by {factor:.3g}"
+        f"new items, so the interval is divided by {factor:.3g}"
         if state[DIRECTION] < 0
-        else f"doubling: nothing new, interval times {factor:.3g}"
+        else f"nothing new, so the interval grows times {factor:.3g}"
     )
-    limit = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}.get(reason)
+    limit = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}.get(reason)
     return [first, f"{limit} {duration(wait)}"] if limit else [first]
 
 

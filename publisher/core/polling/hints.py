@@ -18,7 +18,7 @@ from publisher.core.polling.answer import (
     TTL,
     UPDATE_PERIOD,
 )
-from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 
 HOUR = 3600
@@ -162,18 +162,18 @@ def explain(state: State, options: Numbers, now: int, wait: int, reason: int) ->
         (state[PERIOD_SECONDS], state[PERIOD_AT], "sy:updatePeriod"),
     ]
     reasons = [
-        f"{name} {duration(seconds)}" + (f", learnt {duration(now - at)} ago" if now > at else "")
+        f"{name} {duration(seconds)}" + (f", heard {duration(now - at)} ago" if now > at else "")
         for seconds, at, name in told
         if seconds > 0
     ]
     if not reasons:
         reasons = ["the feed says nothing about its next update"]
     ends = {
-        FROM_DEFAULT: f"default {duration(options[DEFAULT] * 60)}"
+        FROM_DEFAULT: f"so the default: {duration(options[DEFAULT] * 60)}"
         if len(options) > DEFAULT
         else "",
-        FLOORED: f"floor {duration(options[FLOOR] * 60)}",
-        CAPPED: f"ceiling {duration(options[CEILING] * 60)}",
+        FLOORED: f"{NOT_SOONER} {duration(options[FLOOR] * 60)}",
+        CAPPED: f"{NOT_LATER} {duration(options[CEILING] * 60)}",
         SKIPPED: "moved out of the hours or days that the feed asks to skip",
     }
     return reasons + ([ends[reason]] if reason in ends else [])

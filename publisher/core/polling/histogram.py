@@ -10,7 +10,7 @@ from math import sqrt
 
 from publisher.core.durations import duration
 from publisher.core.polling.answer import DATED, NEW_ITEMS
-from publisher.core.polling.policy import Numbers, Rule, State
+from publisher.core.polling.policy import NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.counts import PRIOR_UPDATES, decay, exposure_days
@@ -105,12 +105,12 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     factor, prior = densities(state, options, now)
     hourly = [60 * (state[SLOTS + hour] * factor + prior) for hour in range(24)]
     busiest = max(range(24), key=hourly.__getitem__)
-    limits = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}
+    limits = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}
     return [
-        f"learned day: {sum(hourly):.1f} updates, the busiest hour is {busiest} h UTC",
+        f"its learned day: {sum(hourly):.1f} items, the busiest hour begins at {busiest:02}:00 UTC",
         f"{limits[reason]} {duration(wait)}"
         if reason in limits
-        else f"after {duration(wait)} it would hide {options[WORTH]:g} minutes of waiting",
+        else f"after {duration(wait)}, as its items would have waited {options[WORTH]:g} minutes",
     ]
 
 

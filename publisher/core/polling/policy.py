@@ -11,6 +11,9 @@ from publisher.core.specs import Option
 FOREVER = 1 << 40
 """A `valid_until` that never comes (seconds since 1970)."""
 
+NOT_SOONER, NOT_LATER = "never sooner than", "never later than"
+"""How the reasons say that a floor or a ceiling decided."""
+
 State = MutableSequence[float]
 Numbers = Sequence[float]
 

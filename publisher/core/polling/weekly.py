@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from publisher.core.durations import duration
 from publisher.core.polling.answer import DATED, NEW_ITEMS
-from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 
 WEEK = 7 * 86400
@@ -114,10 +114,10 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     items = int(state[KEPT]) - oldest_within(state, now - WEEK)
     observed = min(now - int(state[SINCE]), WEEK)
     if reason == SILENT:
-        return ["no item in the past 7 days", f"ceiling {duration(wait)}"]
+        return ["no item in the past 7 days", f"{NOT_LATER} {duration(wait)}"]
     noun = "item" if items == 1 else "items"
     first = f"{items} {noun} in {duration(observed)}: one every {duration(observed // items)}"
-    limits = {AT_FLOOR: "floor", AT_CEILING: "ceiling"}
+    limits = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}
     return [first] + ([f"{limits[reason]} {duration(wait)}"] if reason in limits else [])
 
 

@@ -44,12 +44,14 @@ def _prediction(decision: Decision) -> list[str]:
             f" {_clock(decision, decision.likely_at)} to {_clock(decision, later)}."
         )
     if decision.refused is None:
-        sentences.append(f"{decision.ttl_minutes} minutes is the largest value of the menu.")
+        sentences.append(
+            f"{_count(decision.ttl_minutes, 'minute')} is the largest value of the menu."
+        )
     else:
         sentences.append(
-            f"{decision.refused.ttl_minutes} minutes was not chosen: it would add"
-            f" {decision.refused.waiting_minutes:.0f} minutes of waiting, more than the"
-            f" {decision.poll_worth_minutes:.0f} that a saved visit is worth."
+            f"{_count(decision.refused.ttl_minutes, 'minute')} was not chosen: it would add"
+            f" {_count(round(decision.refused.waiting_minutes), 'minute')} of waiting, more than"
+            f" the {decision.poll_worth_minutes:.0f} that a saved visit is worth."
         )
     return sentences
 
@@ -68,8 +70,8 @@ def _scheduled(decision: Decision) -> list[str]:
         return []
     shortened = (
         f"A post is scheduled for {_clock(decision, decision.scheduled_at)}: shortened from"
-        f" {decision.unscheduled_ttl_minutes} to {decision.ttl_minutes} minutes, so that no copy"
-        f" outlives it by more than {decision.rule.menu.smallest} minutes."
+        f" {decision.unscheduled_ttl_minutes} to {_count(decision.ttl_minutes, 'minute')}, so that"
+        f" no copy outlives it by more than {_count(decision.rule.menu.smallest, 'minute')}."
     )
     return [shortened]
 
@@ -79,8 +81,8 @@ def _headers(decision: Decision) -> list[str]:
         return []
     minutes = decision.max_age_seconds(decision.decided_at) // 60
     told = (
-        f"The feed says {decision.ttl_minutes} minutes; the headers say it to the minute of the"
-        f" fetch: at {_clock(decision, decision.decided_at)} a copy is good for {minutes}."
+        f"The feed says {_count(decision.ttl_minutes, 'minute')}; the headers say it to the minute"
+        f" of the fetch: at {_clock(decision, decision.decided_at)} a copy is good for {minutes}."
     )
     return [told]
 

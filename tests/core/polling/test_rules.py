@@ -182,7 +182,7 @@ def test_cho_sees_changes_between_two_groups() -> None:
     for change in every_fifth:
         memory = policy.remember(memory, Answer(200, changed=change), now)
         now += 3600
-    assert policy.explain(memory, now)[0].startswith("1 changes in 5 visits")
+    assert policy.explain(memory, now)[0].startswith("1 change in 5 polls")
 
 
 def test_cho_changes_can_only_lengthen_and_nochanges_can_shorten() -> None:
