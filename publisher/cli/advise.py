@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +87,8 @@ def _subject(source: str, zone: str) -> "Subject":
 
 def lines(found: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
+    from publisher.foreign import advise as advice
+
     yield _said(found.said)
     if found.undated:
         yield (
@@ -99,7 +100,7 @@ def lines(found: "AdviceReport") -> Iterator[str]:
     else:
         yield (
             f"Your day ({found.timezone}, from {counted(len(found.updates), 'post')}) says:"
-            f" {_day(found)}."
+            f" {advice.in_words(found.should['by_hour'])}."
         )
     if found.gain:
         yield from _gains(found.gain)
@@ -113,37 +114,24 @@ def lines(found: "AdviceReport") -> Iterator[str]:
 def _said(said: dict[str, Any]) -> str:
     told = []
     if said["ttl_minutes"]:
-        told.append(f"come back after {said['ttl_minutes']} minutes (ttl)")
+        told.append(f"come back after {counted(said['ttl_minutes'], 'minute')} (ttl)")
     if said["syndication_minutes"]:
-        told.append(f"every {said['syndication_minutes']} minutes (syndication module)")
+        told.append(f"every {counted(said['syndication_minutes'], 'minute')} (syndication module)")
     if said["max_age_seconds"] is not None:
-        told.append(f"{said['max_age_seconds'] // 60} minutes (max-age)")
+        told.append(f"{counted(said['max_age_seconds'] // 60, 'minute')} (max-age)")
     if said["kind"] == "history":
         return "A history of updates; what its feed says is not known."
     return f"Your feed says: {', '.join(told)}." if told else "Your feed does not say when to come."
 
 
-def _day(found: "AdviceReport") -> str:
-    """The hours in runs of the same ttl: `15 minutes from 8 to 12`."""
-    runs, hour = [], 0
-    for minutes, group in groupby(found.should["by_hour"]):
-        length = len(list(group))
-        runs.append([minutes, hour, hour + length])
-        hour += length
-    if len(runs) > 1 and runs[0][0] == runs[-1][0]:  # over midnight
-        runs[-1][2] = runs.pop(0)[2]
-    if len(runs) == 1:
-        return f"{runs[0][0]} minutes all day"
-    return ", ".join(f"{minutes} minutes from {begin} to {end}" for minutes, begin, end in runs)
-
-
 def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
     from publisher.foreign.advise import CLIENTS
 
+    yield "What that would change, now -> then:"
     for one in gains:
         before, after = one["before"], one["after"]
         yield (
-            f"  {CLIENTS[one['client']]:<38} polls a day {before['polls_per_day']:6.1f} ->"
-            f" {after['polls_per_day']:6.1f}, posts after {before['delay_mean_minutes']:6.1f} ->"
+            f"  {CLIENTS[one['client']]:<38} visits a day {before['polls_per_day']:6.1f} ->"
+            f" {after['polls_per_day']:6.1f}, wait for a post {before['delay_mean_minutes']:6.1f} ->"
             f" {after['delay_mean_minutes']:6.1f} minutes"
         )

@@ -45,7 +45,7 @@ def add(url: str, name: str, timezone: str) -> None:
     click.echo(f"token: {token}")
     if found.undated:
         click.echo(
-            "its dates have no time of day: hours are learned from first sight",
+            "its dates have no time of day, so hours are learned from when items first appear",
             err=True,
         )
 
@@ -132,4 +132,4 @@ def why(name: str, as_json: bool) -> None:
         return
     click.echo(f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}")
     for sentence in [*explain(decision), *looks]:
-        click.echo(f"  {sentence}")
+        click.echo(f"  {sentence[:1].upper()}{sentence[1:].rstrip('.')}.")

@@ -74,13 +74,12 @@ def stamp(
         return
     element = "Atom has no ttl; " if done.kind == "atom" else ""
     click.echo(
-        f"{element}ttl {advice.ttl_minutes} minutes until {advice.valid_until:%H:%M} UTC; "
-        f"{counted(len(lesson.history.updates), 'update')} known,"
-        f" {lesson.new} new, {lesson.changed} changed"
+        f"{element}ttl {counted(advice.ttl_minutes, 'minute')},"
+        f" until {advice.valid_until:%H:%M} UTC; "
+        f"{counted(len(lesson.history.updates), 'update')} known"
+        f" ({lesson.new} new, {lesson.changed} changed)"
     )
     if lesson.undated:
-        click.echo(
-            "the feed's dates have no time of day: hours are learned from now on, run by run"
-        )
+        click.echo("the feed's dates have no time of day, so hours are learned from run to run")
     for path in done.written:
         click.echo(f"  wrote {path}")

@@ -5,14 +5,16 @@ only then.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, TooLarge
+from publisher.base.plurals import counted
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import build_moment, day_table, decide
 from publisher.core.ttl.reasons import explain
@@ -143,6 +145,22 @@ def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = No
     problems = [*_document_problems(subject, now), *_http_problems(subject, said)]
     return AdviceReport(
         subject.name, zone, subject.updates, subject.undated, said, should, problems
+    )
+
+
+def in_words(by_hour: Sequence[int]) -> str:
+    """The ttl of each hour, in runs of the same: `15 minutes from 8 to 12, 60 minutes from ...`."""
+    runs, hour = [], 0
+    for minutes, group in groupby(by_hour):
+        length = len(list(group))
+        runs.append([minutes, hour, hour + length])
+        hour += length
+    if len(runs) > 1 and runs[0][0] == runs[-1][0]:  # over midnight
+        runs[-1][2] = runs.pop(0)[2]
+    if len(runs) == 1:
+        return f"{counted(runs[0][0], 'minute')} all day"
+    return ", ".join(
+        f"{counted(minutes, 'minute')} from {at} to {end}" for minutes, at, end in runs
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
+from publisher.base.plurals import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
@@ -173,19 +174,27 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
     """The next look at the origin, explained; moments as `written` has them."""
     if mirror.asked_at is not None:
         at = written(mirror.asked_at.replace(microsecond=0))
-        return [f"{mirror.asked_by} said that there is news: looked at from {at} on"]
+        return [
+            f"checked as soon as possible from {at} on: {mirror.asked_by} said that there is news"
+        ]
     lines = []
     if mirror.problem:
-        lines.append(f"the last look brought nothing ({mirror.problem}); failure {mirror.failures}")
+        lines.append(
+            f"the last check failed ({mirror.problem}), failures in a row: {mirror.failures}"
+        )
     elif mirror.last_good_at is not None:
         minutes = wait_minutes(mirror, mirror.last_good_at)
-        lines.append(f"by the hours of its posts it is looked at again after {minutes} minutes")
+        lines.append(
+            f"by the hours of its posts it is checked again after {counted(minutes, 'minute')}"
+        )
     if mirror.hub_until is not None and mirror.hub_until > now:
         lines.append(f"the hub {mirror.hub_url} tells us of news at once")
     if mirror.undated:
-        lines.append("its dates have no time of day, so its hours are learned from first sight")
+        lines.append(
+            "its dates have no time of day, so its hours are learned from when items first appear"
+        )
     if mirror.next_poll_at is not None:
-        lines.append(f"next look: {written(mirror.next_poll_at.replace(microsecond=0))}")
+        lines.append(f"next check: {written(mirror.next_poll_at.replace(microsecond=0))}")
     return lines
 
 

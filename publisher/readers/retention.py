@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.plurals import counted
 from publisher.readers.identity import WEEK_SECONDS, forget_old
 from publisher.readers.store import LOST
 from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS
@@ -29,20 +30,20 @@ LONGEST_DAYS = 400  # an old log that is imported again is still known
 
 PRIVACY = (
     "This site counts how its feeds are fetched, so that its author can see which programs read "
-    "them and how often they come. For each reader it keeps the name of the program, the days, "
-    "the number of requests, their sizes and the time between them. The network address is not "
-    "stored: together with the program's name it is turned into a number by a secret key that "
+    "them and how often. For each reader it keeps the name of the program, the days on which it "
+    "came, the number and size of its requests, and the time between them. The network address is "
+    "not stored: together with the program's name it is turned into a number, by a secret key that "
     "changes every week and is destroyed after two. So that a reader whose address changes is not "
-    "counted twice, the version of the feed that it named last is kept too; everybody gets the "
-    "same versions. Daily counts are deleted after {days} days, "
-    "and everything about a reader {days} days after its last visit. There are no cookies and no "
-    "scripts in this, and nothing is given to anybody else."
+    "counted twice, the version of the feed that it received last is kept too; everybody gets the "
+    "same versions. Daily counts are deleted after {days}, and everything about a reader {days} "
+    "after its last visit. No cookies and no scripts are used for this, and nothing is passed on "
+    "to anybody else."
 )
 
 
 def privacy_text(days: int) -> str:
     """A paragraph for the site's privacy page."""
-    return PRIVACY.format(days=days)
+    return PRIVACY.format(days=counted(days, "day"))
 
 
 def prune(session: Session, now: datetime, days: int) -> None:

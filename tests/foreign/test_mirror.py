@@ -360,7 +360,7 @@ def test_the_commands(environment: Environment, elsewhere: Elsewhere) -> None:
     assert [(one["name"], one["url"], one["problem"]) for one in listed] == [
         ("tides", elsewhere.url, "")
     ]
-    assert "next look" in run(environment, "why", "tides").output
+    assert "Next check" in run(environment, "why", "tides").output
     assert json.loads(run(environment, "why", "tides", "--json").output)["updates"] == 20
     assert run(environment, "remove", "tides").exit_code == 0
     assert json.loads(run(environment, "list", "--json").output) == []

@@ -182,7 +182,7 @@ def test_the_command(feed: Path) -> None:
     """One line and the files; JSON; exit codes for CI."""
     done = run(str(feed), "--timezone", "berlin", "--headers", "netlify")
     assert done.exit_code == 0
-    assert re.match(r"ttl \d+ minutes until \d\d:\d\d UTC; 30 updates known, 30 new", done.output)
+    assert re.match(r"ttl \d+ minutes, until \d\d:\d\d UTC; 30 updates known \(30 new", done.output)
     told = json.loads(run(str(feed), "--json", "--timezone", "berlin").output)
     assert told["new"] == 0
     assert told["written"] == []

@@ -16,7 +16,7 @@ from flask import Blueprint, render_template, request
 
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError, TooMany
 from publisher.base.zones import cities, find_zone
-from publisher.foreign.advise import CLIENTS
+from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.river.subscriptions import tidy_url
 from publisher.settings import load_settings
@@ -70,7 +70,7 @@ def form() -> tuple[str, int] | str:
             problem = str(error)
     page = render_template(
         "readers/advise.html", url=typed, zone=zone, zones=cities(), found=found, problem=problem,
-        clients=CLIENTS,
+        clients=CLIENTS, in_words=in_words,
     )  # fmt: skip
     return (page, 422) if problem else page
 
