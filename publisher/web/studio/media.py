@@ -36,6 +36,7 @@ def page() -> str:
             small=_small,
             may_remove=lambda row: permissions.is_admin(me()) or row.author_id == me().id,
             words=words,
+            before=start,
             older=shown[-1].id if len(rows) > len(shown) else None,
         )
 
@@ -48,7 +49,7 @@ def describe(media_id: int) -> Any:
         row = _changeable(db, media_id)
         row.alt = _alt()
     flash("Saved. Posts that show it keep the description they have.", "done")
-    return redirect(url_for(".page"))
+    return _back()
 
 
 @blueprint.post("/media/<int:media_id>/delete")
@@ -65,7 +66,12 @@ def delete(media_id: int) -> Any:
     else:
         media.erase(site().environment.media, names)
         flash(f"{name} is deleted.", "done")
-    return redirect(url_for(".page"))
+    return _back()
+
+
+def _back() -> Any:
+    """To the library, where the same search is shown."""
+    return redirect(url_for(".page", q=request.args.get("q"), before=request.args.get("before")))
 
 
 def _changeable(db: Session, media_id: int) -> Media:

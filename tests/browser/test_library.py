@@ -1,0 +1,78 @@
+"""The library of files in a browser: found, used again, described, kept where a post shows it."""
+
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Browse, Live, overflow
+
+LogIn = Callable[[Page], Page]
+
+
+def picture(colour: str, name: str) -> dict[str, object]:
+    """A file as a browser's chooser gives it."""
+    out = io.BytesIO()
+    Image.new("RGB", (640, 480), colour).save(out, "PNG")
+    return {"name": name, "mimeType": "image/png", "buffer": out.getvalue()}
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator(".flash.done")).to_contain_text("Saved")
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.locator(".library > li", has_text=name)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_picture_from_the_library(browse: Browse, log_in: LogIn, live: Live, width: int) -> None:
+    """Two are uploaded, one is searched for, described, put into another post; while a post shows
+    it it cannot be deleted and says which, afterwards it can."""
+    page = log_in(browse("/", width=width))
+    page.goto("/studio/posts/new")
+    with page.expect_file_chooser() as chooser:
+        page.locator("[data-picture]").click()
+    chooser.value.set_files([picture("teal", "harbour.png"), picture("gold", "sky.png")])
+    expect(page.locator("[data-tray] li")).to_have_count(2)
+    expect(page.locator("[name=source]")).to_have_value(re.compile(r"(/media/\w+\.png[^/]*){2}"))
+    page.fill("[name=source]", "Nothing of it stayed.")
+    save(page)
+
+    page.goto("/studio/media")
+    page.get_by_role("searchbox").fill("harb")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".library > li")).to_have_count(1)
+    page.get_by_label("Description of harbour.png").fill("Boats at low tide")
+    page.get_by_role("button", name="Save the description of harbour.png").click()
+    expect(page.locator(".flash.done")).to_contain_text("Saved.")
+    expect(page.locator(".library > li")).to_have_count(1)  # the search is still there
+    expect(page.get_by_role("searchbox")).to_have_value("harb")
+    page.goto("/studio/media?q=tide")
+    text = page.get_by_label("Text for harbour.png").input_value()
+    assert text.startswith("![Boats at low tide](/media/")
+
+    page.goto("/studio/posts/new")
+    page.fill("[name=title]", "By the sea")
+    page.fill("[name=source]", f"Look:\n\n{text}\n")
+    save(page)
+    page.goto("/studio/media")
+    harbour = card(page, "harbour.png")
+    expect(harbour).to_contain_text("Used in By the sea")
+    expect(harbour.get_by_role("button", name="Delete")).to_have_count(0)
+    expect(harbour.get_by_role("img", name="Boats at low tide")).to_be_visible()
+    assert overflow(page) == 0
+    card(page, "sky.png").get_by_role("button", name="Delete").click()
+    expect(page.locator(".flash.done")).to_contain_text("sky.png is deleted.")
+
+    harbour.get_by_role("link", name="By the sea").click()
+    expect(page.locator("[name=title]")).to_have_value("By the sea")
+    page.fill("[name=source]", "Look elsewhere.")
+    save(page)
+    page.goto("/studio/media")
+    card(page, "harbour.png").get_by_role("button", name="Delete").click()
+    expect(page.locator(".empty")).to_contain_text("Nothing has been uploaded yet.")
