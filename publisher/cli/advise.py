@@ -132,6 +132,6 @@ def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
         before, after = one["before"], one["after"]
         yield (
             f"  {CLIENTS[one['client']]:<38} visits a day {before['polls_per_day']:6.1f} ->"
-            f" {after['polls_per_day']:6.1f}, wait for a post {before['delay_mean_minutes']:6.1f} ->"
+            f" {after['polls_per_day']:6.1f}, wait {before['delay_mean_minutes']:6.1f} ->"
             f" {after['delay_mean_minutes']:6.1f} minutes"
         )

@@ -25,10 +25,11 @@ SOURCE, TITLE, STATE = "[name=source]", "[name=title]", "[data-state]"
 
 @pytest.fixture
 def ada(browse: Browse, log_in: LogIn) -> Iterator[Page]:
-    """Ada's browser, logged in; the test fails when a script of ours does."""
+    """Ada's browser, logged in; the test fails when a script of ours does or asks in vain."""
     page = log_in(browse("/studio/login"))
     problems: list[str] = []
     page.context.on("weberror", lambda found: problems.append(str(found.error)))
+    page.on("response", lambda found: problems.append(found.url) if found.status == 405 else None)
     yield page
     assert problems == []
 

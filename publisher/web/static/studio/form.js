@@ -31,7 +31,8 @@ export async function submitCalmly(form, button, offline) {
   data.set(button.name, button.value);
   button.disabled = true;
   try {
-    const answer = await send(form, form.action, data);
+    // Not form.action: that is the buttons of this name.
+    const answer = await send(form, form.getAttribute("action"), data);
     if (answer.ok) {
       location.assign((await answer.json()).address);
       return;
