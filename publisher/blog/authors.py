@@ -33,7 +33,9 @@ def add(
     """
     problems = {}
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
-        problems["name"] = "use 1 to 40 of a-z, 0-9, dot, hyphen and underscore"
+        problems["name"] = (
+            "use 1 to 40 lower-case letters (a-z), digits, dots, hyphens or underscores"
+        )
     if problem := _password_problem(password):
         problems["password"] = problem
     if problems:

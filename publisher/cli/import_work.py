@@ -55,9 +55,9 @@ def run(
         with here.database.read() as db:
             planned = plan.make_plan(db, found, author, site_contents.names(batch))
             redirects = writer.moved(db, planned, now)
-        if with_images:
-            number = len({name for one in planned.new for name in images.wanted(one.post)})
-            batch.notes["picture to download"] += number
+        wanted = {name for one in planned.new for name in images.wanted(one.post)}
+        if with_images and wanted:
+            batch.notes["picture to download"] += len(wanted)
     else:
         tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now)

@@ -10,7 +10,17 @@ from publisher.storage.tables.river import RiverFeed
 LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", "unreadable"})
 """Problems that do not pass by themselves, as a rule."""
 
+_WORDS = {
+    "dns": "host not found", "connect": "no connection", "tls": "no safe connection",
+    "timeout": "no answer in time", "truncated": "cut off", "unsafe": "unsafe to read",
+    "internal": "our own error",
+}  # fmt: skip
 _WHOLE_DAY = timedelta(days=1)
+
+
+def in_words(problem: str) -> str:
+    """A stored problem as people say it: `not-a-feed` is not a feed, `dns` host not found."""
+    return _WORDS.get(problem, problem.replace("-", " "))
 
 
 def count(feed: RiverFeed, visit: Visit, problem: str) -> None:
@@ -35,7 +45,7 @@ def trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
     status = visit.fetched.status
     return PollTrouble(
         failures=feed.failures,
-        words=f"status {status}" if visit.problem == f"status-{status}" else feed.problem,
+        words=in_words(feed.problem),
         slow_down=visit.asked_to_slow_down,
         told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
         least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,

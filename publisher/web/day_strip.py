@@ -84,6 +84,7 @@ def draw(
 ) -> Day:
     """The picture of a table of hours; scheduled posts later than a day from `now` are left out."""
     most = max((row.expected_updates for row in hours), default=0.0)
+    most = max(most, RARE)  # a blog that is nearly empty has no day of full bars
     bars = tuple(_bar(row, most) for row in hours)
     near = (at for at in scheduled if now is None or 0 < (at - now).total_seconds() < 86_400)
     return Day(

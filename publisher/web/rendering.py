@@ -18,6 +18,7 @@ from publisher.base.plurals import counted
 from publisher.base.text import first_picture, first_words
 from publisher.blog.permissions import is_admin, may_edit
 from publisher.blog.posts import path, path_of
+from publisher.river.failed_polls import in_words
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post
 from publisher.web import site_address
@@ -49,6 +50,7 @@ def prepare(app: Flask) -> None:
     )
     app.jinja_env.filters.update(
         sentence=sentence,
+        poll_problem=in_words,
         rfc3339=format_rfc3339,
         span=span,
         updates=updates,

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.conftest import Browse, Live, overflow
 
 LogIn = Callable[[Page], Page]
 
 
-def picture(colour: str, name: str) -> dict[str, object]:
+def picture(colour: str, name: str) -> FilePayload:
     """A file as a browser's chooser gives it."""
     out = io.BytesIO()
     Image.new("RGB", (640, 480), colour).save(out, "PNG")

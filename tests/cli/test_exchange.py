@@ -52,7 +52,7 @@ def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Pa
     assert dry.exit_code == 0
     assert dry.output.splitlines() == [
         "2 new posts (1 published, 1 draft)",
-        "1 update for the log, at their own dates: 2020-01-07 to 2020-01-07",
+        "counted in the day of this blog, by date: 1 post, 2020-01-07",
         "2 old addresses to redirect",
         "1 × post without a date becomes a draft",
         "a dry run: nothing was changed",

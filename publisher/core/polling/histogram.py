@@ -106,8 +106,9 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     hourly = [60 * (state[SLOTS + hour] * factor + prior) for hour in range(24)]
     busiest = max(range(24), key=hourly.__getitem__)
     limits = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}
+    known = f"{sum(hourly):.1f} items, the busiest hour begins at {busiest:02}:00 UTC"
     return [
-        f"its learned day: {sum(hourly):.1f} items, the busiest hour begins at {busiest:02}:00 UTC",
+        f"its learned day: {known if sum(hourly) >= 0.05 else 'hardly any item'}",
         f"{limits[reason]} {duration(wait)}"
         if reason in limits
         else f"after {duration(wait)}, as its items would have waited {options[WORTH]:g} minutes",

@@ -22,8 +22,9 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     if batch.site is not None:
         yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
     elif instants := counts(plan):
-        span = f"{instants[0]:%Y-%m-%d} to {instants[-1]:%Y-%m-%d}"
-        yield f"{counted(len(instants), 'update')} for the log, at their own dates: {span}"
+        begin, end = f"{instants[0]:%Y-%m-%d}", f"{instants[-1]:%Y-%m-%d}"
+        dates = begin if begin == end else f"{begin} to {end}"
+        yield f"counted in the day of this blog, by date: {counted(len(instants), 'post')}, {dates}"
     if addresses := sum(len(redirects_of(one)) for one in plan.new):
         yield f"{counted(addresses, 'old address', 'old addresses')} to redirect"
     for name, number in plan.strangers.most_common(20):
@@ -42,4 +43,4 @@ def _states(plan: Plan) -> str:
 
 
 def _fate(plan: Plan) -> str:
-    return "" if "" in plan.author_ids else ": without an author (--author NAME gives them to NAME)"
+    return ": given to the one you chose" if "" in plan.author_ids else ": without an author"

@@ -67,7 +67,8 @@ def add() -> Any:
     with site().database.read() as db:
         brought = followed_lists.size(db, feed)
     and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
-    flash(f"Following {feed.title or feed.url}{and_its}.", "done")
+    unread = ", but it could not be read yet" if feed.problem else ""
+    flash(f"Following {feed.title or feed.url}{and_its}{unread}.", "done")
     return redirect(url_for("river.feeds.feed", feed_id=feed.id))
 
 

@@ -12,6 +12,7 @@ from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.hashing import hash_token
 from publisher.blog import accounts, authors, passkeys, throttle, tokens
 from publisher.web.context import login_required, me, my_row, now, site
+from publisher.web.indieauth.auth import WORDS
 from publisher.web.studio import login
 from publisher.web.studio import passkeys as passkey_pages
 from publisher.web.studio.one_time_secret import shown_once
@@ -138,6 +139,6 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         passkeys=passkeys.listed(db, person),
         passkeys_work=passkey_pages.place(db) is not None,
         passkeys_installed=passkeys.installed(),
-        scopes=tokens.SCOPES,
+        scopes=WORDS,
         lives=LIVES.items(),
     )

@@ -176,7 +176,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
     return render_template(
         "settings/moving.html",
         errors=errors,
-        values={"address": "", "heir": "", **known, **request.form.to_dict()},
+        values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
         people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
         newest=newest,
         late=_late(newest, settings.backup_hours),

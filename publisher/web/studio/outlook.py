@@ -151,5 +151,7 @@ def sentence(report: Report) -> str:
     intervals = sum(reader.sums.intervals for reader in report.readers)
     if polite and saved > 0 and intervals >= LEAST_INTERVALS:
         who = "the polite one" if polite == 1 else f"the {polite} polite ones"
-        parts.append(f"{who} made {saved:,} visits fewer than every 15 minutes would have been")
+        parts.append(
+            f"{who} made {saved:,} fewer visits than one every 15 minutes would have meant"
+        )
     return f"In the last 30 days {', and '.join(parts)}." if parts else ""

@@ -101,5 +101,5 @@ def test_one_sentence_a_month(author: FlaskClient, site: Site, clock: FakeClock)
     counting.fold()
     clock.forward(days=2)
     page = author.get("/studio/").text
-    assert "the polite one made 87 visits fewer than every 15 minutes would have been" in page
+    assert "the polite one made 87 fewer visits than one every 15 minutes would have meant" in page
     assert 'href="/readers?days=30"' in page

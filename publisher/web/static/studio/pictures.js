@@ -126,7 +126,7 @@ export class Pictures {
       return;
     }
     const input = Object.assign(document.createElement("input"), {
-      maxLength: 1000, placeholder: "Describe it for people who cannot see it",
+      maxLength: 1000, placeholder: "Describe this picture",
     });
     input.setAttribute("aria-label", `Description of ${one.file.name}`);
     input.addEventListener("input", (event) => {
