@@ -89,8 +89,7 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if not url.strip():
         return None
     problems = {}
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname or len(url) > _MAX_URL:
+    if len(url) > _MAX_URL or not _is_web_address(url.strip()):
         problems["enclosure_url"] = "an address that begins with https:// is needed"
     if not re.fullmatch(r"(audio|video)/[a-z0-9.+-]{1,60}", content_type.strip().lower()):
         problems["enclosure_type"] = "a type such as audio/mpeg is needed"
@@ -103,6 +102,14 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if problems:
         raise FieldErrors(problems)
     return Attachment(url.strip(), content_type.strip().lower(), int(count), seconds or 0)
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a bracket out of place in the host
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def to_inputs(file: Attachment) -> dict[str, str]:

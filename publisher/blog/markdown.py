@@ -39,7 +39,7 @@ from publisher.blog.media import responsive
 from publisher.blog.safe_html import absolute, sanitise
 from publisher.blog.slugs import slugify
 
-__all__ = ["absolute", "html_of", "render", "sanitise"]
+__all__ = ["absolute", "html_of", "render", "rendered", "sanitise"]
 
 SHORT = 2_500  # characters; what they cost grows with their square at worst (`bench markdown`)
 # Shorter than others wait for the database, which a save holds.
@@ -56,24 +56,24 @@ def html_of(source: str, source_format: str, anchor: str = "", language: str = "
 
     `anchor`, different for each post, begins every id: several posts can stand on one page.
     `language` says which quotation marks straight ones become.
-    """
-    if source_format == "html":
-        return sanitise(source, anchor)
-    return render(source, anchor, language)
-
-
-def render(source: str, anchor: str = "", language: str = "en") -> str:
-    """`source` as safe HTML: whatever it contains, no script, style or event handler survives.
 
     A long text is read in a process of its own: some take seconds, and the site goes on. Raises
     Unreadable where it takes longer than `LIMITS`.
     """
     if len(source) <= SHORT:
-        return _rendered(source, anchor, language)
-    return confined.read(_rendered, LIMITS, source, anchor, language)
+        return rendered(source, source_format, anchor, language)
+    return confined.read(rendered, LIMITS, source, source_format, anchor, language)
 
 
-def _rendered(source: str, anchor: str, language: str) -> str:
+def render(source: str, anchor: str = "", language: str = "en") -> str:
+    """Markdown as `html_of` makes it HTML: no script, style or event handler survives."""
+    return html_of(source, "markdown", anchor, language)
+
+
+def rendered(source: str, source_format: str, anchor: str, language: str) -> str:
+    """As `html_of`, here and however long it takes: for a process that is confined."""
+    if source_format == "html":
+        return sanitise(source, anchor)
     return sanitise(_parser(tuple(quotes_of(language))).render(source), anchor)
 
 

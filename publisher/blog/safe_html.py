@@ -70,7 +70,7 @@ _ID = re.compile(r"[\w:.-]{1,100}")
 
 # Where lists of whole posts stop; it is written `<!--more-->`.
 MORE = '<span class="more"></span>'
-_MORE_COMMENT = re.compile(r"<!--\s*more\b[^>]*-->", re.IGNORECASE)
+_MORE_COMMENT = re.compile(r"<!--\s{0,9}more\b[^>]{0,99}-->", re.IGNORECASE)
 
 # Frames run other people's programs, so they go; what they showed is linked in their place.
 _FRAME = re.compile(

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.river import item_store, subscriptions
 from publisher.river.feed_document import FeedItem
+from publisher.river.sanitising import harmless
 
 
 def follow(session: Session, now: datetime) -> int:
@@ -31,4 +32,5 @@ def follow(session: Session, now: datetime) -> int:
 def _item(url: str, told: dict[str, Any], now: datetime) -> FeedItem:
     address = f"{url.rpartition('/')[0]}/{told['hours']}"
     at = now - timedelta(hours=told["hours"])
-    return FeedItem(address, address, told["title"], f"<p>{told['text']}</p>", published_at=at)
+    markup = f"<p>{told['text']}</p>"
+    return harmless(FeedItem(address, address, told["title"], markup, published_at=at), address)

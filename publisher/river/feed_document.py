@@ -57,9 +57,11 @@ class ItemDetails:
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """One entry as found. `markup` is HTML as sent, not yet cleaned.
+    """One entry. `markup` is HTML as sent; `html` and `words` are there once it is `harmless`.
 
-    `base` is where its relative links start from, where the document says so.
+    `base` is where its relative links start from, where the document says so. `key` identifies it
+    in its feed: its id, else its address, else its content. By `fingerprint`, which is what it
+    says, an item is recognised whose id changes at every fetch.
     """
 
     guid: str
@@ -71,16 +73,18 @@ class FeedItem:
     enclosures: tuple[FeedFile, ...] = ()
     details: ItemDetails = ItemDetails()
     base: str = ""
+    html: str = ""
+    words: str = ""
+    key: bytes = b""
+    fingerprint: bytes = b""
 
-    @property
-    def key(self) -> bytes:
-        """What identifies the item in its feed: its id, else its address, else its content."""
-        return digest(self.guid or self.url or f"{self.title}\n{self.markup}")
-
-    @property
-    def fingerprint(self) -> bytes:
-        """What it says, by which an item is recognised whose id changes at every fetch."""
-        return digest(f"{self.url}\n{self.title}\n{self.markup}")
+    def __post_init__(self) -> None:
+        """Both hashes, once: what they are made of stays behind where it was read."""
+        said = f"{self.title}\n{self.markup}"
+        if not self.key:
+            object.__setattr__(self, "key", digest(self.guid or self.url or said))
+        if not self.fingerprint:
+            object.__setattr__(self, "fingerprint", digest(f"{self.url}\n{said}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def told_apart(items: list[FeedItem], present: frozenset[bytes]) -> list[FeedIte
         shared = item.key in present or (first and first.fingerprint != item.fingerprint)
         if shared:
             apart = item.url or digest(item.title + item.markup).hex()
-            settled.append(replace(item, guid=f"{item.guid}#{apart}"))
+            settled.append(replace(item, guid=f"{item.guid}#{apart}", key=b""))
         else:
             settled.append(by_key.setdefault(item.key, item))
     return settled

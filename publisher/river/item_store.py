@@ -7,16 +7,14 @@ from typing import Any, TypeAlias
 from sqlalchemy import ColumnElement, Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from publisher.base.text import plain_text
 from publisher.river.feed_document import FeedItem, plausible
-from publisher.river.sanitising import clean_html
 from publisher.storage.full_text import FullText
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, RiverVisit
 
 SEARCH = FullText("river_search")
 
-NewRow: TypeAlias = dict[str, Any]
-"""The columns of an item that is not stored yet."""
+NewRow: TypeAlias = tuple[dict[str, Any], str]
+"""The columns of an item that is not stored yet, and its words."""
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
@@ -49,7 +47,7 @@ def keep(
         if row is None:
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
-            _update(session, session.get_one(RiverItem, row.id), item, feed, now)
+            _update(session, session.get_one(RiverItem, row.id), item, now)
     new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
     return fresh
 
@@ -61,12 +59,12 @@ def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
     """
     if not new_rows:
         return
-    numbers = session.scalars(_INSERT, new_rows).all()
+    numbers = session.scalars(_INSERT, [columns for columns, _ in new_rows]).all()
     SEARCH.add(
         session,
         (
-            (number, row["title"], plain_text(row["html"]))
-            for number, row in zip(numbers, new_rows, strict=True)
+            (number, columns["title"], words)
+            for number, (columns, words) in zip(numbers, new_rows, strict=True)
         ),
     )
 
@@ -82,13 +80,13 @@ def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[by
 
 def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> NewRow:
     published = plausible(item.published_at, now)
-    return {
+    columns = {
         "feed_id": feed.id,
         "key": item.key,
         "fingerprint": item.fingerprint,
         "url": item.url,
         "title": item.title,
-        "html": clean_html(item.markup, item.base or item.url or feed.url),
+        "html": item.html,
         "author": item.author,
         "enclosures": _files(item),
         "details": item.details.as_json(),
@@ -97,26 +95,25 @@ def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> NewRow:
         "shown_at": published or now,
         "pruned": False,
     }
+    return columns, item.words
 
 
 def _files(item: FeedItem) -> list[list[object]]:
     return [[file.url, file.media_type, file.length] for file in item.enclosures]
 
 
-def _update(
-    session: Session, row: RiverItem, item: FeedItem, feed: RiverFeed, now: datetime
-) -> None:
+def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> None:
     """The same item, edited or under another id."""
     edited = row.fingerprint != item.fingerprint
     row.key, row.fingerprint = item.key, item.fingerprint
     if not edited or row.pruned:
         return
     row.url, row.title, row.author = item.url, item.title, item.author
-    row.html = clean_html(item.markup, item.base or item.url or feed.url)
+    row.html = item.html
     row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
     session.flush()
     SEARCH.remove(session, [row.id])
-    SEARCH.add(session, [(row.id, row.title, plain_text(row.html))])
+    SEARCH.add(session, [(row.id, row.title, item.words)])
 
 
 def drop_feed_items(session: Session, feed_id: int) -> None:

@@ -38,12 +38,13 @@ class LenientResponses(ResponseHandler):
             if not self._deaf:
                 super().data_received(data)
             return
+        looked_at = max(len(self._head) - 3, 0)  # an end may have begun before
         self._head += data
-        while self._head is not None and (end := _HEAD_END.search(self._head)):
+        while self._head is not None and (end := _HEAD_END.search(self._head, looked_at)):
             head, rest = bytes(self._head[: end.end()]), bytes(self._head[end.end() :])
             if head[9:10] == b"1":  # 100, 103: the answer is still to come
                 super().data_received(head)
-                self._head = bytearray(rest)
+                self._head, looked_at = bytearray(rest), 0
                 continue
             self._head = None
             if head[9:12] in (b"304", b"204"):

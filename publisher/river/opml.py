@@ -16,6 +16,7 @@ from defusedxml.ElementTree import fromstring
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.specs import SpecError
 from publisher.river.charset import to_utf8
+from publisher.river.feed_document import web_address
 from publisher.river.observed import check_policy
 from publisher.river.subscriptions import Outline, tidy_folder, tidy_url
 from publisher.storage.tables.river import RiverFeed
@@ -92,7 +93,7 @@ def _take(
     outline = Outline(
         tidy,
         "" if title in (url, tidy) else title[:500],
-        element.get("htmlUrl") or "",
+        web_address(tidy, element.get("htmlUrl")),
         tidy_folder(folder),
         secret,
         policy,

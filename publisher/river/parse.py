@@ -1,13 +1,14 @@
 """Feed documents as values. The only module that knows feedparser.
 
 feedparser is slow and thorough. It is given bounded UTF-8 bytes, without sanitising
-(that is `clean`'s work), and only those items whose bytes are not known from last time.
+(that is `sanitising`'s work), and only those items whose bytes are not known from last time.
 """
 
 import calendar
 import html
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urljoin
@@ -34,12 +35,21 @@ from publisher.river.feed_document import (
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
 from publisher.river.jsonfeed import MAX_ITEMS, looks_like_json, parse_json_feed
+from publisher.river.sanitising import harmless
 from publisher.river.text_runs import in_one_run
 
 _LONGEST_SECONDS = 10_000_000
 log = structlog.get_logger("river")
 
 _NOTHING: Mapping[bytes, bytes] = {}
+
+
+def parse_harmless(
+    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+) -> FeedDocument:
+    """As `parse_document`, with items that may be stored and shown."""
+    document = parse_document(body, content_type, url, known)
+    return replace(document, items=tuple(harmless(item, url) for item in document.items))
 
 
 def parse_document(

@@ -13,9 +13,9 @@ _NOTHING: Mapping[bytes, bytes] = {}
 def read_document(
     body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
-    """As `parse.parse_document`; UnreadableFeed also for what takes too much time or memory."""
+    """As `parse.parse_harmless`; UnreadableFeed also for what takes too much time or memory."""
     try:
-        return read(parse.parse_document, FEED_LIMITS, body, content_type, url, known)
+        return read(parse.parse_harmless, FEED_LIMITS, body, content_type, url, known)
     except Unreadable as problem:
         raise UnreadableFeed(f"the document {problem}") from problem
 

@@ -27,6 +27,7 @@ def test_understood(size: str, length: str, seconds: int) -> None:
     [
         ("javascript:alert(1)", "audio/mpeg", "1", "", "enclosure_url"),
         ("https://", "audio/mpeg", "1", "", "enclosure_url"),
+        ("https://[", "audio/mpeg", "1", "", "enclosure_url"),
         (URL + "x" * 2000, "audio/mpeg", "1", "", "enclosure_url"),
         (URL, "text/html", "1", "", "enclosure_type"),
         (URL, "audio/mpeg\r\nX: y", "1", "", "enclosure_type"),

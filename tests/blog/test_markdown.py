@@ -188,3 +188,22 @@ def test_a_long_text_is_the_same_as_its_parts() -> None:
     piece = "Some *words* and a [link](https://a.example/).\n\n"
     many = markdown.SHORT // len(piece) + 2
     assert markdown.render(piece * many) == markdown.render(piece) * many
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_long_sources_are_read_elsewhere(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """HTML that a program sends too: nested elements cost the square of their depth."""
+    asked: list[int] = []
+    monkeypatch.setattr(
+        "publisher.base.confined.read", lambda _, __, source, *rest: asked.append(len(source))
+    )
+    html_of("a" * markdown.SHORT, form)
+    html_of("a" * (markdown.SHORT + 1), form)
+    assert asked == [markdown.SHORT + 1]
+
+
+def test_marks_that_never_end_take_linear_time() -> None:
+    """What a megabyte of them took before was twelve minutes."""
+    begun = time.process_time()
+    markdown.sanitise("<!--more" * 100_000)
+    assert time.process_time() - begun < 20

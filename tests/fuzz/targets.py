@@ -24,7 +24,7 @@ from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import opml, subscriptions
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
-from publisher.river.parse import parse_document
+from publisher.river.parse import parse_harmless
 from publisher.simulator.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples
@@ -53,7 +53,7 @@ def _markdown(data: bytes) -> object:
 
 
 def _river(data: bytes) -> object:
-    return parse_document(data, "application/xml", "https://a.example/feed")
+    return parse_harmless(data, "application/xml", "https://a.example/feed")
 
 
 def _imported(data: bytes) -> object:

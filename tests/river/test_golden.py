@@ -27,6 +27,7 @@ def said(item: FeedItem) -> dict[str, Any]:
     """What an item says, as the expected file has it: without what is empty."""
     values = asdict(item) | {"details": item.details.as_json()}
     at = values.pop("published_at")
+    del values["key"], values["fingerprint"]
     values["at"] = at.isoformat() if isinstance(at, datetime) else None
     values["files"] = [list(file.values()) for file in values.pop("enclosures")]
     return {name: value for name, value in values.items() if value}

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from publisher.base.errors import InvalidData
+from publisher.river.feed_document import FeedItem
 from publisher.river.first_look import UnsafeDocument, first_tag
 from publisher.river.parse import UnreadableFeed, parse_document
+from publisher.river.reading import read_document
+from publisher.river.sanitising import harmless
+from tests.river.origin import rss
 
 GOLDEN = Path(__file__).parents[1] / "feeds" / "golden"
 XML = "application/xml"
@@ -132,3 +136,30 @@ def test_whatever_feedparser_raises_is_our_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("publisher.river.parse.feedparser.parse", give_up)
     with pytest.raises(UnreadableFeed, match="damaged"):
         parse_document(b"<rss><channel/></rss>", XML, "http://a.example/f")
+
+
+MULTIPLIED = "<p>" + "".join(f"<b title={n}>" for n in range(60)) + "<p>x" * 600
+NESTED = "<div>" * 300 + "words"
+
+
+@pytest.mark.parametrize("markup", [MULTIPLIED, NESTED])
+def test_markup_that_multiplies_or_nests_is_left_out(markup: str) -> None:
+    """22 kB of it became 37 MB, and each look at what is nested took seconds."""
+    item = harmless(FeedItem("1", "http://a.example/1", "A title", markup), "http://a.example/f")
+    assert len(item.html) < 200
+    assert "read it where it stands" in item.words
+
+
+def test_ordinary_markup_is_shown() -> None:
+    markup = "<blockquote>" * 20 + "<p>a<br>b<img src=c.png></p>" * 500 + "</blockquote>" * 20
+    item = harmless(FeedItem("1", "http://a.example/1", "", markup), "http://a.example/f")
+    assert item.html.count("http://a.example/c.png") == 500
+    assert item.words.startswith("a b a b")
+
+
+def test_markup_is_cleaned_where_documents_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it reaches the process that polls, which holds the database meanwhile."""
+    monkeypatch.setattr("publisher.river.sanitising._CLEANER", None)  # of this process
+    document = rss("one").replace(b"About one", b"&lt;b onclick=a&gt;w")
+    item = read_document(document, XML, "http://a.example/f").items[0]
+    assert (item.html, item.words, item.markup) == ("<b>w</b>", "w", "")

@@ -2,17 +2,20 @@
 
 import asyncio
 import gzip
+import re
 import socket
 import threading
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 
 from publisher.river.answers import Fetched
 from publisher.river.fetch import FetchLimits, open_fetcher
+from publisher.river.lenient_http import LenientResponses
 from tests.river.origin import rss
 
 FEED = rss("one", "two")
@@ -179,3 +182,25 @@ def test_an_answer_without_end_is_given_up(raw: RawOrigin) -> None:
     (got,) = poll(raw)
     assert not got.ok
     assert time.monotonic() - begun < 10
+
+
+class Searches:
+    """Stands for the expression that finds a head's end; counts the bytes that it looks at."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def search(self, head: bytearray, start: int = 0) -> object:
+        self.bytes += len(head) - start
+        return re.search(rb"\r?\n\r?\n", head[start:])
+
+
+def test_a_head_byte_by_byte_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else 256 kB of it, a byte at a time, keep the loop that polls everybody for half a minute."""
+    searches = Searches()
+    monkeypatch.setattr("publisher.river.lenient_http._HEAD_END", searches)
+    reader = LenientResponses(Mock())
+    reader._head = bytearray()
+    for byte in OK + b"X: " + b"a" * 2_000:
+        reader.data_received(bytes([byte]))
+    assert searches.bytes < 4 * 2_100

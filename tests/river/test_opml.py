@@ -112,3 +112,11 @@ def test_a_policy_that_is_none_is_left_out() -> None:
     (found,) = read.outlines
     assert (found.policy, found.folder) == ("", "a-b")
     assert "guess" in read.refused[0]
+
+
+def test_a_site_is_an_address_of_the_web() -> None:
+    """What a list calls a feed's site becomes a link on our pages and in our own lists."""
+    listed = (
+        b'<opml><body><outline xmlUrl="http://a.example/f" htmlUrl="javascript:a()"/></body></opml>'
+    )
+    assert read_opml(listed).outlines[0].site_url == ""

@@ -17,6 +17,7 @@ from publisher.installation import Site
 from publisher.river import service, subscriptions
 from publisher.river.feed_document import FeedItem
 from publisher.river.item_store import NewRow, insert_new, keep, prune
+from publisher.river.sanitising import harmless
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
@@ -49,13 +50,16 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
         known = subscriptions.known_url(db, url)
         feed = known or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
         made = [
-            FeedItem(
-                guid=name,
-                url=f"http://a.example/{name}",
-                title=f"Title {name}",
-                markup=f'<p>Words of {name}</p><img src="http://track.example/{name}.png">'
-                "<script>alert(1)</script>",
-                published_at=now - timedelta(minutes=position),
+            harmless(
+                FeedItem(
+                    guid=name,
+                    url=f"http://a.example/{name}",
+                    title=f"Title {name}",
+                    markup=f'<p>Words of {name}</p><img src="http://track.example/{name}.png">'
+                    "<script>alert(1)</script>",
+                    published_at=now - timedelta(minutes=position),
+                ),
+                url,
             )
             for position, name in enumerate(names)
         ]
@@ -388,7 +392,8 @@ def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
         feed = subscriptions.subscribe(
             db, "http://a.example/f", site.clock(), site.clock(), title="A *feed*"
         )
-        item = FeedItem("g", "http://a.example/x y", "On [this]", "<p>Words *of* <b>theirs</b></p>")
+        words = "<p>Words *of* <b>theirs</b></p>"
+        item = harmless(FeedItem("g", "http://a.example/x y", "On [this]", words), "")
         rows: list[NewRow] = []
         keep(db, feed, [item], site.clock(), rows)
         insert_new(db, rows)

@@ -78,7 +78,7 @@ def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator
         value = content.checked(fitting)
     except FieldErrors as error:
         raise InvalidData(f"{post.where}: {error}") from error
-    html = markdown.html_of(value.source, value.source_format, _anchor(post.guid), language)
+    html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
     yield Ready(post, value, html, plain_text(html))
 
 

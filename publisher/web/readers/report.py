@@ -110,7 +110,7 @@ def erase() -> Any:
 
 
 def _days(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= 400):
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= 400):
         raise InvalidInput("the number of days is a whole number from 1 to 400")
     return int(text)
 

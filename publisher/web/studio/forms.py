@@ -43,7 +43,8 @@ class Typed:
     @property
     def version(self) -> int:
         """The version of the post that this form was filled from; 0 when that is nonsense."""
-        return int(self.base_version) if self.base_version.isdecimal() else 0
+        text = self.base_version
+        return int(text) if text.isdecimal() and len(text) < 10 else 0
 
     @property
     def kept(self) -> dict[str, str]:

@@ -28,10 +28,10 @@ def save() -> Any:
     """Save what was typed, with one link moved, removed or added where a button said so."""
     links = _typed()
     action, _, number = request.form.get("action", "").partition(":")
-    place = int(number) if number.isdecimal() and int(number) < len(links) else -1
-    if action == "remove" and place >= 0:
+    place = int(number) if number.isdecimal() and len(number) < 4 else -1
+    if action == "remove" and 0 <= place < len(links):
         del links[place]
-    elif action == "up" and place > 0:
+    elif action == "up" and 0 < place < len(links):
         links[place - 1 : place + 1] = links[place], links[place - 1]
     elif action == "down" and 0 <= place < len(links) - 1:
         links[place : place + 2] = links[place + 1], links[place]

@@ -39,7 +39,8 @@ def carried_by_login() -> UnsavedForm | None:
         return None
     fields = {name: request.form.get(PREFIX + name, "") for name in FIELDS}
     number = request.form[f"{PREFIX}post_id"]
-    return UnsavedForm(int(number) if number.isdecimal() else 0, from_mapping(fields))
+    known = number.isdecimal() and len(number) < 19
+    return UnsavedForm(int(number) if known else 0, from_mapping(fields))
 
 
 def editor_page(held: UnsavedForm, notice: str) -> str:
