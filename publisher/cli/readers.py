@@ -117,9 +117,9 @@ def _lines(values: dict[str, Any]) -> list[str]:
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"
-            f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip;"
-            f" {totals['avoided_against_fixed_15']} polls by polite readers against every 15 min,"
-            f" {totals['avoided_against_fixed_60']} against every 60"
+            f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip; polite readers made"
+            f" {_fewer(totals['avoided_against_fixed_15'])} than one every 15 min,"
+            f" {_fewer(totals['avoided_against_fixed_60'])} than one an hour"
         ),
         (
             f"cost: {counted(totals['ttl_only_answers'], 'answer')} for a new ttl alone,"
@@ -141,6 +141,10 @@ def _lines(values: dict[str, Any]) -> list[str]:
             f" of readers, {totals['uncounted_requests']} that came too fast"
         )
     return lines
+
+
+def _fewer(polls: int) -> str:
+    return counted(abs(polls), "fewer request" if polls >= 0 else "more request")
 
 
 def _row(reader: dict[str, Any]) -> tuple[str, ...]:

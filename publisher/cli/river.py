@@ -175,7 +175,7 @@ def why(url: str, as_json: bool) -> None:
         echo_json(_why(feed, gaps, default))
         return
     if feed.next_poll_at is not None:
-        click.echo(f"next poll {format_rfc3339(feed.next_poll_at)}")
+        click.echo(f"next poll {format_rfc3339(feed.next_poll_at.replace(microsecond=0))}")
     click.echo(" -> ".join(feed.reasons))
     if feed.problem:
         click.echo(_problem(feed))
@@ -241,7 +241,10 @@ river.add_command(river_observe.observe_lines)
 
 
 def _problem(feed: "RiverFeed") -> str:
-    return f"{feed.problem}: {feed.detail}" if feed.detail else feed.problem
+    from publisher.river.failed_polls import in_words
+
+    words = in_words(feed.problem)
+    return f"{words}: {feed.detail}" if feed.detail else words
 
 
 def _schedule(feed: "RiverFeed", default_policy: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from publisher.publishing.rebuild import RSS
 from publisher.readers.counter import CountedGroup, Polls
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import store
+from publisher.readers.poll_sources import SITE
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Delivery, DocumentVersion
@@ -233,7 +234,7 @@ def _poll(
         tags=program.tag,
         since="",
         encoding="gzip",
-        source="",
+        source=SITE,
     )
     polls.add(group, document, int(at.timestamp() * 1000))
     if program.validators:

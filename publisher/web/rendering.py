@@ -111,7 +111,12 @@ def own_address() -> str:
 def sentence(problem: str) -> str:
     """A problem in a few words as a sentence of its own."""
     text = str(problem).strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "…")) else ".")
+    address = "://" in text.partition(" ")[0]
+    return (
+        (text[:1] if address else text[:1].upper())
+        + text[1:]
+        + ("" if text.endswith((".", "?", "…")) else ".")
+    )
 
 
 def day(at: datetime) -> str:

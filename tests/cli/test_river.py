@@ -101,7 +101,7 @@ def test_add_although_the_server_fails(typed: Typed, origin: Origin) -> None:
     url = origin.serve("/f", Reply(500, b"broken"))
     done = typed("add", url)
     assert (done.code, done.out) == (0, f"{url}\n")
-    assert "status-500: broken" in done.err
+    assert "status 500: broken" in done.err
 
 
 @pytest.mark.parametrize(
