@@ -8,9 +8,10 @@ answer.
 import heapq
 import random
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Any
 
 from publisher.core.ttl.freshness import SLOTS, Expiries
@@ -203,6 +204,18 @@ def forgetful(agent: str, where: Where, begin: float, minutes: float) -> Reader:
     while True:
         got = yield Ask(wait, where(), agent, first)
         first, wait = first or got.tag, minutes
+
+
+def shared_cache(agents: Sequence[str], where: Where, minutes: float) -> Reader:
+    """Programs that come every `minutes`, seven apart, through a cache: it asks for whoever comes
+    first once its copy is stale, with its own tag and that one's name."""
+    tag, now, ready = "", 0.0, 0.0
+    while True:
+        comes = [(7.0 * k + minutes * max(0, ceil((ready - 7.0 * k) / minutes)), agent)
+                 for k, agent in enumerate(agents)]  # fmt: skip
+        at, agent = min(comes)
+        got = yield Ask(at - now, where(), agent, tag)
+        tag, now, ready = got.tag, at, at + max(got.max_age, 0.1)
 
 
 def fixed_address(address: str) -> Where:

@@ -20,6 +20,7 @@ from tests.readers.scripted import (
     pool,
     punctual,
     roaming,
+    shared_cache,
 )
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
@@ -103,6 +104,14 @@ def test_an_aggregator_is_one_program_with_its_subscribers_once(counting: Counti
     found = verdicts(counting, [punctual(FEEDLY, pool("203.0.113", 5), 1, 30)])
     assert [row[:2] for row in found] == [("Feedly", "fixed")]
     assert "30 min" in found[0][2]
+
+
+def test_programs_behind_one_cache_are_not_accused(counting: Counting) -> None:
+    """Each comes with a tag that another was given, and less often than it asks the cache."""
+    agents = [NEWSBOAT, NNW, "Liferea/1.14"]
+    found = verdicts(counting, [shared_cache(agents, fixed_address("192.0.2.9"), 25)])
+    assert {row[1] for row in found} <= {"obedient", "too-few"}, found
+    assert len(found) == 3
 
 
 def test_careless_and_forgetful_readers_stay_one_each(counting: Counting) -> None:
