@@ -97,6 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
         _stop(str(error), error.exit_code)
     except click.Abort:
         _stop("stopped", STOPPED)
+    except UnicodeError:
+        _stop("an argument or the standard input is not text in UTF-8", 2)
     except BrokenPipeError:  # `publisher ... | head` has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

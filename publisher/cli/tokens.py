@@ -56,7 +56,7 @@ def list_(name: str | None, as_json: bool) -> None:
 
 
 @token.command("revoke")
-@click.argument("number", type=int)
+@click.argument("number", type=click.IntRange(1, 2**63 - 1))
 def revoke(number: int) -> None:
     """Revoke the token with this NUMBER (see `token list`)."""
     from publisher.blog import tokens

@@ -26,7 +26,7 @@ def path_of(url: str, name: str = "PUBLISHER_DATABASE_URL") -> Path | None:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # its port is read as a number
         raise InvalidInput(f"{name} cannot be read as a database's URL") from error
     if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
         raise InvalidInput(
