@@ -71,9 +71,11 @@ def look(site: Site, name: str) -> Mirror:
     found = service.on_demand(site).poll_once(url, known if has_body else Validators())
     with site.database.write() as session:
         mirror = mirrors.named(session, name)
-        if mirror.asked_at == asked_at:  # who asked since is to be heard as well
-            mirror.asked_at = None
-        settle(session, mirror, found, Frame(site.site_url, load_settings(session)), site.clock())
+        if not _overtaken(mirror, found, site.clock()):
+            if mirror.asked_at == asked_at:  # who asked since is to be heard as well
+                mirror.asked_at = None
+            frame = Frame(site.site_url, load_settings(session))
+            settle(session, mirror, found, frame, site.clock())
     websub.keep_subscribed(site, name)
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
@@ -81,10 +83,19 @@ def look(site: Site, name: str) -> Mirror:
     return mirror
 
 
+def _overtaken(mirror: Mirror, found: Visit, now: datetime) -> bool:
+    """Whether somebody has asked after us and stored the answer already: theirs is the newer one.
+
+    What is dated later than now was written before the clock was set back, and overtakes nothing.
+    """
+    latest = mirror.last_polled_at
+    return latest is not None and found.job.at < latest <= now
+
+
 def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> None:
     """Store what a look brought; where it brought nothing good, the last good document stays."""
     fetched = found.fetched
-    mirror.last_polled_at, mirror.status = now, fetched.status
+    mirror.last_polled_at, mirror.status = found.job.at, fetched.status
     problem = f"{found.problem}: {found.detail}{_offers(found)}" if found.problem else ""
     if not problem and found.document is not None:
         problem = _take(session, mirror, found, frame, now)

@@ -21,7 +21,10 @@ from publisher.cli import cli
 from publisher.dynamic_ttl.feed_outline import outline_of
 from publisher.foreign import mirror_document, mirror_poll, mirrors
 from publisher.installation import Site
+from publisher.river.answers import Validators
 from publisher.river.first_look import scan
+from publisher.river.on_demand import OnDemandPoller
+from publisher.river.polls import Visit
 from publisher.settings import store_setting
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
@@ -267,6 +270,34 @@ def test_a_build_date_alone_is_no_news(
     elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": "application/rss+xml"})
     mirror_poll.look(site, "tides")
     assert get(app, If_None_Match=before.headers["ETag"]).status_code == 304
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_the_older_of_two_answers_is_not_stored_last(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two look at once: what the origin said first is dropped where it comes to be stored last."""
+    ask = OnDemandPoller.poll_once
+
+    def overtaken(self: OnDemandPoller, url: str, known: Validators) -> Visit:
+        monkeypatch.setattr(OnDemandPoller, "poll_once", ask)
+        clock.forward(minutes=1)
+        older = ask(self, url, known)
+        clock.forward(minutes=1)
+        elsewhere.post()
+        mirror_poll.look(site, "tides")
+        return older
+
+    elsewhere.post()
+    monkeypatch.setattr(OnDemandPoller, "poll_once", overtaken)
+    mirror_poll.look(site, "tides")
+    assert row(site).body == elsewhere.body
+    assert (elsewhere.asked, row(site).last_polled_at) == (3, clock())
+    with site.database.write() as session:  # from before the clock was set back: stops nothing
+        mirrors.named(session, "tides").last_polled_at = clock() + timedelta(hours=1)
+    clock.forward(minutes=1)
+    elsewhere.post()
+    assert mirror_poll.look(site, "tides").body == elsewhere.body
 
 
 @pytest.mark.usefixtures("mirrored")
