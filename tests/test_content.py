@@ -279,7 +279,9 @@ def _new(change: revisions.Change) -> bool:
 def take(site: Site, folder: Path) -> dry_run.Plan:
     """Import an export into a site."""
     place = sources.located(str(folder), io.BytesIO(), allow_private=False)
-    _, found = confined_reading.read_posts(place, None, Settings().zone, site.clock())
+    _, found = confined_reading.read_posts(
+        place, None, Settings().zone, site.clock(), site.environment.instance
+    )
     with site.database.write() as db:
         plan = dry_run.make_plan(db, found, None)
         writer.store(db, plan, site.clock(), count_updates=False)

@@ -1,9 +1,11 @@
 """What the command `import` does, apart from its options: imported only when it runs."""
 
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from publisher.base.plurals import counted
@@ -11,7 +13,6 @@ from publisher.blog import authors, media
 from publisher.exchange.importing import (
     confined_reading,
     images,
-    preparation,
     site_contents,
     sources,
     summary,
@@ -21,12 +22,15 @@ from publisher.exchange.importing import (
     dry_run as plan,
 )
 from publisher.exchange.importing.imported import Batch
+from publisher.exchange.importing.preparation import Ready
+from publisher.exchange.importing.spool import Spool
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import Author
 
 MOST_LISTED = 500  # redirects and titles, in the report as JSON
+AT_ONCE = 200  # posts in memory while pictures are put into them
 
 
 def run(
@@ -46,7 +50,8 @@ def run(
         zone, language = load_settings(db).zone, load_settings(db).language
         author = authors.named(db, heir) if heir else None
     place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
-    batch, found = confined_reading.read_posts(place, format_, zone, now, language, tell)
+    folder = here.environment.instance
+    batch, found = confined_reading.read_posts(place, format_, zone, now, folder, language, tell)
     if with_images and not dry_run:
         found = _with_images(here, batch, found, place, now, language, tell)
     if batch.site and not dry_run:
@@ -54,30 +59,36 @@ def run(
     if dry_run:
         with here.database.read() as db:
             planned = plan.make_plan(db, found, author, site_contents.names(batch))
-            redirects = writer.moved(db, planned, now)
-        wanted = {name for one in planned.new for name in images.wanted(one.post)}
-        if with_images and wanted:
-            batch.notes["picture to download"] += len(wanted)
+            redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
+        if with_images:
+            wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
+            batch.notes += Counter({"picture to download": len(wanted)})
     else:
         tell(f"storing {counted(len(found), 'post')}")
-        planned, redirects = _store(here, batch, found, author, now)
+        planned, redirects = _store(here, batch, found, author, now, tell)
+    last = (found[place] for place in planned.new[-MOST_LISTED:])
     return {
         "facts": list(summary.sentences(planned, batch)),
         "new": len(planned.new),
-        "redirects": redirects[:MOST_LISTED],
-        "titles": [one.content.title or one.words[:80] for one in planned.new[-MOST_LISTED:]],
+        "redirects": redirects,
+        "titles": [one.content.title or one.words[:80] for one in last],
     }
 
 
 def _store(
-    here: Site, batch: Batch, found: list[preparation.Ready], heir: Author | None, now: datetime
+    here: Site,
+    batch: Batch,
+    found: Sequence[Ready],
+    heir: Author | None,
+    now: datetime,
+    tell: Callable[[str], None],
 ) -> tuple[plan.Plan, list[tuple[str, str]]]:
     """All in one transaction, then one rebuild of the feeds."""
     with here.database.write() as db:
         site_contents.people_and_settings(db, batch)
         planned = plan.make_plan(db, found, heir)
-        redirects = writer.moved(db, planned, now)
-        writer.store(db, planned, now, count_updates=batch.site is None)
+        redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
+        writer.store(db, planned, now, batch.site is None, tell)
         if batch.site is not None:
             site_contents.log(db, batch.site, now)
             site_contents.media_rows(db, batch.site)
@@ -88,12 +99,12 @@ def _store(
 def _with_images(
     here: Site,
     batch: Batch,
-    found: list[preparation.Ready],
+    found: Sequence[Ready],
     place: sources.Located,
     now: datetime,
     language: str,
     tell: Callable[[str], None],
-) -> list[preparation.Ready]:
+) -> Spool[Ready]:
     """Fetch the pictures of what is new or changed, and check those posts again."""
 
     kept = 0
@@ -110,10 +121,15 @@ def _with_images(
 
     with here.database.read() as db:
         planned = plan.make_plan(db, found, None)
-    concerned = [*planned.new, *(one for _, one in planned.changed)]
-    posts = [one.post for one in concerned]
+        concerned = {*planned.new, *(number for _, number in planned.changed)}
     fetch = images.fetcher(here.environment.allow_private)
     beside = partial(confined_reading.files, place)
-    brought = images.bring(posts, fetch, beside, keep, batch.notes)
-    again = {one.post.guid: one for one in confined_reading.prepare(brought, now, language)}
-    return [again.get(one.post.guid, one) for one in found]
+    names = {name for number in concerned for name in images.wanted(found[number].post)}
+    ours = images.bring(names, fetch, beside, keep, batch.notes)
+    brought = Spool[Ready](here.environment.instance)
+    for start in range(0, len(found), AT_ONCE):
+        some = dict(enumerate(found[start : start + AT_ONCE], start))
+        changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]
+        again = {one.post.guid: one for one in confined_reading.prepare(changed, now, language)}
+        brought.extend(again.get(one.post.guid, one) for one in some.values())
+    return brought

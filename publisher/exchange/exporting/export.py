@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from publisher.storage.tables.blog import (
     Update,
 )
 
-_AT_ONCE = 500
+_AT_ONCE, _ROWS_AT_ONCE, _BYTES_AT_ONCE = 500, 10_000, 1_000_000
 
 
 @dataclass
@@ -51,18 +51,17 @@ def export(
         _write_post(session, write, post, names)
         done.posts += 1
         tell(f"{done.posts:,} posts")
-    log, done.updates = _log(session)
-    write(own_export.UPDATES, log)
+    write(own_export.UPDATES, _log(session, done))
     for path in sorted(media_folder.iterdir()) if media_folder.is_dir() else ():
         if media.is_name(path.name):
-            write(f"media/{path.name}", path.read_bytes())
+            write(f"media/{path.name}", _parts(path))
             done.files += 1
             tell(f"{done.posts:,} posts, {done.files:,} files")
     settings = {row.name: row.value for row in session.scalars(select(Preference))}
     pictures = session.scalars(select(Media).order_by(Media.id))
     people = authors.everyone(session)
     text = documents.manifest(now, site_url, settings, people, pictures, names)
-    write(own_export.MANIFEST, text.encode())
+    write(own_export.MANIFEST, [text.encode()])
     return done
 
 
@@ -79,24 +78,32 @@ def _posts(session: Session) -> Iterator[Post]:
 def _write_post(session: Session, write: Write, post: Post, names: dict[int, str]) -> None:
     paths = select(Redirect.path).where(Redirect.post_id == post.id).order_by(Redirect.path)
     redirects = session.scalars(paths).all()
-    name, text = documents.post_file(post, names.get(post.author_id or 0, ""), redirects)
-    write(name, text.encode())
     query = select(Revision).where(Revision.post_id == post.id).order_by(Revision.version)
-    name, text = documents.revisions_file(post, session.scalars(query), names)
-    write(name, text.encode())
+    for name, text in documents.files_of(post, redirects, session.scalars(query).all(), names):
+        write(name, [text.encode()])
 
 
-def _log(session: Session) -> tuple[bytes, int]:
-    """The update log as CSV, oldest first, and its length."""
-    out, number = io.StringIO(), 0
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(documents.UPDATE_COLUMNS)
+def _parts(path: Path) -> Iterator[bytes]:
+    """A file, some of it in memory at a time."""
+    with path.open("rb") as file:
+        while part := file.read(_BYTES_AT_ONCE):
+            yield part
+
+
+def _log(session: Session, done: Exported) -> Iterator[bytes]:
+    """The update log as CSV, oldest first, in parts; it is counted meanwhile."""
+    yield _csv([documents.UPDATE_COLUMNS])
     query = (
         select(Update.at, Update.kind, Post.guid)
         .join(Post, Post.id == Update.post_id, isouter=True)
         .order_by(Update.at, Update.id)
     )
-    for at, kind, guid in session.execute(query).yield_per(10_000):
-        rows.writerow((format_rfc3339(at), kind, guid or ""))
-        number += 1
-    return out.getvalue().encode(), number
+    for part in session.execute(query).yield_per(_ROWS_AT_ONCE).partitions():
+        done.updates += len(part)
+        yield _csv((format_rfc3339(at), kind, guid or "") for at, kind, guid in part)
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()

@@ -1,7 +1,7 @@
 """The files of an export: a post with front matter, its revisions and the manifest as JSON."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,16 +15,29 @@ FORMAT = 1
 UPDATE_COLUMNS = ("updated_at", "kind", "guid")
 
 
-def post_file(post: Post, author: str, redirects: Sequence[str]) -> tuple[str, str]:
-    """Where a post's file lies, and what stands in it; `author` is the name to log in with."""
-    text = front_matter.join(_fields(post, author, redirects), post.source)
-    return f"{_place(post)}.{_suffix(post)}", text
+def files_of(
+    post: Post, redirects: Sequence[str], revisions: Sequence[Revision], names: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Where the files of a post lie, and what stands in them; `names` are those to log in with.
+
+    The newest revision is the post: a file of their own have only others.
+    """
+    ours = content.to_plain(content.of_post(post, tuple(tag.name for tag in post.tags)))
+    fields = _fields(post, ours, names.get(post.author_id or 0, ""), redirects)
+    newest = revisions[-1] if revisions else None
+    if newest and (newest.version, newest.content) == (post.version, ours):
+        revisions = revisions[:-1]
+        fields |= _said(
+            saved=_instant(newest.saved_at),
+            saved_by=names.get(newest.author_id or 0),
+            saved_minor="true" if newest.minor else "",
+        )
+    yield f"{_place(post)}.{_suffix(post)}", front_matter.join(fields, post.source)
+    if revisions:
+        yield f"revisions/{post.slug}.json", _revisions(revisions, names)
 
 
-def revisions_file(
-    post: Post, rows: Iterable[Revision], names: Mapping[int, str]
-) -> tuple[str, str]:
-    """Where the revisions of a post lie, and what stands there."""
+def _revisions(rows: Iterable[Revision], names: Mapping[int, str]) -> str:
     values = [
         {
             "version": row.version,
@@ -35,7 +48,7 @@ def revisions_file(
         }
         for row in rows
     ]
-    return f"revisions/{post.slug}.json", json.dumps(values, ensure_ascii=False, indent=1)
+    return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 def manifest(
@@ -71,26 +84,31 @@ def _suffix(post: Post) -> str:
     return "html" if post.source_format == "html" else "md"
 
 
-def _fields(post: Post, author: str, redirects: Sequence[str]) -> dict[str, Any]:
+def _fields(
+    post: Post, ours: Mapping[str, Any], author: str, redirects: Sequence[str]
+) -> dict[str, Any]:
     """The front matter: what is empty or the rule is left out."""
-    ours = content.of_post(post, tuple(tag.name for tag in post.tags))
     usual = content.to_plain(Content())
-    said = {name: part for name, part in content.to_plain(ours).items() if part != usual[name]}
+    said = {name: part for name, part in ours.items() if part != usual[name]}
     said = {name: part for name, part in said.items() if name not in ("source", "source_format")}
-    values: dict[str, Any] = {
+    return _said(
         **said,
-        "date": _instant(post.published_at or post.scheduled_at),
-        "author": author,
-        "state": post.status,
-        "guid": post.guid,
-        "guid_is_permalink": "true" if post.guid_is_permalink else "",
-        "redirects": list(redirects),
-        "created": _instant(post.created_at),
-        "changed": _instant(post.changed_at),
-        "deleted": _instant(post.deleted_at),
-        "deleted_state": post.deleted_status,
-        "version": post.version,
-    }
+        date=_instant(post.published_at or post.scheduled_at),
+        author=author,
+        state=post.status,
+        guid=post.guid,
+        guid_is_permalink="true" if post.guid_is_permalink else "",
+        redirects=list(redirects),
+        created=_instant(post.created_at),
+        changed=_instant(post.changed_at),
+        deleted=_instant(post.deleted_at),
+        deleted_state=post.deleted_status,
+        version=post.version,
+    )
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    """Those of the values that say something."""
     return {name: value for name, value in values.items() if value not in ("", [], None)}
 
 

@@ -2,15 +2,17 @@
 
 import secrets
 import shutil
+import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.whole_files import check_folder_of
 
-Write = Callable[[str, bytes], None]
+Write = Callable[[str, Iterable[bytes]], None]
+"""Writes a file of this name, given in parts."""
 
 
 @contextmanager
@@ -55,15 +57,24 @@ def _refuse_to_overwrite(destination: Path) -> None:
 def _folder(root: Path) -> Iterator[Write]:
     root.mkdir()
 
-    def write(name: str, data: bytes) -> None:
+    def write(name: str, parts: Iterable[bytes]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        with path.open("wb") as file:
+            file.writelines(parts)
 
     yield write
 
 
 @contextmanager
 def _zip(path: Path) -> Iterator[Write]:
-    with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
-        yield archive.writestr
+    made_at = time.localtime()[:6]
+    with zipfile.ZipFile(path, "x") as archive:
+
+        def write(name: str, parts: Iterable[bytes]) -> None:
+            info = zipfile.ZipInfo(name, made_at)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(info, "w") as file:
+                file.writelines(parts)
+
+        yield write

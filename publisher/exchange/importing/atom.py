@@ -1,6 +1,7 @@
 """Atom 1.0 (RFC 4287)."""
 
 import html
+from collections.abc import Iterator
 from typing import BinaryIO
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, tostring
@@ -15,16 +16,19 @@ BASE = "{http://www.w3.org/XML/1998/namespace}base"
 
 def read(stream: BinaryIO) -> Batch:
     """Every entry of a feed. Raises InvalidData for broken XML and impossible dates."""
-    batch, base = Batch(), ""
-    feed_author = ""
+    return Batch(_entries(stream))
+
+
+def _entries(stream: BinaryIO) -> Iterator[ImportedPost]:
+    number, base, feed_author = 0, "", ""
     for part in safe_xml.parts(stream, "feed"):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
             base = part.get("href") or base
         elif part.tag == f"{ATOM}author":
             feed_author = safe_xml.text_of(part, f"{ATOM}name")
         elif part.tag == f"{ATOM}entry":
-            batch.posts.append(_entry(part, len(batch.posts) + 1, base, feed_author))
-    return batch
+            number += 1
+            yield _entry(part, number, base, feed_author)
 
 
 def _entry(element: Element, number: int, base: str, feed_author: str) -> ImportedPost:

@@ -5,7 +5,9 @@ Only finished values come out of there, some posts at a time.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
+from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,15 +15,27 @@ from publisher.base.confined import Limits, read, stream
 from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.blog import media
 from publisher.blog.media import Accepted
-from publisher.exchange.importing import formats, preparation, site_contents, sources
+from publisher.exchange.importing import (
+    formats,
+    own_export,
+    preparation,
+    site_contents,
+    sources,
+)
 from publisher.exchange.importing.fields import is_web_address
-from publisher.exchange.importing.imported import Batch, ImportedPost, ImportedSite
+from publisher.exchange.importing.imported import (
+    Batch,
+    ImportedPost,
+    ImportedSite,
+    LoggedUpdate,
+)
 from publisher.exchange.importing.preparation import Ready
 from publisher.exchange.importing.sources import Folder, Located
+from publisher.exchange.importing.spool import Spool
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
 MOST_CHARACTERS = 500_000_000  # of all posts together: they are stored in one transaction
-PART_CHARACTERS, PART_POSTS = 1_000_000, 200
+PART_CHARACTERS, PART_POSTS, PART_UPDATES = 1_000_000, 200, 10_000
 
 
 def read_posts(
@@ -29,19 +43,28 @@ def read_posts(
     format_: str | None,
     zone: tzinfo,
     now: datetime,
+    folder: Path,
     language: str = "en",
     tell: Callable[[str], None] = lambda _: None,
-) -> tuple[Batch, list[Ready]]:
+) -> tuple[Batch, Spool[Ready]]:
     """The posts of a source, ready to be stored, and the batch that held them, without them.
 
-    Raises InvalidData for what is broken or takes too long, TooLarge for too much of it.
+    Both lie in files without a name in `folder`, but for what is small.
+    Raises InvalidData for what is broken or takes too long, TooLarge for too much of it,
+    StorageUnavailable when the disk refuses.
     """
-    batch, found, characters = Batch(), list[Ready](), 0
+    batch, characters = Batch(), 0
+    found, updates = Spool[Ready](folder), Spool[LoggedUpdate](folder)
     for part in stream(_posts, LIMITS, place, format_, zone, now, language):
         if isinstance(part, Batch):
             batch = part
+            if batch.site is not None:
+                batch.site = replace(batch.site, updates=updates)
             continue
-        found += part
+        if isinstance(part, tuple):
+            updates.extend(part)
+            continue
+        found.extend(part)
         characters += sum(map(_characters, part))
         if characters > MOST_CHARACTERS:
             millions = MOST_CHARACTERS // 1_000_000
@@ -52,9 +75,7 @@ def read_posts(
 
 def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
     """Posts that were changed after they had been read, ready again."""
-    for start in range(0, len(posts), PART_POSTS):
-        part = posts[start : start + PART_POSTS]
-        yield from stream(_prepared, LIMITS, part, now, language)
+    yield from stream(_prepared, LIMITS, posts, now, language)
 
 
 def instants(place: Located, zone: tzinfo) -> list[datetime]:
@@ -69,23 +90,27 @@ def files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | P
 
 def store_media(place: Located, site: ImportedSite, folder: Path) -> None:
     """Keep the media of our own export; InvalidData for a file that is not what its name says."""
-    for accepted in stream(_media, LIMITS, place, site):
+    for accepted in stream(_media, LIMITS, place, replace(site, updates=())):
         media.store(folder, accepted)
 
 
 def _posts(
     place: Located, format_: str | None, zone: tzinfo, now: datetime, language: str
-) -> Iterator[list[Ready] | Batch]:
+) -> Iterator[list[Ready] | tuple[LoggedUpdate, ...] | Batch]:
     with sources.opened(place) as source:
         batch = formats.read(source, format_, zone)
-    part, characters = list[Ready](), 0
-    for one in preparation.ready(batch, now, language):
-        part.append(one)
-        characters += _characters(one)
-        if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
-            yield part
-            part, characters = [], 0
-    yield part
+        part, characters = list[Ready](), 0
+        for one in preparation.ready(batch, now, language):
+            part.append(one)
+            characters += _characters(one)
+            if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
+                yield part
+                part, characters = [], 0
+        yield part
+        if batch.site is not None and isinstance(source, Folder):
+            updates = own_export.updates(source)
+            while rows := tuple(islice(updates, PART_UPDATES)):
+                yield rows
     yield Batch(notes=Counter(batch.notes), site=batch.site)
 
 
@@ -94,13 +119,13 @@ def _characters(one: Ready) -> int:
 
 
 def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
-    yield from preparation.ready(Batch(list(posts)), now, language)
+    yield from preparation.ready(Batch(posts), now, language)
 
 
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:
     with sources.opened(place) as source:
         posts = formats.read(source, None, zone).posts
-    return [one.published_at for one in posts if one.status == "published" and one.published_at]
+        return [one.published_at for one in posts if one.status == "published" and one.published_at]
 
 
 def _files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:

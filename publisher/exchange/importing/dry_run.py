@@ -1,9 +1,9 @@
 """The plan of an import: which posts are new, which are known, which have changed."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
@@ -15,26 +15,40 @@ from publisher.exchange.importing.preparation import Ready
 from publisher.storage.tables.blog import Author, Post, Revision, Update
 
 _AT_ONCE = 500
+_UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last
 
 
 @dataclass
 class Plan:
-    """New posts; changed ones with their number here; how many others are known or kept.
+    """New posts, oldest first; changed ones with their number here; how many are known or kept.
 
-    `kept` are changed in the source and were edited here since: ours stay. `author_ids` maps a name
-    that the source uses to one of our authors, "" to who gets everybody else's posts. `counted`:
-    instants of loaded history; a post of that very second was counted already. `fresh`: there was
-    no post here before.
+    `new` and `changed` are places in `found`. `kept` are changed in the source and were edited here
+    since: ours stay. `author_ids` maps a name that the source uses to one of our authors, "" to who
+    gets everybody else's posts. `counted`: instants of loaded history; a post of that very second
+    was counted already. Of the new ones: how many there are of each state, how many former
+    addresses they have, how many updates they are and from when to when.
     """
 
-    new: list[Ready] = field(default_factory=list)
-    changed: list[tuple[int, Ready]] = field(default_factory=list)
+    found: Sequence[Ready] = ()
+    new: list[int] = field(default_factory=list)
+    changed: list[tuple[int, int]] = field(default_factory=list)
     known: int = 0
     kept: int = 0
     author_ids: dict[str, int] = field(default_factory=dict)
     strangers: Counter[str] = field(default_factory=Counter)
     counted: frozenset[datetime] = frozenset()
-    fresh: bool = False
+    states: Counter[str] = field(default_factory=Counter)
+    addresses: int = 0
+    updates: int = 0
+    span: tuple[datetime, datetime] | None = None
+
+    def new_posts(self) -> Iterator[Ready]:
+        """The new posts, read again one by one."""
+        return (self.found[place] for place in self.new)
+
+    def update_at(self, one: Ready) -> datetime | None:
+        """When a new post is an update that the log has not counted yet."""
+        return None if one.shown_at in self.counted else one.shown_at
 
     def author_id(self, names: Iterable[str]) -> int | None:
         """Our author for the first of `names` that we know."""
@@ -53,26 +67,39 @@ def make_plan(
     Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are authors
     that the import brings along, for a plan that is made before they are here.
     """
-    plan = Plan(author_ids=_authors(session), counted=_counted(session))
-    plan.fresh = session.scalar(select(Post.id).limit(1)) is None
-    here = {} if plan.fresh else _known(session, [one.post.guid for one in found])
-    for one in found:
-        ours = here.get(one.post.guid)
-        if ours is None:
-            plan.new.append(one)
-        elif same(ours.content, one.content):
-            plan.known += 1
-        elif ours.edited or ours.deleted:
-            plan.kept += 1
-        else:
-            plan.changed.append((ours.post_id, one))
-    for one in plan.new:
-        names = [name for name in one.post.by if name]
-        if names and plan.author_id(names) is None and not set(names) & set(coming):
-            plan.strangers[names[-1]] += 1
+    plan = Plan(found, author_ids=_authors(session), counted=_counted(session))
+    fresh = session.scalar(select(Post.id).limit(1)) is None
+    dates: dict[int, datetime] = {}
+    for start in range(0, len(found), _AT_ONCE):
+        some = found[start : start + _AT_ONCE]
+        here = {} if fresh else _known(session, [one.post.guid for one in some])
+        for place, one in enumerate(some, start):
+            ours = here.get(one.post.guid)
+            if ours is None:
+                dates[place] = one.post.published_at or _UNDATED
+                _count_new(plan, one, coming)
+            elif same(ours.content, one.content):
+                plan.known += 1
+            elif ours.edited or ours.deleted:
+                plan.kept += 1
+            else:
+                plan.changed.append((ours.post_id, place))
+    plan.new = sorted(dates, key=dates.__getitem__)
     if everybody_else is not None:
         plan.author_ids[""] = everybody_else.id
     return plan
+
+
+def _count_new(plan: Plan, one: Ready, coming: Iterable[str]) -> None:
+    out = one.post.status == "published"
+    plan.states["page" if out and one.content.kind == "page" else one.post.status] += 1
+    plan.addresses += len(one.old_paths)
+    if at := plan.update_at(one):
+        first, last = plan.span or (at, at)
+        plan.updates, plan.span = plan.updates + 1, (min(first, at), max(last, at))
+    names = [name for name in one.post.by if name]
+    if names and plan.author_id(names) is None and not set(names) & set(coming):
+        plan.strangers[names[-1]] += 1
 
 
 def same(here: Content, there: Content) -> bool:
@@ -97,16 +124,14 @@ class _Here:
 
 
 def _known(session: Session, guids: Sequence[str]) -> dict[str, _Here]:
-    """Those of our posts that have one of `guids`."""
+    """Those of our posts that have one of `guids`, some hundreds of them."""
     by_person = exists().where(Revision.post_id == Post.id, Revision.author_id.is_not(None))
     found = {}
-    for start in range(0, len(guids), _AT_ONCE):
-        some = guids[start : start + _AT_ONCE]
-        query = select(Post, by_person).where(Post.guid.in_(some)).options(selectinload(Post.tags))
-        for post, edited in session.execute(query):
-            value = content.of_post(post, tuple(tag.name for tag in post.tags))
-            found[post.guid] = _Here(post.id, value, edited, post.status == "deleted")
-        session.expunge_all()
+    query = select(Post, by_person).where(Post.guid.in_(guids)).options(selectinload(Post.tags))
+    for post, edited in session.execute(query):
+        value = content.of_post(post, tuple(tag.name for tag in post.tags))
+        found[post.guid] = _Here(post.id, value, edited, post.status == "deleted")
+    session.expunge_all()
     return found
 
 

@@ -1,6 +1,8 @@
 """Which format a source has, and the adapter that reads it."""
 
 import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
@@ -15,7 +17,7 @@ from publisher.exchange.importing import (
     safe_xml,
     wxr,
 )
-from publisher.exchange.importing.imported import Batch
+from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 FORMATS = ("rss", "atom", "json", "wxr", "markdown", "ghost", "bear")
@@ -34,10 +36,24 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
         return own_export.read(source) or _archive(source) or _files(source, zone)
+    with _named(source):
+        batch = _read_document(source, format_ or sniff(source), zone)
+    batch.posts = _each_named(source, batch.posts)
+    return batch
+
+
+@contextmanager
+def _named(source: Document) -> Iterator[None]:
+    """What is broken is said with the name of the document."""
     try:
-        return _read_document(source, format_ or sniff(source), zone)
+        yield
     except InvalidData as error:
         raise InvalidData(f"{source.name}: {error}") from error
+
+
+def _each_named(source: Document, posts: Iterable[ImportedPost]) -> Iterator[ImportedPost]:
+    with _named(source):
+        yield from posts
 
 
 def sniff(source: Document) -> str:

@@ -38,8 +38,8 @@ def read(stream: BinaryIO) -> Batch:
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
     people = _names(data, "posts_authors", "author_id", "users", "name")
     batch = Batch()
-    for number, row in enumerate(_rows(data, "posts"), 1):
-        batch.posts.append(_post(row, number, tags, people, batch))
+    rows = enumerate(_rows(data, "posts"), 1)
+    batch.posts = [_post(row, number, tags, people, batch) for number, row in rows]
     return batch
 
 

@@ -36,14 +36,14 @@ Keep = Callable[[bytes, str], str]
 
 
 def bring(
-    posts: Sequence[ImportedPost], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
-) -> list[ImportedPost]:
-    """The posts with the addresses of pictures that were had replaced by ours.
+    wanted_names: Iterable[str], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
+) -> dict[str, str]:
+    """Our addresses of those pictures that were had.
 
     `beside` gives the bytes of what lies in the folder that is imported, `fetch` those of the other
     addresses; `keep` stores them (with the file's name) and gives our address.
     """
-    names = sorted({name for post in posts for name in wanted(post)})
+    names = sorted(wanted_names)
 
     def fetched(name: str) -> tuple[str, str]:
         try:
@@ -73,7 +73,7 @@ def bring(
         notes[
             f"picture could not be downloaded and keeps its address (for example: {failed[0]})"
         ] += len(failed)
-    return [_with(post, found) for post in posts]
+    return found
 
 
 def wanted(post: ImportedPost) -> set[str]:
@@ -128,7 +128,9 @@ def _name(post: ImportedPost, address: str) -> str:
     return "/".join(parts)
 
 
-def _with(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
+def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
+    """The post with our addresses in place of those that were found."""
+
     def change(match: re.Match[str]) -> str:
         ours = found.get(_name(post, html.unescape(match["address"])))
         return match[0] if ours is None else f"{match['before']}{ours}{match['after']}"

@@ -1,6 +1,7 @@
 """The values that every format is read into: posts, revisions, the site around them."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -47,25 +48,32 @@ class ImportedPost(Content):
     revisions: tuple[ImportedRevision, ...] = ()
 
 
+LoggedUpdate = tuple[datetime, UpdateKind, str]
+"""A row of the update log: instant, kind, guid of the post ("" for none)."""
+
+
 @dataclass(frozen=True)
 class ImportedSite:
     """What only our own export carries besides posts; see `exporting`.
 
-    `updates` are rows of the update log: instant, kind, guid of the post ("" for none). `authors`
-    and `media` are rows as written; `files` are the names in the media folder.
+    `updates` are the rows of the update log, oldest first. `authors` and `media` are rows as
+    written; `files` are the names in the media folder.
     """
 
     preferences: dict[str, str] = field(default_factory=dict)
     authors: tuple[dict[str, Any], ...] = ()
-    updates: tuple[tuple[datetime, UpdateKind, str], ...] = ()
+    updates: Sequence[LoggedUpdate] = ()
     media: tuple[dict[str, Any], ...] = ()
     files: tuple[str, ...] = ()
 
 
 @dataclass
 class Batch:
-    """Everything that one source holds; `notes` counts what was left out or bent, by reason."""
+    """Everything that one source holds; `notes` counts what was left out or bent, by reason.
 
-    posts: list[ImportedPost] = field(default_factory=list)
+    `posts` may be read from the source as they are asked for, once; notes grow meanwhile.
+    """
+
+    posts: Iterable[ImportedPost] = ()
     notes: Counter[str] = field(default_factory=Counter)
     site: ImportedSite | None = None

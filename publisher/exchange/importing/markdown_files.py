@@ -5,7 +5,7 @@ count as an update. Jekyll says the date in the file's name, Hugo in the front m
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,7 +26,13 @@ _TRUE = ("true", "yes", "1", "on")
 
 def read_folder(folder: Folder, zone: tzinfo) -> Batch:
     """Every post of a folder or zip. Raises InvalidData that names the file which is broken."""
-    batch, prefix = Batch(), _common_folder(folder.names)
+    batch = Batch()
+    batch.posts = _posts(folder, zone, batch)
+    return batch
+
+
+def _posts(folder: Folder, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
+    prefix = _common_folder(folder.names)
     for name in folder.names:
         suffix = PurePosixPath(name).suffix.lower()
         if suffix not in SUFFIXES:
@@ -38,8 +44,7 @@ def read_folder(folder: Folder, zone: tzinfo) -> Batch:
         if suffix in (".html", ".htm") and not fields:
             batch.notes["HTML file without front matter is left out"] += 1
         else:
-            batch.posts.append(post(name, fields, body, zone, name.removeprefix(prefix)))
-    return batch
+            yield post(name, fields, body, zone, name.removeprefix(prefix))
 
 
 def read_file(document: Document, zone: tzinfo) -> Batch:

@@ -4,23 +4,25 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import PurePosixPath
 from typing import Any
 
 from publisher.base.dates import parse_instant, parse_rfc3339
 from publisher.base.errors import InvalidData
-from publisher.blog import media
+from publisher.blog import content, media
 from publisher.blog.content import Content, from_plain, to_plain
 from publisher.exchange.importing import markdown_files
+from publisher.exchange.importing.fields import moment
 from publisher.exchange.importing.imported import (
     Batch,
     ImportedPost,
     ImportedRevision,
     ImportedSite,
+    LoggedUpdate,
 )
 from publisher.exchange.importing.sources import MAX_FILE_BYTES, Folder
 from publisher.storage.tables.blog import UPDATE_KINDS, UpdateKind
@@ -35,30 +37,59 @@ def read(folder: Folder) -> Batch | None:
 
     Raises InvalidData, naming the file, for whatever is not as we write it.
     """
-    tops = [name for name in folder.names if PurePosixPath(name).name == MANIFEST]
-    top = min(tops, key=len, default="")
-    if not top or top.count("/") > 1:
+    top = _top(folder)
+    if top is None:
         return None
-    folder = folder.below(top.removesuffix(MANIFEST))
+    folder = folder.below(top)
     manifest = _json(folder, MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != 1:
         raise InvalidData(f"{MANIFEST}: not an export that this version knows")
-    posts = [_post(folder, name) for name in folder.names if name.partition("/")[0] in _FOLDERS]
-    files = tuple(
-        f"{top.removesuffix(MANIFEST)}{n}" for n in folder.names if n.startswith("media/")
-    )
-    return Batch(posts, site=_site(manifest, _log(folder), files))
+    files = tuple(f"{top}{name}" for name in folder.names if name.startswith("media/"))
+    return Batch(_posts(folder), site=_site(manifest, files))
 
 
-def _post(folder: Folder, name: str) -> ImportedPost:
+def updates(folder: Folder) -> Iterator[LoggedUpdate]:
+    """The rows of the update log in an export of ours; InvalidData names the line that is wrong."""
+    folder = folder.below(_top(folder) or "")
+    if UPDATES not in folder.names:
+        return
+    data = io.BytesIO(folder.read(UPDATES, MAX_LOG_BYTES))
+    rows = csv.DictReader(io.TextIOWrapper(data, "utf-8", "replace", newline=""))
+    try:
+        for row in rows:
+            at, kind = parse_rfc3339(row["updated_at"]), _update_kind(row["kind"])
+            yield at, kind, row["guid"] or ""
+    except (KeyError, ValueError, csv.Error) as error:
+        raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
+
+
+def _top(folder: Folder) -> str | None:
+    """The folder that the manifest lies in, with its slash; None where there is none."""
+    tops = [name for name in folder.names if PurePosixPath(name).name == MANIFEST]
+    top = min(tops, key=len, default="")
+    return top.removesuffix(MANIFEST) if top and top.count("/") <= 1 else None
+
+
+def _posts(folder: Folder) -> Iterator[ImportedPost]:
+    revised = {name for name in folder.names if name.startswith("revisions/")}
+    for name in folder.names:
+        if name.partition("/")[0] in _FOLDERS:
+            yield _post(folder, name, revised)
+
+
+def _post(folder: Folder, name: str, revised: Container[str]) -> ImportedPost:
     fields, body = markdown_files.split(name, folder.read(name, MAX_FILE_BYTES))
     post = markdown_files.post(name, fields, body, UTC)
-    revisions = f"revisions/{post.slug}.json"
-    if revisions not in folder.names:
-        return post
-    rows = _json(folder, revisions)
-    with _naming(revisions):
-        return replace(post, revisions=tuple(_revision(row) for row in rows))
+    path, revisions = f"revisions/{post.slug}.json", list[ImportedRevision]()
+    if path in revised:
+        rows = _json(folder, path)
+        with _naming(path):
+            revisions = [_revision(row) for row in rows]
+    if saved_at := moment(str(fields.get("saved", "")), name):
+        by, minor = str(fields.get("saved_by", "")), fields.get("saved_minor") == "true"
+        newest = to_plain(content.of(post))
+        revisions.append(ImportedRevision(post.version, saved_at, newest, by, minor))
+    return replace(post, revisions=tuple(revisions))
 
 
 def _revision(row: dict[str, Any]) -> ImportedRevision:
@@ -79,17 +110,12 @@ def _content(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name in row}
 
 
-def _site(
-    manifest: dict[str, Any],
-    updates: tuple[tuple[datetime, UpdateKind, str], ...],
-    files: tuple[str, ...],
-) -> ImportedSite:
+def _site(manifest: dict[str, Any], files: tuple[str, ...]) -> ImportedSite:
     """The manifest as values, each of its kind."""
     with _naming(MANIFEST):
         return ImportedSite(
             preferences={str(n): str(v) for n, v in manifest.get("preferences", {}).items()},
             authors=tuple(dict(row) for row in manifest.get("authors", [])),
-            updates=updates,
             media=tuple(_medium(row) for row in manifest.get("media", [])),
             files=files,
         )
@@ -115,19 +141,6 @@ def _number(value: object) -> int:
     if not isinstance(value, int) or not 0 <= value < 2**31:
         raise ValueError(f"a number from 0 on is needed, not {str(value)[:40]!r}")
     return value
-
-
-def _log(folder: Folder) -> tuple[tuple[datetime, UpdateKind, str], ...]:
-    if UPDATES not in folder.names:
-        return ()
-    text = folder.read(UPDATES, MAX_LOG_BYTES).decode("utf-8", "replace")
-    rows = csv.DictReader(io.StringIO(text))
-    try:
-        return tuple(
-            (parse_rfc3339(r["updated_at"]), _update_kind(r["kind"]), r["guid"] or "") for r in rows
-        )
-    except (KeyError, ValueError, csv.Error) as error:
-        raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
 
 
 def _update_kind(word: str) -> UpdateKind:

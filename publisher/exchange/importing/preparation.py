@@ -11,7 +11,9 @@ from publisher.base.text import plain_text
 from publisher.blog import content, markdown
 from publisher.blog.content import FIELDS, Content
 from publisher.blog.posts import LATEST_SCHEDULE
+from publisher.blog.published import is_listed
 from publisher.blog.slugs import slug_from, slugify
+from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 
@@ -32,22 +34,34 @@ class Ready:
         """The slug it should have, or what one can be made of; "" when there is nothing."""
         return self.content.slug or slug_from(self.content.title, self.words)
 
+    @property
+    def shown_at(self) -> datetime | None:
+        """When the post entered the feed, if it is in the feed's material."""
+        return self.post.published_at if is_listed(self.post) else None
+
+    @property
+    def old_paths(self) -> list[str]:
+        """The former addresses of the post, as paths on this site."""
+        found = (
+            old_path(address) for address in (self.post.address, *self.post.aliases) if address
+        )
+        return list(dict.fromkeys(path for path in found if path))
+
 
 def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
-    """The batch's posts, oldest first, each once; what was bent or left out is noted meanwhile.
+    """The batch's posts in its order, each once; what was bent or left out is noted meanwhile.
 
     `language` is the blog's: straight quotation marks become its own.
 
     Raises InvalidData, naming the post, for what cannot be a post at all.
     """
-    first: dict[str, ImportedPost] = {}
+    known: set[str] = set()
     for post in batch.posts:
-        if post.guid in first:
+        if post.guid in known:
             batch.notes["post appears twice in the source; the first is used"] += 1
         else:
-            first[post.guid] = _settled(post, batch.notes, now)
-    for post in sorted(first.values(), key=lambda one: (one.published_at or now, one.where)):
-        yield from _checked(post, batch.notes, language)
+            known.add(post.guid)
+            yield from _checked(_settled(post, batch.notes, now), batch.notes, language)
 
 
 def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:

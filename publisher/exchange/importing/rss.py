@@ -1,5 +1,6 @@
 """RSS 2.0, 0.9x and 1.0 (RDF), with the modules that blogs use."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
@@ -17,12 +18,16 @@ MARKDOWN = "{http://source.scripting.com/}markdown"
 
 def read(stream: BinaryIO) -> Batch:
     """Every item of a feed. Raises InvalidData for broken XML and impossible dates."""
-    name, _ = safe_xml.root(stream)
-    batch, rdf = Batch(), name == "RDF"
+    return Batch(_items(stream))
+
+
+def _items(stream: BinaryIO) -> Iterator[ImportedPost]:
+    rdf = safe_xml.root(stream)[0] == "RDF"
+    number = 0
     for part in safe_xml.parts(stream, "RDF" if rdf else "channel"):
         if safe_xml.local(part) == "item":
-            batch.posts.append(item(_plain_names(part) if rdf else part, len(batch.posts) + 1))
-    return batch
+            number += 1
+            yield item(_plain_names(part) if rdf else part, number)
 
 
 def item(element: Element, number: int) -> ImportedPost:

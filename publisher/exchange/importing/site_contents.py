@@ -20,7 +20,7 @@ from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.exchange.importing.sources import Folder
 from publisher.settings import store_setting
-from publisher.storage.tables.blog import Media, Post, Role, Update
+from publisher.storage.tables.blog import Media, Post, Role, Update, UpdateKind
 
 
 def people_and_settings(session: Session, batch: Batch) -> None:
@@ -47,12 +47,15 @@ def people_and_settings(session: Session, batch: Batch) -> None:
 
 def log(session: Session, site: ImportedSite, now: datetime) -> None:
     """Add the rows of the update log that are not here yet, after the posts."""
+    update_log.record_rows(session, _missing(session, site, now))
+
+
+def _missing(
+    session: Session, site: ImportedSite, now: datetime
+) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
     ids = {guid: id_ for id_, guid in session.execute(select(Post.id, Post.guid))}
-    here = Counter(
-        (at, kind, post_id)
-        for at, kind, post_id in session.execute(select(Update.at, Update.kind, Update.post_id))
-    )
-    rows = []
+    rows = session.execute(select(Update.at, Update.kind, Update.post_id))
+    here = Counter((at, kind, post_id) for at, kind, post_id in rows)
     for at, kind, guid in site.updates:
         if at > now:
             raise InvalidData(f"updates.csv: {at:%Y-%m-%d %H:%M} is in the future")
@@ -60,8 +63,7 @@ def log(session: Session, site: ImportedSite, now: datetime) -> None:
         if here[row]:
             here[row] -= 1
         else:
-            rows.append(row)
-    update_log.record_rows(session, rows)
+            yield row
 
 
 def files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:

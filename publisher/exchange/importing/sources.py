@@ -4,6 +4,7 @@
 """
 
 import io
+import os
 import re
 import stat
 import zipfile
@@ -19,7 +20,7 @@ from publisher.base.net import OutgoingError, request_public
 
 MAX_DOCUMENT_BYTES = 100_000_000
 MAX_FILE_BYTES = 8_000_000
-MAX_FILES = 500_000  # an export of ours has two for each post
+MAX_FILES = 500_000  # an export of ours has up to two for each post
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"
 _HEAD_BYTES = 8192
@@ -101,10 +102,12 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _of_file(name: str, file: BinaryIO) -> Document | Folder:
-    """A zip is read in place, everything else into memory."""
+    """Read in place, whatever it is."""
     is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    if not is_zip and file.seek(0, os.SEEK_END) > MAX_DOCUMENT_BYTES:
+        raise _too_large(name)
     file.seek(0)
-    return _zip(name, file) if is_zip else _of_bytes(name, _bounded(file, name))
+    return _zip(name, file) if is_zip else Document(name, file)
 
 
 def _of_bytes(name: str, data: bytes) -> Document | Folder:
@@ -116,9 +119,13 @@ def _of_bytes(name: str, data: bytes) -> Document | Folder:
 def _bounded(stream: BinaryIO, name: str) -> bytes:
     data = stream.read(MAX_DOCUMENT_BYTES + 1)
     if len(data) > MAX_DOCUMENT_BYTES:
-        limit = MAX_DOCUMENT_BYTES // 1_000_000
-        raise TooLarge(f"{name} has more than {limit} MB; split it and import the parts")
+        raise _too_large(name)
     return data
+
+
+def _too_large(name: str) -> TooLarge:
+    limit = MAX_DOCUMENT_BYTES // 1_000_000
+    return TooLarge(f"{name} has more than {limit} MB; split it and import the parts")
 
 
 def _fetched(address: str, allow_private: bool) -> bytes:

@@ -1,12 +1,10 @@
 """The report of an import in sentences, before or after it."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from publisher.base.plurals import counted
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch
-from publisher.exchange.importing.writer import counts, redirects_of
 
 
 def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
@@ -21,12 +19,12 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
         yield f"{counted(plan.kept, 'known post')}, edited or deleted here since: left alone"
     if batch.site is not None:
         yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
-    elif instants := counts(plan):
-        begin, end = f"{instants[0]:%Y-%m-%d}", f"{instants[-1]:%Y-%m-%d}"
+    elif plan.span:
+        begin, end = (f"{at:%Y-%m-%d}" for at in plan.span)
         dates = begin if begin == end else f"{begin} to {end}"
-        yield f"counted in the day of this blog, by date: {counted(len(instants), 'post')}, {dates}"
-    if addresses := sum(len(redirects_of(one)) for one in plan.new):
-        yield f"{counted(addresses, 'old address', 'old addresses')} to redirect"
+        yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
+    if plan.addresses:
+        yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
     for name, number in plan.strangers.most_common(20):
         yield f"{counted(number, 'post')} by {name!r}, who is no author here{_fate(plan)}"
     for note, number in batch.notes.most_common():
@@ -35,11 +33,8 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
 
 def _states(plan: Plan) -> str:
     """What the new ones are."""
-    kinds = Counter(
-        "page" if one.content.kind == "page" and one.post.status == "published" else one.post.status
-        for one in plan.new
-    )
-    return f" ({', '.join(f'{n} {kind}' for kind, n in kinds.most_common())})" if kinds else ""
+    states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
+    return f" ({states})" if states else ""
 
 
 def _fate(plan: Plan) -> str:

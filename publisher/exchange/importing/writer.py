@@ -1,97 +1,103 @@
-"""Storing an import: all of it in one transaction, in a few bulk statements."""
+"""Storing an import: all of it in one transaction, in bulk statements of some posts each."""
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from publisher.blog import posts, search, tags, update_log
 from publisher.blog.content import to_columns, to_plain
-from publisher.blog.published import is_listed, is_public
+from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing.dry_run import Plan
-from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 UPDATE_KIND: UpdateKind = "import"
+_AT_ONCE = 500  # posts in memory
+T = TypeVar("T")
 
 
-def store(session: Session, plan: Plan, now: datetime, count_updates: bool = True) -> list[int]:
+def store(
+    session: Session,
+    plan: Plan,
+    now: datetime,
+    count_updates: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[int]:
     """Write what is planned; the numbers of the new posts, in the order of `plan.new`.
 
     With `count_updates`, every new post that readers see is an update at its own date. Changed
-    posts are saved as minor edits: they are corrections, not news.
+    posts are saved as minor edits: they are corrections, not news. `tell` hears how far it is.
     """
-    rows = _rows(session, plan, now)
-    ids = _insert_posts(session, rows)
-    together = list(zip(ids, plan.new, strict=True))
-    slugs = [row["slug"] for row in rows]
-    _insert_revisions(session, plan, together, slugs, now)
-    shown = ((id_, one.content.tags, _shown_at(one)) for id_, one in together)
-    tags.assign_all(session, shown, now)
-    out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
-    search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
-    if redirects := _redirects(session, together):
-        session.execute(insert(Redirect), redirects)
+    pool, ids = SlugPool(session), list[int]()
+    for some in _some(plan.new_posts()):
+        ids += _insert(session, plan, some, pool, now)
+        tell(f"{len(ids):,} posts stored")
+    if plan.addresses:
+        posts_by_id = zip(ids, plan.new_posts(), strict=True)
+        for paths in _some((path, id_) for id_, one in posts_by_id for path in one.old_paths):
+            _redirect(session, paths)
     content_serial.grow(session)
     if count_updates:
-        update_log.record_rows(session, updates(plan, ids))
-    for post_id, one in plan.changed:
+        update_log.record_rows(session, _updates(plan, ids))
+    for post_id, place in plan.changed:
         post = posts.get(session, post_id)
-        value = replace(one.content, slug="")
+        value = replace(plan.found[place].content, slug="")
         posts.save(session, post_id, value, post.version, None, now, minor=True)
     return ids
 
 
-def updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
+def moved(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Each old address of a new post, and where it will lead; reads only."""
+    pool = SlugPool(session)
+    for one in plan.new_posts():
+        new = posts.path_of(one.content.kind, _slug(one, pool))
+        yield from ((old, new) for old in one.old_paths)
+
+
+def _some(values: Iterable[T]) -> Iterator[list[T]]:
+    left = iter(values)
+    while part := list(islice(left, _AT_ONCE)):
+        yield part
+
+
+def _updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
     """The rows that new posts add to the update log, each at its own date."""
-    for post_id, one in zip(ids, plan.new, strict=True):
-        at = _shown_at(one)
-        if at is not None and at not in plan.counted:
+    for post_id, one in zip(ids, plan.new_posts(), strict=True):
+        if at := plan.update_at(one):
             yield at, UPDATE_KIND, post_id
 
 
-def counts(plan: Plan) -> list[datetime]:
-    """When the updates were that the log would get."""
-    return sorted(at for at, _, _ in updates(plan, range(len(plan.new))))
-
-
-def moved(session: Session, plan: Plan, now: datetime) -> list[tuple[str, str]]:
-    """Each old address of a new post, and where it will lead; reads only."""
-    rows = _rows(session, plan, now)
-    return [
-        (old, posts.path_of(one.content.kind, row["slug"]))
-        for one, row in zip(plan.new, rows, strict=True)
-        for old in redirects_of(one)
-    ]
-
-
-def redirects_of(one: Ready) -> list[str]:
-    """The former addresses of a post, as paths on this site."""
-    found = (old_path(address) for address in (one.post.address, *one.post.aliases) if address)
-    return list(dict.fromkeys(path for path in found if path))
-
-
-def _rows(session: Session, plan: Plan, now: datetime) -> list[dict[str, Any]]:
-    pool = SlugPool(session)
-    return [_row(one, plan, pool, now) for one in plan.new]
-
-
-def _insert_posts(session: Session, rows: list[dict[str, Any]]) -> list[int]:
-    if not rows:
-        return []
+def _insert(
+    session: Session, plan: Plan, some: list[Ready], pool: SlugPool, now: datetime
+) -> list[int]:
+    """Store some posts with their revisions and tags, where search finds them."""
+    rows = [_row(one, plan, _slug(one, pool), now) for one in some]
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
-    return list(session.scalars(statement, rows))
+    ids = list(session.scalars(statement, rows))
+    together = list(zip(ids, some, strict=True))
+    slugs = [row["slug"] for row in rows]
+    _insert_revisions(session, plan, together, slugs, now)
+    shown = ((id_, one.content.tags, one.shown_at) for id_, one in together)
+    tags.assign_all(session, shown, now)
+    out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
+    search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
+    return ids
 
 
-def _row(one: Ready, plan: Plan, pool: SlugPool, now: datetime) -> dict[str, Any]:
+def _slug(one: Ready, pool: SlugPool) -> str:
+    return pool.take(one.wanted_slug or _note_slug(one.post.guid))
+
+
+def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
     post, value = one.post, one.content
     date = post.published_at
     out = post.status in ("published", "deleted")
@@ -101,7 +107,7 @@ def _row(one: Ready, plan: Plan, pool: SlugPool, now: datetime) -> dict[str, Any
         "version": post.version,
         "guid": post.guid,
         "guid_is_permalink": post.guid_is_permalink,
-        "slug": pool.take(one.wanted_slug or _note_slug(post.guid)),
+        "slug": slug,
         "author_id": plan.author_id(post.by),
         "html": one.html,
         "preview_token": secrets.token_urlsafe(24),
@@ -156,26 +162,13 @@ def _revisions(
         }
 
 
-def _redirects(session: Session, together: list[tuple[int, Ready]]) -> list[dict[str, Any]]:
-    """Former addresses that nobody else has: the first post that claims one gets it."""
-    taken = set(session.scalars(select(Redirect.path)))
-    current = _paths(session, [id_ for id_, _ in together])
-    taken |= set(current.values())
-    rows = []
-    for post_id, one in together:
-        for path in redirects_of(one):
-            if path not in taken:
-                taken.add(path)
-                rows.append({"path": path, "post_id": post_id})
-    return rows
-
-
-def _paths(session: Session, ids: Sequence[int]) -> dict[int, str]:
-    rows = session.execute(select(Post.id, Post.kind, Post.slug))
-    wanted = set(ids)
-    return {i: posts.path_of(kind, slug) for i, kind, slug in rows if i in wanted}
-
-
-def _shown_at(one: Ready) -> datetime | None:
-    """When the post entered the feed, if it is in the feed's material."""
-    return one.post.published_at if is_listed(one.post) else None
+def _redirect(session: Session, paths: list[tuple[str, int]]) -> None:
+    """Lead former addresses that nobody else has: the first post that claims one gets it."""
+    wanted = dict(reversed(paths))
+    former = select(Redirect.path).where(Redirect.path.in_(list(wanted)))
+    slugs = {path.rpartition("/")[2] for path in wanted}
+    living = session.execute(select(Post.kind, Post.slug).where(Post.slug.in_(slugs)))
+    taken = {*session.scalars(former), *(posts.path_of(kind, slug) for kind, slug in living)}
+    rows = [{"path": path, "post_id": id_} for path, id_ in wanted.items() if path not in taken]
+    if rows:
+        session.execute(insert(Redirect), rows)

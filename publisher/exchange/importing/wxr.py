@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
@@ -38,23 +39,34 @@ def read(stream: BinaryIO, zone: tzinfo) -> Batch:
     `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
     impossible dates.
     """
-    batch, names, pictures = Batch(), dict[str, str](), Pictures()
-    number = 0
+    batch = Batch()
+    batch.posts = _posts(stream, zone, batch)
+    return batch
+
+
+def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
+    """Read twice: a picture may stand behind the post that shows it."""
+    names, pictures, number = dict[str, str](), Pictures(), 0
     for part in safe_xml.parts(stream, "channel"):
         if safe_xml.local(part) == "author":
             names[_wp(part, "author_login")] = _wp(part, "author_display_name")
         elif safe_xml.local(part) == "item":
-            number += 1
             pictures.look_at(part)
-            _take(part, number, zone, names, batch)
-    batch.posts = [pictures.put_into(post) for post in batch.posts]
-    left = sum("[gallery" in post.source for post in batch.posts)
-    batch.notes += Counter({"post has a gallery whose pictures are not in the export": left})
-    return batch
+    stream.seek(0)
+    for part in safe_xml.parts(stream, "channel"):
+        if safe_xml.local(part) == "item":
+            number += 1
+            for post in _taken(part, number, zone, names, batch):
+                whole = pictures.put_into(post)
+                if "[gallery" in whole.source:
+                    batch.notes["post has a gallery whose pictures are not in the export"] += 1
+                yield whole
 
 
-def _take(part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch) -> None:
-    """Add one item to the batch, or count why not."""
+def _taken(
+    part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
+) -> Iterator[ImportedPost]:
+    """The post that an item is; none, and a note why, where it is something else."""
     kind, state = _wp(part, "post_type") or "post", _wp(part, "status") or "publish"
     comments = sum(safe_xml.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
@@ -63,7 +75,7 @@ def _take(part: Element, number: int, zone: tzinfo, names: dict[str, str], batch
         batch.notes[f"{kind} with the state {state} is left out"] += 1
     else:
         batch.notes += Counter({"comment is left out": comments})
-        batch.posts.append(_post(part, number, zone, names, batch))
+        yield _post(part, number, zone, names, batch)
 
 
 def _post(

@@ -55,7 +55,9 @@ def write(site: Site, destination: Path) -> None:
 def take(site: Site, source: Path) -> dry_run.Plan:
     """Import as the command does."""
     place = sources.located(str(source), io.BytesIO(), allow_private=False)
-    batch, found = confined_reading.read_posts(place, None, Settings().zone, site.clock())
+    batch, found = confined_reading.read_posts(
+        place, None, Settings().zone, site.clock(), site.environment.instance
+    )
     assert batch.site is not None
     confined_reading.store_media(place, batch.site, site.environment.media)
     with site.database.write() as db:

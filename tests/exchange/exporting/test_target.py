@@ -15,7 +15,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path, name: str) -> None:
 
     def break_off() -> None:
         with target(tmp_path / name) as write:
-            write("posts/a.md", b"A")
+            write("posts/a.md", [b"A"])
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -48,7 +48,7 @@ def test_an_empty_folder_is_nothing(tmp_path: Path) -> None:
     (full / "precious").write_text("x")
     file.write_text("x")
     with target(empty) as write:
-        write("a", b"A")
+        write("a", [b"A"])
     assert (empty / "a").read_bytes() == b"A"
     for taken in (full, file):
         with pytest.raises(InvalidInput), target(taken):

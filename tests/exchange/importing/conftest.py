@@ -22,8 +22,10 @@ def document(text: str | bytes, name: str = "a file") -> Document:
 
 
 def read(text: str | bytes, format_: str | None = None, name: str = "a file") -> Batch:
-    """What the adapter for a text makes of it."""
-    return formats.read(document(text, name), format_, UTC)
+    """What the adapter for a text makes of it, read to its end."""
+    batch = formats.read(document(text, name), format_, UTC)
+    batch.posts = list(batch.posts)
+    return batch
 
 
 def one(text: str, format_: str | None = None, name: str = "a file") -> ImportedPost:

@@ -31,9 +31,9 @@ def linked() -> bytes:
     return held.getvalue()
 
 
-def read(place: Located) -> list[str]:
+def read(place: Located, folder: Path) -> list[str]:
     """The sources of the posts of a place."""
-    _, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING)
+    _, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, folder)
     return [one.content.source for one in found]
 
 
@@ -50,13 +50,15 @@ def read(place: Located) -> list[str]:
     ],
     ids=["bomb", "bombs", "link", "laughs", "outside", "deep-json", "slow"],
 )
-def test_one_sentence(data: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_sentence(
+    data: bytes, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Bombs, links, entities, depth, what is slow: refused, and the next one is read."""
     monkeypatch.setattr(confined_reading, "LIMITS", Limits(seconds=3.0))
     with pytest.raises(PublisherError, match=words) as refusal:
-        read(Located("a file", data=data))
+        read(Located("a file", data=data), tmp_path)
     assert "\n" not in str(refusal.value)
-    assert read(Located("a.md", data=b"---\ndate: 2024-03-04\n---\nNext.")) == ["Next."]
+    assert read(Located("a.md", data=b"---\ndate: 2024-03-04\n---\nNext."), tmp_path) == ["Next."]
 
 
 def test_two_gigabytes(tmp_path: Path) -> None:
@@ -65,22 +67,24 @@ def test_two_gigabytes(tmp_path: Path) -> None:
     with huge.open("wb") as file:
         file.truncate(2 * 1024**3)
     with pytest.raises(TooLarge, match=r"huge\.xml has more than 100 MB; split it"):
-        read(located(str(huge), io.BytesIO(), allow_private=False))
+        read(located(str(huge), io.BytesIO(), allow_private=False), tmp_path)
     with huge.open("rb") as file, pytest.raises(TooLarge, match="standard input has more than 100"):
         located("-", file, allow_private=False)
 
 
 def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, in the order of their dates, and what was noted; too many are refused."""
+    """All of them, and what was noted, with nothing left in the folder; too many are refused."""
     head = "---\ndate: 2024-01-01T{:02}:00:00Z\n---\n"
     texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
     place = Located("a zip", data=zipped({**texts, "readme.md": "x"}))
     told: list[str] = []
-    batch, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, "en", told.append)
-    dates = [one.post.published_at for one in found]
+    batch, found = confined_reading.read_posts(
+        place, None, UTC, MONDAY_MORNING, tmp_path, "en", told.append
+    )
     assert (len(found), told) == (450, ["200 posts read", "400 posts read", "450 posts read"])
-    assert dates == sorted(dates, key=str)
+    assert {one.content.source for one in found} == {f"Note {n}." for n in range(450)}
+    assert list(tmp_path.iterdir()) == []
     assert batch.notes == {"index or readme file is left out": 1}
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)
     with pytest.raises(TooLarge, match="a zip: more than 0 MB of text; import it in parts"):
-        read(place)
+        read(place, tmp_path)

@@ -49,12 +49,13 @@ def fetch(name: str) -> bytes:
 )
 def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
     """A picture that was had is shown from here, everything else stays as it was."""
-    (changed,) = images.bring([post(source, source_format)], fetch, nothing, keep, Counter())
-    assert changed.source == expected
+    there = post(source, source_format)
+    ours = images.bring(images.wanted(there), fetch, nothing, keep, Counter())
+    assert images.with_ours(there, ours).source == expected
 
 
 def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
-    """Two posts share a picture: one fetch. One picture is gone: the note says why."""
+    """Each name is fetched once. One picture is gone: the note says why."""
     fetched: list[str] = []
 
     def counting(name: str) -> bytes:
@@ -62,8 +63,7 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
         return fetch(name)
 
     notes: Counter[str] = Counter()
-    posts = [post(f"<img src='{A}'><img src='{B}'>"), post(f"<img src='{A}'>")]
-    images.bring(posts, counting, nothing, keep, notes)
+    images.bring({A, B}, counting, nothing, keep, notes)
     assert sorted(fetched) == [A, B]
     assert notes["picture copied here"] == 1
     assert any("404" in note and number == 1 for note, number in notes.items())
@@ -88,7 +88,7 @@ def test_private_addresses_are_refused() -> None:
     notes: Counter[str] = Counter()
     there = post('<img src="http://127.0.0.1:1/x.png">')
     get = images.fetcher(allow_private=False)
-    assert images.bring([there], get, nothing, keep, notes) == [there]
+    assert images.bring(images.wanted(there), get, nothing, keep, notes) == {}
     assert any("private" in note for note in notes)
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
-from publisher.blog import posts, published, search, update_log
-from publisher.exchange.importing import preparation, summary
+from publisher.blog import posts, published, search, tags, update_log
+from publisher.exchange.importing import dry_run, preparation, summary, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
@@ -232,6 +232,25 @@ def test_an_old_address_belongs_to_one(site: Site, importer: Importer) -> None:
         first = published.moved(db, "/a")
         assert first is not None
         assert first.guid == post(2).guid
+
+
+def test_posts_are_stored_a_few_at_a_time(
+    site: Site, importer: Importer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one batch has taken (slugs, tags, old addresses) is taken for the next ones."""
+    monkeypatch.setattr(writer, "_AT_ONCE", 2)
+    monkeypatch.setattr(dry_run, "_AT_ONCE", 3)
+    batch = Batch([post(n, title="Same", tags=("a", f"t{n % 3}"), address="/a") for n in range(7)])
+    importer(batch)
+    again = importer(batch)
+    assert (len(again.new), again.known) == (0, 7)
+    assert [one.slug for one in stored(site)] == ["same", *(f"same-{n}" for n in range(2, 8))]
+    assert [one.published_at for one in stored(site)] == [at for at, _ in log(site)]
+    with site.database.read() as db:
+        first = published.moved(db, "/a")
+        assert first is not None
+        assert first.guid == post(6).guid
+        assert {tag.name: tag.posts for tag in tags.used(db)} == {"a": 7, "t0": 3, "t1": 2, "t2": 2}
 
 
 def test_all_or_nothing(site: Site, importer: Importer) -> None:

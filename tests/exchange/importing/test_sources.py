@@ -11,7 +11,7 @@ import pytest
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 from publisher.exchange.importing import formats, sources
 from publisher.exchange.importing.sources import Document, Folder
-from tests.exchange.importing.conftest import document, folder, zipped
+from tests.exchange.importing.conftest import document, folder, read, zipped
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><rss><channel><item><title>&b;</title></item>
@@ -41,7 +41,7 @@ def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
 
 def read_zip(data: bytes) -> None:
     with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
-        formats.read(found, None, UTC)
+        list(formats.read(found, None, UTC).posts)
 
 
 def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_zip_bomb_is_not_unpacked() -> None:
     """A file that unpacks to more than its limit is refused when the limit is reached."""
     bomb = folder({"a.md": b"0" * 20_000_000})
     with pytest.raises(TooLarge, match=r"a\.md"):
-        formats.read(bomb, None, UTC)
+        list(formats.read(bomb, None, UTC).posts)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_damaged_and_encrypted_zips() -> None:
 def test_hostile_and_broken_documents(data: bytes, message: str) -> None:
     """Whatever comes: one clear error, no entity is ever expanded."""
     with pytest.raises(InvalidData, match=message):
-        formats.read(document(data), "rss" if b"<rss" in data else None, UTC)
+        read(data, "rss" if b"<rss" in data else None)
 
 
 @pytest.mark.parametrize(

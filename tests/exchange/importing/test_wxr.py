@@ -93,7 +93,7 @@ def test_comments_and_shortcodes_are_noted() -> None:
     assert batch.notes["comment is left out"] == 2
     assert batch.notes["post contains shortcodes, which stay as they are"] == 1
     assert batch.notes["post has a gallery whose pictures are not in the export"] == 1
-    assert '[gallery ids="1,2"]' in batch.posts[0].source
+    assert '[gallery ids="1,2"]' in next(iter(batch.posts)).source
 
 
 def test_podcast_enclosure() -> None:
