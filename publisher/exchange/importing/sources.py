@@ -16,7 +16,6 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
-from publisher.base.net import OutgoingError, request_public
 
 MAX_DOCUMENT_BYTES = 100_000_000
 MAX_FILE_BYTES = 8_000_000
@@ -129,6 +128,9 @@ def _too_large(name: str) -> TooLarge:
 
 
 def _fetched(address: str, allow_private: bool) -> bytes:
+    # Not at the top: an HTTP client is much to load for a process that only reads.
+    from publisher.base.net import OutgoingError, request_public
+
     try:
         reply = request_public(
             address,
@@ -167,27 +169,29 @@ def _zip(label: str, file: BinaryIO) -> Folder:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise InvalidData(f"{label}: the zip is damaged") from error
-    infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+    infos = [info for info in archive.infolist() if not info.is_dir()]
     _check_count(len(infos))
-    for name, info in infos.items():
+    for info in infos:
+        name = info.filename
         if stat.S_ISLNK(info.external_attr >> 16):
             raise InvalidData(f"{label}: the zip contains a link: {name[:60]!r}")
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in name:
             raise InvalidData(f"{label}: the zip contains an unsafe path: {name[:60]!r}")
-    if sum(info.file_size for info in infos.values()) > MAX_TOTAL_BYTES:
+    if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
         raise TooLarge(f"{label}: unpacked, the zip has more than {MAX_TOTAL_BYTES:,} bytes")
 
     def read(name: str, limit: int) -> bytes:
         try:
-            with archive.open(infos[name]) as member:
+            with archive.open(name) as member:
                 return _within(member.read(limit + 1), limit, name)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is damaged") from error
         except (RuntimeError, NotImplementedError) as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is encrypted or unusual") from error
 
-    visible = sorted(name for name in infos if "/." not in f"/{name}" and "__MACOSX" not in name)
+    names = {info.filename for info in infos}
+    visible = sorted(name for name in names if "/." not in f"/{name}" and "__MACOSX" not in name)
     return Folder(label, visible, read)
 
 
