@@ -22,8 +22,8 @@ from publisher.exchange.importing import (
     dry_run as plan,
 )
 from publisher.exchange.importing.imported import Batch
+from publisher.exchange.importing.kept_values import KeptValues
 from publisher.exchange.importing.preparation import Ready
-from publisher.exchange.importing.spool import Spool
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
@@ -104,7 +104,7 @@ def _with_images(
     now: datetime,
     language: str,
     tell: Callable[[str], None],
-) -> Spool[Ready]:
+) -> KeptValues[Ready]:
     """Fetch the pictures of what is new or changed, and check those posts again."""
 
     kept = 0
@@ -126,7 +126,7 @@ def _with_images(
     beside = partial(confined_reading.files, place)
     names = {name for number in concerned for name in images.wanted(found[number].post)}
     ours = images.bring(names, fetch, beside, keep, batch.notes)
-    brought = Spool[Ready](here.environment.instance)
+    brought = KeptValues[Ready](here.environment.instance)
     for start in range(0, len(found), AT_ONCE):
         some = dict(enumerate(found[start : start + AT_ONCE], start))
         changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]

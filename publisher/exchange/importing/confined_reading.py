@@ -29,9 +29,9 @@ from publisher.exchange.importing.imported import (
     ImportedSite,
     LoggedUpdate,
 )
+from publisher.exchange.importing.kept_values import KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.exchange.importing.sources import Folder, Located
-from publisher.exchange.importing.spool import Spool
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
 MOST_CHARACTERS = 500_000_000  # of all posts together: they are stored in one transaction
@@ -46,7 +46,7 @@ def read_posts(
     folder: Path,
     language: str = "en",
     tell: Callable[[str], None] = lambda _: None,
-) -> tuple[Batch, Spool[Ready]]:
+) -> tuple[Batch, KeptValues[Ready]]:
     """The posts of a source, ready to be stored, and the batch that held them, without them.
 
     Both lie in files without a name in `folder`, but for what is small.
@@ -54,7 +54,7 @@ def read_posts(
     StorageUnavailable when the disk refuses.
     """
     batch, characters = Batch(), 0
-    found, updates = Spool[Ready](folder), Spool[LoggedUpdate](folder)
+    found, updates = KeptValues[Ready](folder), KeptValues[LoggedUpdate](folder)
     for part in stream(_posts, LIMITS, place, format_, zone, now, language):
         if isinstance(part, Batch):
             batch = part

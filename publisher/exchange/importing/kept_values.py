@@ -13,7 +13,7 @@ from publisher.base.errors import StorageUnavailable
 T = TypeVar("T")
 
 
-class Spool(Sequence[T]):
+class KeptValues(Sequence[T]):
     """A sequence that only grows; a value is read from the file each time it is asked for."""
 
     def __init__(self, folder: Path) -> None:
@@ -33,7 +33,7 @@ class Spool(Sequence[T]):
             raise StorageUnavailable(f"{error.strerror}; nothing was imported") from error
 
     def __del__(self) -> None:
-        """Give the disk its room back, as soon as nobody has the spool any more."""
+        """Give the disk its room back, as soon as nobody has it any more."""
         with suppress(OSError):  # what a full disk did not take
             self._file.close()
 
