@@ -45,8 +45,9 @@ def ttl_for(
     """What a feed with these `updates` says at `now`.
 
     updates: aware datetimes of all that readers should have seen, in any order; those after `now`
-    are not looked at. timezone: the author's IANA zone. scheduled: posts still to come. menu: the
-    ttl values to choose from, `15/60/480`, `any` or `any:15-1440`, in minutes.
+    are not looked at, nor those before 1970, which are dates that stand for none. timezone: the
+    author's IANA zone. scheduled: posts still to come. menu: the ttl values to choose from,
+    `15/60/480`, `any` or `any:15-1440`, in minutes.
     Raises ValueError for an unknown zone, a menu that makes no sense, a datetime without a zone.
     """
     times = tuple(sorted(seconds_checked(updates)))
@@ -70,7 +71,8 @@ def at_moment(
 ) -> Advice:
     """As `ttl_for`, for updates and queue in order and settings that were read already."""
     seconds(now)
-    activity = _activity(tuple(at for at in updates if at <= now), timezone)
+    known = tuple(at for at in updates if at <= now and seconds(at) >= 0)
+    activity = _activity(known, timezone)
     decision = decide(activity, build_moment(activity.last_update, now, timezone), rule, scheduled)
     max_age = decision.max_age_seconds(now)
     period, frequency = update_rate(decision.ttl_minutes) or (None, None)
