@@ -17,7 +17,7 @@ from typing import Any
 
 import simpy
 
-from publisher.simulator import compiled, counted, engine, grid, kernel, synthetic
+from publisher.simulator import compiled, counted, engine, grid, synthetic
 from publisher.simulator.clients import parse_client
 from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher
@@ -65,7 +65,7 @@ def polls(rate: float, name: str) -> None:
     policy = parse_client("ttl")
     batches = [grid.prepare(grid.Task(0, shard(rate, 3000), "warm-up"))] * CORES
 
-    def replay(feeds: kernel.Feeds) -> Tally:
+    def replay(feeds: counted.Feeds) -> Tally:
         return engine.replay(feeds, policy, 1)
 
     replay(batches[0])
@@ -73,7 +73,7 @@ def polls(rate: float, name: str) -> None:
     with ThreadPoolExecutor(CORES) as pool:
         both, _ = best(lambda: list(pool.map(replay, batches)), 5, perf_counter)
     real, steps = int(sums.counts[counted.REAL]), int(sums.counts[counted.STEPS])
-    updates = len(batches[0].times)
+    updates = len(batches[0].times) - len(batches[0].ids)
     print(f"\nttl client, warm-up rule, {name}, one year:")
     print(
         f"  numba, 1 core    {steps / one / 1e6:8.1f} M polls/s   "

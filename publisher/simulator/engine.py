@@ -6,18 +6,23 @@ feeds nor the number of jobs changes any result.
 """
 
 from collections.abc import Sequence
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.polling import Answer, PollPolicy
+from publisher.core.civil import LAST_SECOND
+from publisher.core.polling import FOREVER, Answer, PollPolicy
+from publisher.core.polling.policy import NextPoll
 from publisher.simulator import compiled, counted, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
+from publisher.simulator.counted import Feeds
 from publisher.simulator.figures import Tally, tally
-from publisher.simulator.kernel import Client, Feeds
+from publisher.simulator.kernel import Client
 from publisher.simulator.publishers import Documents
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.simulator.responses import RENEWED
 from publisher.simulator.scoring import Scoring, scoring
 from publisher.simulator.timelines import Timeline
 
@@ -32,10 +37,11 @@ def lay_out(
     timelines: Sequence[Timeline], documents: Sequence[Documents], scorings: Sequence[Scoring]
 ) -> Feeds:
     """Lay `timelines`, what their publisher said and how they are scored end to end."""
+    never = np.array([LAST_SECOND], np.uint32)
     return Feeds(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
-        times=np.concatenate([timeline.times for timeline in timelines]),
-        offsets=_offsets([len(timeline.times) for timeline in timelines]),
+        times=np.concatenate([part for timeline in timelines for part in (timeline.times, never)]),
+        offsets=_offsets([len(timeline.times) + 1 for timeline in timelines]),
         built=np.concatenate([part.built for part in documents]),
         ttls=np.concatenate([part.ttls for part in documents]),
         skips=np.concatenate([part.skips for part in documents]),
@@ -45,7 +51,6 @@ def lay_out(
         headers=_offsets([len(part.begins) for part in documents]),
         etags=np.array([part.etag for part in documents], np.int64),
         edges=np.concatenate([scoring.edges for scoring in scorings]),
-        clock=np.concatenate([scoring.clock for scoring in scorings]),
         edge_offsets=_offsets([len(scoring.edges) for scoring in scorings]),
         starts=np.array([timeline.start for timeline in timelines], np.int64),
         ends=np.array([timeline.end for timeline in timelines], np.int64),
@@ -82,7 +87,6 @@ def lay_out_alike(
         headers=offsets_of(len(said.begins)),
         etags=np.full(number, said.etag, np.int64),
         edges=np.tile(scored.edges, number),
-        clock=np.tile(scored.clock, number),
         edge_offsets=offsets_of(len(scored.edges)),
         starts=np.full(number, span[0], np.int64),
         ends=np.full(number, span[1], np.int64),
@@ -100,16 +104,17 @@ def _offsets(lengths: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def first_interval(policy: PollPolicy, longest_ttl_minutes: int, now: int) -> int:
-    """Seconds that `policy` waits after an answer with that ttl and no news."""
-    answer = Answer(200, ttl_minutes=longest_ttl_minutes, max_age_seconds=longest_ttl_minutes * 60)
-    return policy.decide(policy.remember(policy.start(), answer, now), now).wait_seconds
+def after_a_document(policy: PollPolicy, ttl_minutes: int, now: int) -> NextPoll:
+    """When `policy` polls again after a first document with that ttl and no news."""
+    answer = Answer(200, ttl_minutes=ttl_minutes, max_age_seconds=ttl_minutes * 60)
+    return policy.decide(policy.remember(policy.start(), answer, now), now)
 
 
 def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0) -> Ints:
     """Instants of the first polls, feeds by phases: uniform over the first interval, or over so
     many seconds."""
-    interval = within or first_interval(policy, int(feeds.ttls.max()), int(feeds.starts.min()))
+    longest, begin = int(feeds.ttls.max()), int(feeds.starts.min())
+    interval = within or after_a_document(policy, longest, begin).wait_seconds
     origin = scatter(feeds.ids, seed)[:, None]
     shares = (origin + GOLDEN * np.arange(phases)) % 1.0
     return np.asarray(feeds.starts[:, None] + np.floor(shares * interval).astype(np.int64))
@@ -142,20 +147,38 @@ def replay(
     """
     counts = np.zeros((len(feeds.starts), counted.COUNTS), np.int64)
     delays = np.zeros(counted.MINUTE_BINS, np.int64)
-    fresh = np.array(policy.start().state, np.float64)
-    options = np.array(policy.options, np.float64)
-    jitter = 0 if policy.rule is ORACLE_RULE else jitter
-    client = Client(fresh, fresh.copy(), options, jitter, policy.rule.memoryless)
-    run = compiled.specialise(
-        kernel.poll_feeds,
-        policy.name,
-        remember=policy.rule.remember,
-        decide=policy.rule.decide,
-    )
+    returned = np.zeros(int(np.diff(feeds.offsets).max()) + 1, np.int64)
     starts = first_polls(feeds, policy, phases, seed, within)
-    arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
+    jitter = 0 if policy.rule is ORACLE_RULE else jitter
+    wait = steady_wait(feeds, policy, jitter)
+    arguments: tuple[Any, ...]
+    if wait:
+        run = compiled.specialise(kernel.poll_alike, "steady")
+        arguments = (feeds, window, wait, starts, returned, counts, delays)
+    else:
+        fresh = np.array(policy.start().state, np.float64)
+        options = np.array(policy.options, np.float64)
+        client = Client(fresh, fresh.copy(), options, jitter, returned)
+        rule = policy.rule
+        run = compiled.specialise(
+            kernel.poll_feeds, policy.name, remember=rule.remember, decide=rule.decide
+        )
+        arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
     if not compiled.available():  # on lists, which plain Python walks faster than arrays
         arguments = compiled.as_lists(arguments)
     run(*arguments)
     seconds = np.asarray(feeds.seconds)
     return tally(np.array(arguments[-2]), np.array(arguments[-1]), phases, seconds)
+
+
+def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:
+    """Seconds that `policy` waits after every poll, and in which it first polls: where its rule has
+    no memory and all feeds say the same ttl for ever, and nothing else. 0 where its waits may
+    differ."""
+    ttl = int(feeds.ttls[0])
+    says_more = len(feeds.built) > len(feeds.ids) or len(feeds.begins) > 0 or feeds.skips.any()
+    differs = says_more or (feeds.ttls != ttl).any() or (feeds.etags == RENEWED).any()
+    if differs or jitter or not policy.rule.memoryless:
+        return 0
+    decided = after_a_document(policy, ttl, int(feeds.starts[0]))
+    return decided.wait_seconds if decided.valid_until == FOREVER else 0

@@ -11,9 +11,17 @@ from functools import partial
 from typing import NamedTuple
 
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import PHASES, WINDOW, lay_out, lay_out_alike, one_feed, replay
+from publisher.simulator.counted import Feeds
+from publisher.simulator.engine import (
+    PHASES,
+    WINDOW,
+    lay_out,
+    lay_out_alike,
+    one_feed,
+    replay,
+    steady_wait,
+)
 from publisher.simulator.figures import Tally
-from publisher.simulator.kernel import Feeds
 from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.scoring import window
 from publisher.simulator.synthetic import Shard
@@ -81,18 +89,16 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
 
 
 def run_task(task: Task, options: ReplayOptions) -> list[Result]:
-    """All clients of one task."""
-    feeds = prepare(task)
-    return [
-        Result(
-            task.source,
-            task.feeds.name,
-            task.publisher,
-            client,
-            replay(feeds, parse_client(client), *options[1:]),
-        )
-        for client in options.clients
-    ]
+    """All clients of one task; those that poll in the same seconds are replayed once."""
+    feeds, known, results = prepare(task), dict[int, Tally](), list[Result]()
+    for client in options.clients:
+        policy = parse_client(client)
+        wait = steady_wait(feeds, policy, options.jitter)
+        sums = known.get(wait) or replay(feeds, policy, *options[1:])
+        if wait:
+            known[wait] = sums
+        results.append(Result(task.source, task.feeds.name, task.publisher, client, sums))
+    return results
 
 
 def prepare(task: Task) -> Feeds:

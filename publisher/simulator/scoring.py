@@ -18,20 +18,15 @@ NEVER = 1 << 40  # an instant that does not come
 class Scoring:
     """Polls count in ``[begin, end)``, items in ``[begin, last_scored]``, both outside holes.
 
-    edges: 0, then the instants where counting starts, stops, starts ..., then NEVER; clock: counted
-    seconds up to each edge.
+    edges: 0, then the instants where counting starts, stops, starts ..., then NEVER; seconds: how
+    long polls are counted.
     """
 
     begin: int
     end: int
     last_scored: int
     edges: NDArray[np.int64]
-    clock: NDArray[np.int64]
-
-    @property
-    def seconds(self) -> int:
-        """How long polls are counted."""
-        return int(self.clock[-1])
+    seconds: int
 
 
 def scoring(timeline: Timeline) -> Scoring:
@@ -74,7 +69,5 @@ def window(
         edges += [end, NEVER]
     else:
         edges[-1] = NEVER
-    lengths = np.diff(edges)
-    lengths[::2] = 0
-    clock = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Scoring(begin, end, end - COOL_DOWN, np.array(edges, np.int64), clock)
+    seconds = sum(np.diff(edges)[1::2].tolist())
+    return Scoring(begin, end, end - COOL_DOWN, np.array(edges, np.int64), seconds)

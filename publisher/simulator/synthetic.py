@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidInput
-from publisher.core.civil import Zone, period, zone_table
+from publisher.core.civil import LAST_SECOND, Zone, period, zone_table
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.simulator.compiled import as_arrays, available, specialise
 from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
@@ -83,7 +83,8 @@ class Shard:
         return BEGINNING, BEGINNING + self.days * DAY
 
     def feeds(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """All updates end to end, and where each feed begins (one more for the end)."""
+        """All updates end to end, those of each feed followed by one that never comes, and where
+        each feed begins (one more for the end)."""
         number = self.last - self.first
         weights = np.array(self.kind.weights) / sum(self.kind.weights)
         expected = self.kind.rate * self.days * number
@@ -107,7 +108,7 @@ class Shard:
         """The feeds one by one."""
         times, offsets = self.feeds()
         return [
-            Timeline(name, times[offsets[feed] : offsets[feed + 1]], *self.span, self.zone)
+            Timeline(name, times[offsets[feed] : offsets[feed + 1] - 1], *self.span, self.zone)
             for feed, name in enumerate(self.names)
         ]
 
@@ -122,21 +123,14 @@ def write_feeds(
     times: MutableSequence[int],
     offsets: MutableSequence[int],
 ) -> None:
-    """Fill `times` and `offsets` with one feed for each of `seeds`.
+    """Fill `times` and `offsets` with one feed for each of `seeds`, as `Shard.feeds` returns them.
 
     running: share of the day's updates before each local hour, 25 values from 0 to 1.
     """
     for place in range(len(offsets) - 1):
-        offsets[place + 1] = write_feed(
-            seeds[place],
-            rate,
-            running,
-            zone,
-            begin,
-            end,
-            times,
-            offsets[place],
-        )
+        stop = write_feed(seeds[place], rate, running, zone, begin, end, times, offsets[place])
+        times[stop] = LAST_SECOND
+        offsets[place + 1] = stop + 1
 
 
 def write_feed(
@@ -157,7 +151,7 @@ def write_feed(
     midnight -= midnight % DAY
     before = begin - 1
     days = 0.0
-    while place < len(times):
+    while place < len(times) - 1:
         random = (random + GOLDEN_BITS) & MASK
         uniform = ((mixed(random) >> 11) + 0.5) * 2.0**-53
         days -= log(uniform) / rate

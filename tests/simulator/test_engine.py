@@ -48,6 +48,25 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
         assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
 
 
+@pytest.mark.parametrize("client", ["ttl", "fixed:7", "miniflux", "max-age"])
+def test_polls_at_equal_waits_are_those_of_the_walk(
+    client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a feed always says the same, going by items counts what going by polls counts."""
+    policy = parse_client(client)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 5])
+        line = random_timeline(rng, rate=float(rng.choice([0.5, 6, 40])))
+        ttl = int(rng.choice([15, 60, 300]))
+        feeds = engine.one_feed(line, parse_publisher(f"fixed:{ttl}")(line))
+        window = int(rng.integers(1, 12))
+        fast = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
+        with monkeypatch.context() as patched:
+            patched.setattr(engine, "steady_wait", lambda feeds, policy, jitter: 0)
+            slow = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
+        assert same(fast, slow), seed
+
+
 @pytest.mark.parametrize("client", ["ttl", "histogram", "oracle"])
 def test_jitter_is_the_same_in_both_engines(client: str) -> None:
     """Each wait moves by the same seconds in kernel and walk; that of the oracle does not."""
