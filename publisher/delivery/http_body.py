@@ -14,7 +14,7 @@ GRACE_SECONDS, LONGEST_SECONDS, LEAST_BYTES_A_SECOND = 10, 600, 512
 Limit = Callable[[str], int]
 
 
-class FileSequence:
+class Spool:
     """How many bytes all bodies of a worker hold together."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class FileSequence:
 class Body:
     """One body; `length` is what was announced, None in chunks. Raises Refused if it is wrong."""
 
-    def __init__(self, length: int | None, limit: int, spool: FileSequence) -> None:
+    def __init__(self, length: int | None, limit: int, spool: Spool) -> None:
         self.received = 0
         self._limit = limit
         self._spool = spool

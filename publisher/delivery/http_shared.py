@@ -5,7 +5,7 @@ from typing import Any
 
 from publisher.base.environment import Network
 from publisher.delivery.front import FeedFront, Poll
-from publisher.delivery.http_body import FileSequence, Limit
+from publisher.delivery.http_body import Limit, Spool
 from publisher.delivery.page_threads import PageThreads, WsgiApp
 from publisher.delivery.trusted_proxies import is_trusted
 
@@ -34,7 +34,7 @@ class Shared:
         self.limit = limit
         self.pages = PageThreads(tell)
         self.soon = tell
-        self.spool = FileSequence()
+        self.spool = Spool()
         self.connections: set[Any] = set()
         self.known: dict[bytes, Poll] = {}
         self.address: dict[str, str] = {}
