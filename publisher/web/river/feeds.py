@@ -68,7 +68,7 @@ def add() -> Any:
         brought = followed_lists.size(db, feed)
     and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
     unread = ", but it could not be read yet" if feed.problem else ""
-    flash(f"Following {feed.title or feed.url}{and_its}{unread}.", "done")
+    flash(f"Following {feed.title or feed.url}{and_its}{unread}.", "" if unread else "done")
     return redirect(url_for("river.feeds.feed", feed_id=feed.id))
 
 
