@@ -150,7 +150,9 @@ class LoginCookie(SecureCookieSessionInterface):
         if request.is_secure:
             return True
         own = current_site(app).site_url
-        here = urlsplit(own).netloc == request.host or site_address.loopback(request.host_url)
+        here = urlsplit(own).netloc == request.host or site_address.loopback(
+            site_address.asked_at()
+        )
         return own.startswith("https:") and here
 
 

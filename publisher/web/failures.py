@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from flask import Flask, Response, jsonify, render_template, request
+from flask import Flask, Response, jsonify, render_template
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, TooMany
 from publisher.blog.media import limit_text
+from publisher.web import site_address
 from publisher.web.context import wants_json
 from publisher.web.request_log import number
 
@@ -91,6 +92,6 @@ def _refused(error: HTTPException) -> Any:
 
 def _stay_here(response: Response) -> Response:
     """Flask adds a slash with a redirect to the Host that was asked; ours name no host."""
-    if response.location and response.location.startswith(request.host_url):
-        response.location = response.location[len(request.host_url) - 1 :]
+    if response.location and response.location.startswith(site_address.asked_at()):
+        response.location = response.location[len(site_address.asked_at()) - 1 :]
     return response

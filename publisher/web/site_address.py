@@ -13,10 +13,18 @@ from publisher.base.errors import InvalidInput
 from publisher.web.context import site
 
 
+def asked_at() -> str:
+    """Scheme and host of this request as they were sent, with a slash.
+
+    The framework's own makes names of punycode readable, and raises over `xn--` and the like.
+    """
+    return f"{request.scheme}://{request.host}/"
+
+
 def of_browser() -> str:
     """The address that this request was sent to; nothing where it makes no sense."""
     try:
-        return environment.site_address(request.host_url)
+        return environment.site_address(asked_at())
     except InvalidInput:
         return ""
 

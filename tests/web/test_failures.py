@@ -7,6 +7,7 @@ import structlog
 from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
+from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
@@ -124,3 +125,13 @@ def test_a_failure_is_found_in_the_log_by_its_number(broken: FlaskClient) -> Non
     assert "hidden" not in str(lines)
     assert broken.get("/about").headers["X-Request-ID"] != number
     assert "request" not in structlog.contextvars.get_contextvars()
+
+
+@pytest.mark.parametrize("host", ["xn--", "a.xn--", "xn--a", "a..b", "a" * 64, "a:99999", "~"])
+@pytest.mark.parametrize("path", ["/", "/studio", "/studio/login"])
+def test_a_host_that_is_none(app: Flask, site: Site, host: str, path: str) -> None:
+    """Whatever a stranger calls us: the framework's own address of a request raises over some."""
+    make_author(site)
+    environ = EnvironBuilder(path).get_environ() | {"HTTP_HOST": host}
+    _, status, _ = run_wsgi_app(app, environ, buffered=True)
+    assert int(status[:3]) in (200, 308, 400)
