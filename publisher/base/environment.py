@@ -198,11 +198,11 @@ def site_address(text: str) -> str:
         port = "" if parts.port is None else f":{parts.port}"
         host = (parts.hostname or "").encode("idna").decode("ascii")
     except ValueError as error:  # a bad port, an unclosed bracket, a label of 64 letters
-        raise InvalidInput(f"not a http(s) address: {address[:100]!r}") from error
+        raise InvalidInput(f"not a web address: {address[:100]!r}") from error
     odd = parts.query or parts.fragment or "@" in parts.netloc or "?" in address or "#" in address
     odd = odd or not address.isprintable()
     if parts.scheme not in ("http", "https") or not re.fullmatch(_HOST, host) or odd:
-        raise InvalidInput(f"a http(s) address such as https://example.com, not {address[:100]!r}")
+        raise InvalidInput(f"an address such as https://example.com, not {address[:100]!r}")
     if not re.fullmatch(r"[!-~]*", parts.path) or set(parts.path) & set('<>"\\^`{|}'):
         raise InvalidInput(f"the path of an address is plain letters: {address[:100]!r}")
     host = f"[{host}]" if ":" in host else host

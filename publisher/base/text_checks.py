@@ -38,7 +38,7 @@ def choice(*known: str) -> Callable[[str], str]:
 
     def check(text: str) -> str:
         if text not in known:
-            raise InvalidInput(f"not {text[:40]!r}; one of {', '.join(known)}")
+            raise InvalidInput(f"{text[:40]!r} is none of {', '.join(known)}")
         return text
 
     return check

@@ -200,7 +200,7 @@ def test_the_table_has_every_command() -> None:
         ("PUBLISHER_DATABASE_URL", "sqlite:////none/at/all.db", 1, "/none/at/all.db"),
         ("PUBLISHER_DATABASE_URL", "oracle://x", 2, "PUBLISHER_DATABASE_URL"),
         ("PUBLISHER_DATABASE_URL", "nonsense", 2, "PUBLISHER_DATABASE_URL"),
-        ("PUBLISHER_SITE_URL", "ftp://x", 2, "PUBLISHER_SITE_URL: a http(s) address"),
+        ("PUBLISHER_SITE_URL", "ftp://x", 2, "PUBLISHER_SITE_URL: an address such as"),
         ("PUBLISHER_SITE", "x", 2, "did you mean PUBLISHER_SITE_URL?"),
     ],
 )

@@ -184,7 +184,7 @@ def _address(value: object, name: str) -> str:
     if is_name(address.removeprefix(PREFIX)):
         return address
     if not re.fullmatch(r"https?://[^\s<>\"]+", address):
-        raise InvalidInput(f"{name}: a http(s) address is needed")
+        raise InvalidInput(f"{name}: an http(s) address is needed")
     return address
 
 
