@@ -28,7 +28,7 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import begin_of, chosen, forecast, plan, workspace
 from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
-from publisher.core.ttl.freshness import SLOTS, Expiries
+from publisher.core.ttl.freshness import SLOTS, Expiries, header_plan
 from publisher.core.ttl.moved_hours import MovedHours, moved_hours
 from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
@@ -165,7 +165,7 @@ def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]
     hour that comes twice is shown once, and one that is left out is missing.
     """
     counts = activity.decayed(now)
-    outlook = Outlook(activity, now, rule)
+    outlook = outlook_at(activity, now, rule)
     zone = zone_table(activity.zone)
     at = build_moment(None, now, activity.zone)
     rows: dict[int, DayHour] = {}
@@ -180,7 +180,8 @@ def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]
 
 
 class Outlook:
-    """The coming hours as the histogram sees them from `now`."""
+    """The coming hours as the histogram sees them from `now`, and the ttl of a document built
+    then. Nothing in it changes any more, as threads share it."""
 
     def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
         at = seconds(now)
@@ -189,16 +190,13 @@ class Outlook:
         self._work = workspace(self._rule)
         self._begin = begin_of(self._history.zone, at)
         self.poll_worth = forecast(self._history, at, self._rule, self._work)
-
-    def ttl_minutes(self) -> int:
-        """The planner's word for a document built now."""
-        return chosen(self._history, self._now, self._rule, self._work, self.poll_worth)
+        self.ttl_minutes = chosen(self._history, at, self._rule, self._work, self.poll_worth)
 
     def expiries(self) -> Expiries:
         """What the headers say."""
-        plan(self._history, self._now, self._rule, self._work)
-        top = hour_start(self._history.zone, self._now)
-        return Expiries(top, tuple(self._work.header.expiries))
+        work = self._work._replace(header=header_plan())
+        plan(self._history, self._now, self._rule, work)
+        return Expiries(hour_start(self._history.zone, self._now), tuple(work.header.expiries))
 
     def usual(self, at: datetime) -> float:
         """Updates that an hour like the one of `at` brings, however long the silence before."""
@@ -225,11 +223,18 @@ class Outlook:
         return (seconds(at) - self._begin) / 60.0
 
 
+@lru_cache(maxsize=48)
+def outlook_at(activity: Activity, at: datetime, rule: TtlRule) -> Outlook:
+    """The outlook of a document built at `at`; kept, as the day strip and the walk through it ask
+    for the same 24 hours."""
+    return Outlook(activity, at, rule)
+
+
 @lru_cache(maxsize=256)
 def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     """The decision without a queue; kept, as pages ask for the same hours again and again."""
-    outlook = Outlook(activity, at, rule)
-    ttl, end = outlook.ttl_minutes(), next_build(at, activity.zone)
+    outlook = outlook_at(activity, at, rule)
+    ttl, end = outlook.ttl_minutes, next_build(at, activity.zone)
     known = Decision(
         zone=activity.zone,
         decided_at=at,
@@ -280,16 +285,10 @@ def _longest(menu: Menu, valid_until: datetime, post: datetime) -> int:
 
 def _element(activity: Activity, at: datetime, rule: TtlRule, post: datetime | None) -> int:
     """The ttl alone that `decide` finds, at a fraction of its price; `post`: the next scheduled."""
-    ttl = _planned_element(activity, at, rule)
+    ttl = outlook_at(activity, at, rule).ttl_minutes
     if post is None:
         return ttl
     return min(ttl, _longest(rule.menu, next_build(at, activity.zone), post))
-
-
-@lru_cache(maxsize=256)
-def _planned_element(activity: Activity, at: datetime, rule: TtlRule) -> int:
-    """The same without a queue; kept, as a page asks for the same 24 hours again and again."""
-    return Outlook(activity, at, rule).ttl_minutes()
 
 
 def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
@@ -299,7 +298,7 @@ def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
         return capped
     expected, ttl = 0.0, capped.ttl_minutes
     if activity.last is not None:
-        expected = Outlook(activity, at, rule).expected(at, at + timedelta(minutes=ttl))
+        expected = outlook_at(activity, at, rule).expected(at, at + timedelta(minutes=ttl))
     return replace(
         capped,
         reason_code="scheduled",
