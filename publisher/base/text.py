@@ -12,6 +12,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _WORDS = nh3.Cleaner(tags=set())  # made once: that costs more than to use it
 _MARKED = re.compile("[<&\0\ufeff]")  # markup, and what the parser of it drops
+DEEPEST = 200  # elements inside elements
+_TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
 _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
 
 
@@ -26,6 +28,20 @@ def plain_text(markup: str) -> str:
         return " ".join(markup.split())
     spaced = _BLOCK.sub(r" \g<0>", markup)
     return " ".join(unescape(_WORDS.clean(spaced)).split())
+
+
+def nested_too_deeply(html: str) -> bool:
+    """Whether cleaned markup costs too much to clean again, as for a page or a feed.
+
+    The time grows with the square of the depth. Every `<` in it opens or closes an element.
+    """
+    depth = 0
+    for slash, void in _TAG.findall(html):
+        if not void:
+            depth += -1 if slash else 1
+            if depth > DEEPEST:
+                return True
+    return False
 
 
 def first_words(markup: str, limit: int = TITLE_LENGTH) -> str:

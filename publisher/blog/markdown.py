@@ -24,6 +24,8 @@ from pygments.util import ClassNotFound
 
 from publisher.base import confined
 from publisher.base.confined import Limits
+from publisher.base.errors import InvalidData
+from publisher.base.text import DEEPEST, nested_too_deeply
 from publisher.blog.markdown_extras import (
     dashes,
     files,
@@ -58,7 +60,7 @@ def html_of(source: str, source_format: str, anchor: str = "", language: str = "
     `language` says which quotation marks straight ones become.
 
     A long text is read in a process of its own: some take seconds, and the site goes on. Raises
-    Unreadable where it takes longer than `LIMITS`.
+    Unreadable where it takes longer than `LIMITS`, InvalidData where it is nested too deeply.
     """
     if len(source) <= SHORT:
         return rendered(source, source_format, anchor, language)
@@ -71,10 +73,16 @@ def render(source: str, anchor: str = "", language: str = "en") -> str:
 
 
 def rendered(source: str, source_format: str, anchor: str, language: str) -> str:
-    """As `html_of`, here and however long it takes: for a process that is confined."""
-    if source_format == "html":
-        return sanitise(source, anchor)
-    return sanitise(_parser(tuple(quotes_of(language))).render(source), anchor)
+    """As `html_of`, here and however long it takes: for a process that is confined.
+
+    Raises InvalidData for elements inside elements without measure.
+    """
+    if source_format != "html":
+        source = _parser(tuple(quotes_of(language))).render(source)
+    html = sanitise(source, anchor)
+    if nested_too_deeply(html):
+        raise InvalidData(f"more than {DEEPEST} elements stand inside each other")
+    return html
 
 
 @lru_cache(maxsize=8)

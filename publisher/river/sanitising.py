@@ -1,20 +1,18 @@
 """Other people's HTML, made harmless; and their images, which report who is reading."""
 
-import re
 from contextvars import ContextVar
 from dataclasses import replace
 from urllib.parse import urljoin
 
 import nh3
 
-from publisher.base.text import plain_text
+from publisher.base.text import nested_too_deeply, plain_text
 from publisher.river.feed_document import FeedItem
 
-LONGEST, DEEPEST = 1_000_000, 200  # characters of an item; elements inside elements
+LONGEST = 1_000_000  # characters of an item
 _LEFT_OUT = (
     "<p>This entry is too long or nested too deeply to be shown: read it where it stands.</p>"
 )
-_TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
 
 _TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}
 _ATTRIBUTES = {
@@ -66,7 +64,7 @@ def harmless(item: FeedItem, document_url: str) -> FeedItem:
     """
     base = item.base or item.url or document_url
     html = clean_html(item.markup, base)
-    if len(html) > min(LONGEST, 10 * len(item.markup) + 10_000) or _depth(html) > DEEPEST:
+    if len(html) > min(LONGEST, 10 * len(item.markup) + 10_000) or nested_too_deeply(html):
         html = _LEFT_OUT
     return replace(item, html=html, words=plain_text(html), guid="", markup="", base="")
 
@@ -75,18 +73,6 @@ def clean_html(markup: str, base_url: str) -> str:
     """Markup that may be shown: no scripts, styles, frames or forms; absolute addresses."""
     _base_url.set(base_url)
     return _CLEANER.clean(markup)
-
-
-def _depth(html: str) -> int:
-    """How deeply cleaned markup is nested: every `<` in it opens or closes an element."""
-    depth = deepest = 0
-    for slash, void in _TAG.findall(html):
-        if slash:
-            depth -= 1
-        elif not void:
-            depth += 1
-            deepest = max(deepest, depth)
-    return deepest
 
 
 def without_remote_media(markup: str) -> str:

@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from publisher.base.confined import Limits, Unreadable
+from publisher.base.confined import Limits
+from publisher.base.errors import InvalidData
 from publisher.blog import markdown
 from publisher.blog.markdown import LONGEST_HIGHLIGHTED, html_of, render
 
@@ -156,7 +157,7 @@ def test_a_huge_listing_stays_plain() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["[" * 20_000, "*a_ " * 10_000, ">" * 20_000, "`" * 20_000, "- " * 10_000, "<b>" * 20_000,
+    ["[" * 20_000, "*a_ " * 10_000, ">" * 20_000, "`" * 20_000, "- " * 10_000, "<b>a</b>" * 8_000,
      "![" * 10_000, "| a " * 5_000 + "\n" + "|---" * 5_000, "[^a]" * 5_000, "<!--" * 10_000],
     ids=lambda source: source[:4],
 )  # fmt: skip
@@ -178,7 +179,7 @@ def test_a_long_text_renders_while_one_types() -> None:
 def test_a_text_made_to_be_slow_holds_nobody_up(piece: str) -> None:
     """A hundred thousand characters that take quadratic time end in words, within seconds."""
     begun = time.monotonic()
-    with suppress(Unreadable):
+    with suppress(InvalidData):
         markdown.render(piece * (100_000 // len(piece)))
     assert time.monotonic() - begun < markdown.LIMITS.seconds + 20  # a process may have to start
 
@@ -207,3 +208,12 @@ def test_marks_that_never_end_take_linear_time() -> None:
     begun = time.process_time()
     markdown.sanitise("<!--more" * 100_000)
     assert time.process_time() - begun < 20
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_elements_inside_elements_have_an_end(form: str) -> None:
+    """Feeds and pages clean a post again, and that takes the square of its depth."""
+    assert html_of("<div>" * 100 + "a", form).count("</div>") == 100
+    for depth in (300, 3_000):  # here, and in a process of its own
+        with pytest.raises(InvalidData, match="200 elements"):
+            html_of("<div>" * depth + "a", form)

@@ -13,9 +13,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from publisher.river.answers import Fetched
+from publisher.river.answers import Fetched, Validators
 from publisher.river.fetch import FetchLimits, open_fetcher
+from publisher.river.frontier import DuePoll
+from publisher.river.http_hints import LONGEST_SILENCE_SECONDS
 from publisher.river.lenient_http import LenientResponses
+from publisher.river.polls import Visit, visit
+from tests.conftest import MONDAY_MORNING
 from tests.river.origin import rss
 
 FEED = rss("one", "two")
@@ -182,6 +186,66 @@ def test_an_answer_without_end_is_given_up(raw: RawOrigin) -> None:
     (got,) = poll(raw)
     assert not got.ok
     assert time.monotonic() - begun < 10
+
+
+ENTITY = b"<!DOCTYPE rss [<!ENTITY nbsp '&#160;'>]>"
+BOMB = b"<!DOCTYPE rss [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '" + b"&a;" * 10_000 + b"'>]>"
+LEFT_OPEN = b"<p>" + b"".join(b"<b title=%d>" % n for n in range(60)) + b"<p>x" * 600
+
+
+def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
+    """An answer with nothing wrong in its head."""
+    lines = [b"HTTP/1.1 " + status, *headers, b"Content-Length: %d" % len(body), b"", body]
+    return b"\r\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (said(FEED), ""),
+        (said(FEED.replace(b"About one", b"na\xefve caf\xc3\xa9")), ""),
+        (said(FEED.decode().encode("utf-16-le")), ""),
+        (said(FEED.replace(b"<rss", ENTITY + b"<rss", 1).replace(b"About", b"&nbsp;")), ""),
+        (said(FEED.replace(b"About one", b"a & b <br>")), ""),
+        (said(FEED[:-20]), ""),
+        (said(FEED.replace(b"About one", b"<![CDATA[" + LEFT_OPEN + b"]]>")), ""),
+        (said(FEED, b"206 Partial Content"), ""),
+        (said(FEED.replace(b"<rss", BOMB + b"<rss", 1).replace(b"About", b"&b;")), "unsafe"),
+        (said(FEED.replace(b"<item>", b"<item>" + b"<a>" * 300, 1)), "unsafe"),
+        (said(FEED.replace(b"<item", b"<item " + b"a='b' " * 300, 1)), "unsafe"),
+        (said(b""), "not-a-feed"),
+        (said(b"", b"204 No Content"), "not-a-feed"),
+        (said(b"hello"), "not-a-feed"),
+        (said(b"<!doctype html><title>Are you human?</title>"), "not-a-feed"),
+        (said(b"{}"), "not-a-feed"),
+        (said(b'{"version": "https://jsonfeed.org", "a": ' + b"[" * 9_000), "not-a-feed"),
+        (said(b"\x89PNG\r\n"), "not-a-feed"),
+        (said(b"", b"304 Not Modified"), "status-304"),
+        (said(b"no", b"401 Unauthorized", b"WWW-Authenticate: Digest realm"), "status-401"),
+        (said(b"no", b"403 Forbidden"), "status-403"),
+        (said(b"no", b"404 Not Found"), "status-404"),
+        (said(b"no", b"410 Gone"), "status-410"),
+        (said(b"no", b"429 Slow", b"Retry-After: " + b"9" * 30), "status-429"),
+        (said(b"no", b"503 Later", b"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT"), "status-503"),
+        (said(FEED, b"500 Oops"), "status-500"),
+        (said(FEED, b"999 Odd"), "status-999"),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_an_answer(raw: RawOrigin, answer: bytes, problem: str) -> None:
+    """From the wire to what is stored: a document (""), or a problem in our words."""
+    raw.answers = [answer]
+    job = DuePoll(1, "127.0.0.1", raw.url, MONDAY_MORNING, Validators(), None)
+
+    async def go() -> Visit:
+        async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
+            return await visit(fetcher, job, lambda: MONDAY_MORNING)
+
+    found = asyncio.run(go())
+    assert found.problem == problem, found.detail
+    assert (found.document is None) == bool(problem)
+    assert found.document is None or len(found.document.items) > 0
+    assert (found.told_seconds or 0) <= LONGEST_SILENCE_SECONDS
+    assert len(raw.requests) == 1
 
 
 class Searches:
