@@ -128,7 +128,8 @@ class _Redirects(HTMLParser):
 def _split(address: str, field: str) -> SplitResult:
     if not address:
         raise InvalidInput(f"the program that sent you here did not give its {field}")
-    if len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x7e]+", address):
+    # Browsers take a backslash for a slash: what stands before it would be the host they go to.
+    if len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x5b\x5d-\x7e]+", address):
         raise InvalidInput(f"{field}: an address in plain ASCII is needed")
     try:
         parts = urlsplit(address)

@@ -187,6 +187,10 @@ def test_no_means_no(ada: Browser) -> None:
         {"redirect_uri": ""},
         {"redirect_uri": "https://evil.example/back"},
         {"redirect_uri": "https://app.example.evil.example/"},
+        {
+            "client_id": r"https://evil.example\.app.example/",
+            "redirect_uri": r"https://evil.example\.app.example/back",
+        },
         {"redirect_uri": "https://app.example:444/"},
         {"redirect_uri": "javascript:alert(1)"},
         {"redirect_uri": "app://back"},
