@@ -30,7 +30,6 @@ from publisher.base.text_checks import (
     whole,
 )
 from publisher.base.zones import find_zone
-from publisher.core.polling import parse as parse_policy
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.feeds.podcasts import category_names
@@ -188,6 +187,12 @@ def _category(text: str) -> str:
     return wanted
 
 
+def _policy(text: str) -> str:
+    from publisher.core.polling import parse  # not at the top: needed when it is set, not to look
+
+    return parse(text.strip()).spec
+
+
 # One row a setting: its name and what reads and checks its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": line(1, 200),
@@ -206,7 +211,7 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "skip_hours": choice("off", "learned"),
     "etag": choice("renewed", "document", "quiet"),
     "old_feeds": paths,
-    "river_policy": lambda text: parse_policy(text.strip()).spec,
+    "river_policy": _policy,
     "river_keep_days": whole(1, 36500),
     "river_keep_items": whole(20, 1_000_000),
     "river_keep_visit_days": whole(1, 36500),

@@ -5,6 +5,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,7 +65,8 @@ def pytest_runtest_makereport(
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_passwords() -> None:
     """A password hash that is meant to be slow would be most of what the suite does."""
-    authors._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    authors._hasher = cache(lambda: cheap)
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,10 @@ UTC unless the caller names another (people type local times; feeds forget the z
 """
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from email.utils import format_datetime
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
-
-from dateutil import parser, tz
 
 from publisher.base.errors import InvalidInput
 
@@ -21,7 +19,7 @@ _YEAR_ZERO = re.compile(r"(^|\s)0000\b")  # which dateutil would take for 2000
 
 # Zone names that RSS allows (RFC 822) and dateutil does not know by itself; hours from GMT.
 _RFC822_ZONES = {
-    name: tz.tzoffset(name, hours * 3600)
+    name: timezone(timedelta(hours=hours), name)
     for name, hours in {
         "UT": 0, "GMT": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5,
         "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
@@ -35,6 +33,8 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
     Takes RFC 3339, ISO 8601, RFC 822 and what people write ("21 Nov 2026 9:05").
     Raises InvalidInput for anything else and for years outside 1970-2199.
     """
+    from dateutil import parser  # not at the top: most commands read no such date
+
     if _YEAR_ZERO.search(text):
         raise InvalidInput(f"there is no year 0: {text[:60]!r}")
     try:
@@ -54,7 +54,7 @@ def _zone(name: str | None, offset_seconds: int | None) -> tzinfo | None:
     """
     if name in _RFC822_ZONES:
         return _RFC822_ZONES[name]
-    return None if offset_seconds is None else tz.tzoffset(name, offset_seconds)
+    return None if offset_seconds is None else timezone(timedelta(seconds=offset_seconds))
 
 
 def _known_year(moment: datetime, text: str) -> datetime:
@@ -69,7 +69,7 @@ def parse_civil(text: str, zone: tzinfo) -> datetime:
     Raises InvalidInput also for a time that does not exist there because clocks go forward.
     """
     moment, typed = parse_instant(text, zone), parse_instant(text)
-    has_offset = typed == parse_instant(text, tz.tzoffset(None, 3600))
+    has_offset = typed == parse_instant(text, timezone(timedelta(hours=1)))
     if not has_offset and moment.astimezone(zone).replace(tzinfo=UTC) != typed:
         raise InvalidInput(f"{typed:%H:%M} does not exist on that day: clocks go forward then")
     return moment
@@ -95,6 +95,8 @@ def _iso(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
+        from dateutil import parser
+
         return parser.isoparse(text)
 
 

@@ -5,9 +5,8 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from typing import TYPE_CHECKING
 
-from argon2 import PasswordHasher
-from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -18,10 +17,11 @@ from publisher.blog import permissions, throttle
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Author, LoginSession, Role
 
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 SESSION_LIFE = timedelta(days=30)
-
-_hasher = PasswordHasher()
 
 
 def add(
@@ -47,7 +47,7 @@ def add(
         name=name,
         display_name=" ".join(clean(display).split()) or name,
         role="admin" if first else role or "author",
-        password_hash=_hasher.hash(password),
+        password_hash=_hasher().hash(password),
         created_at=now,
     )
     session.add(author)
@@ -78,7 +78,7 @@ def set_password(session: Session, author: Author, password: str) -> None:
     """Give an author a new password and end all sessions of that author."""
     if problem := _password_problem(password):
         raise FieldErrors({"password": problem})
-    author.password_hash = _hasher.hash(password)
+    author.password_hash = _hasher().hash(password)
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
     throttle.forget(session, author)
 
@@ -88,10 +88,12 @@ def authenticate(session: Session, name: str, password: str) -> Author:
 
     Raises Forbidden without saying which of the two was wrong, after the same work for both.
     """
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
     author = session.scalar(select(Author).where(Author.name == name))
     usable = author is not None and author.disabled_at is None
     try:
-        _hasher.verify(author.password_hash if author and usable else _unknown_hash(), password)
+        _hasher().verify(author.password_hash if author and usable else _unknown_hash(), password)
     except (Argon2Error, InvalidHashError) as error:
         raise Forbidden("name or password is wrong") from error
     if author is None or not usable:
@@ -135,6 +137,14 @@ def _password_problem(password: str) -> str:
 
 
 @cache
+def _hasher() -> "PasswordHasher":
+    """Made when there is a password: to list authors, nobody needs argon2."""
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+@cache
 def _unknown_hash() -> str:
     """A hash nobody knows the password of: an unknown name must cost the same time."""
-    return _hasher.hash(secrets.token_urlsafe(16))
+    return _hasher().hash(secrets.token_urlsafe(16))

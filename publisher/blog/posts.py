@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.blog import linked_pages, markdown, search, tags, update_log
+from publisher.blog import linked_pages, search, tags, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
@@ -215,6 +215,9 @@ def _replace(
     minor: bool = False,
 ) -> None:
     """Write `value` over the post and keep it as a revision."""
+    # Not at the top: to list posts or authors, nobody needs what sets Markdown and listings.
+    from publisher.blog import markdown
+
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
     html_before = post.html or ""
     for name, part in to_columns(replace(value, slug=post.slug)).items():

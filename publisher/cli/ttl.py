@@ -32,7 +32,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
     from publisher.core.ttl import counts
     from publisher.core.ttl import decision as rules
-    from publisher.publishing.rebuild import signals_at
+    from publisher.publishing.signals import signals_at
 
     with here.database.read() as db:
         signals = signals_at(db, at)

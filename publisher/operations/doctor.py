@@ -15,7 +15,8 @@ from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.installation import Site, open_site
 from publisher.operations.doctor_http import Finding, ask_app, ask_url, examine_http
-from publisher.publishing.rebuild import RSS, moment_of
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.signals import moment_of
 from publisher.storage import sqlite_file
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Update

@@ -4,7 +4,7 @@ Runs after every update and every hour, in any process: it is idempotent, and th
 it happen in one place at a time. A crash in the middle leaves the last good documents in place.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from types import ModuleType
 
@@ -13,10 +13,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.blog import posts, published, update_log
-from publisher.core.ttl.decision import Decision, build_moment, decide
-from publisher.core.ttl.reasons import explain
-from publisher.core.ttl.rhythm import Rhythm, weekly_rhythm
-from publisher.core.ttl.skip_hours import in_words
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.feeds.podcasts import Podcast, guid_of
@@ -24,6 +20,7 @@ from publisher.installation import Site, public_address, recall, remember
 from publisher.publishing import feed_archive, feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
+from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river import blogroll
 from publisher.settings import Settings, load_settings
 from publisher.storage import content_serial
@@ -39,17 +36,6 @@ PODCAST_GUID = "podcast_guid"
 TOLD = "told_update"  # the newest update that hubs and cloud have been told of
 
 log = structlog.get_logger("rebuild")
-
-
-@dataclass(frozen=True)
-class Signals:
-    """What a document says about freshness: the ttl decision, the skipHours, the author's week; and
-    why, in sentences."""
-
-    decision: Decision
-    skip_hours: tuple[int, ...]
-    rhythm: Rhythm | None
-    reasons: list[str]
 
 
 def rebuild(site: Site) -> Snapshot:
@@ -79,22 +65,6 @@ def refresh(site: Site) -> bool:
     return True
 
 
-def moment_of(session: Session, now: datetime) -> datetime:
-    """The moment that the document served at `now` belongs to."""
-    zone = load_settings(session).timezone
-    return build_moment(update_log.last_update(session, now), now, zone)
-
-
-def decision_at(session: Session, now: datetime) -> Decision:
-    """The ttl decision that is in force at `now`, past or future; reads only."""
-    return signals_at(session, now).decision
-
-
-def signals_at(session: Session, now: datetime) -> Signals:
-    """All that the document in force at `now` says about freshness; reads only."""
-    return _signals(session, load_settings(session), now)
-
-
 def document_at(session: Session, site_url: str, now: datetime) -> bytes:
     """The RSS document for `now`, from the posts published by then; stores nothing.
 
@@ -103,7 +73,7 @@ def document_at(session: Session, site_url: str, now: datetime) -> bytes:
     """
     settings = load_settings(session)
     channel = _channel(session, settings, site_url, now)
-    signals = _signals(session, settings, now)
+    signals = signals_at(session, now)
     shown = session.get(Snapshot, RSS)
     same = shown is not None and shown.content_hash == content_hash(channel)
     if shown is not None and same and shown.content_changed_at <= now:
@@ -128,23 +98,9 @@ def _behind(session: Session, now: datetime) -> bool:
     return bool(shown.decision.get(SERIAL) != content_serial.current(session))
 
 
-def _signals(session: Session, settings: Settings, now: datetime) -> Signals:
-    moment = build_moment(update_log.last_update(session, now), now, settings.timezone)
-    known = update_log.load(session)
-    if known.last_update is not None and known.last_update > moment:
-        known = update_log.at(session, moment)
-    queue = update_log.scheduled(session, moment)
-    decision = decide(known, moment, settings.rule, queue)
-    skipped = update_log.hours_to_skip(session, known, moment, queue)
-    reasons = explain(decision)
-    if settings.skip_hours == "learned":
-        reasons.append(in_words(skipped))
-    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
-
-
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
     settings = load_settings(session)
-    signals = _signals(session, settings, now)
+    signals = signals_at(session, now)
     bare = _channel(session, settings, site_url, now)
     if bare.podcast.guid and bare.podcast.guid != recall(session, PODCAST_GUID):
         remember(session, PODCAST_GUID, bare.podcast.guid)

@@ -7,7 +7,8 @@ from flask import Blueprint, jsonify
 from publisher.base import heartbeat
 from publisher.base.environment import try_write
 from publisher.base.errors import StorageUnavailable
-from publisher.publishing.rebuild import RSS, moment_of
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.signals import moment_of
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import now, site
 

@@ -17,7 +17,8 @@ from publisher.blog import authors, posts, update_log
 from publisher.blog.media import Accepted
 from publisher.demo import build, drawings, history, neighbours, readers_week
 from publisher.installation import Site, open_site
-from publisher.publishing.rebuild import decision_at, rebuild
+from publisher.publishing.rebuild import rebuild
+from publisher.publishing.signals import decision_at
 from publisher.readers.programs import by_program
 from publisher.readers.push_arrivals import results
 from publisher.readers.report import make

@@ -1,0 +1,50 @@
+"""What a document says about freshness, decided for any moment; it needs no document for that."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from publisher.blog import update_log
+from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.reasons import explain
+from publisher.core.ttl.rhythm import Rhythm, weekly_rhythm
+from publisher.core.ttl.skip_hours import in_words
+from publisher.settings import load_settings
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a document says about freshness: the ttl decision, the skipHours, the author's week; and
+    why, in sentences."""
+
+    decision: Decision
+    skip_hours: tuple[int, ...]
+    rhythm: Rhythm | None
+    reasons: list[str]
+
+
+def moment_of(session: Session, now: datetime) -> datetime:
+    """The moment that the document served at `now` belongs to."""
+    zone = load_settings(session).timezone
+    return build_moment(update_log.last_update(session, now), now, zone)
+
+
+def decision_at(session: Session, now: datetime) -> Decision:
+    """The ttl decision that is in force at `now`, past or future; reads only."""
+    return signals_at(session, now).decision
+
+
+def signals_at(session: Session, now: datetime) -> Signals:
+    """All that the document in force at `now` says about freshness; reads only."""
+    settings, moment = load_settings(session), moment_of(session, now)
+    known = update_log.load(session)
+    if known.last_update is not None and known.last_update > moment:
+        known = update_log.at(session, moment)
+    queue = update_log.scheduled(session, moment)
+    decision = decide(known, moment, settings.rule, queue)
+    skipped = update_log.hours_to_skip(session, known, moment, queue)
+    reasons = explain(decision)
+    if settings.skip_hours == "learned":
+        reasons.append(in_words(skipped))
+    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
