@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from publisher.base.text import clean
+
 
 def as_text(value: object) -> str:
-    """Text as it is, a number as text (ids were numbers once), nothing for the rest."""
+    """Text that can be kept, a number as text (ids were numbers once), nothing for the rest."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return str(value).strip()
+    return clean(str(value)).strip()
 
 
 def as_list(value: object) -> list[Any]:

@@ -10,7 +10,7 @@ import pytest
 from publisher.base.errors import InvalidData
 from publisher.river.feed_document import FeedItem
 from publisher.river.first_look import UnsafeDocument, first_tag
-from publisher.river.parse import UnreadableFeed, parse_document
+from publisher.river.parse import UnreadableFeed, parse_document, parse_harmless
 from publisher.river.reading import read_document
 from publisher.river.sanitising import harmless
 from tests.river.origin import rss
@@ -163,3 +163,13 @@ def test_markup_is_cleaned_where_documents_are_read(monkeypatch: pytest.MonkeyPa
     document = rss("one").replace(b"About one", b"&lt;b onclick=a&gt;w")
     item = read_document(document, XML, "http://a.example/f").items[0]
     assert (item.html, item.words, item.markup) == ("<b>w</b>", "w", "")
+
+
+def test_half_a_character_in_json_is_left_out() -> None:
+    """An escape can name what no database stores: it refused the whole feed."""
+    body = (
+        rb'{"version": "https://jsonfeed.org/version/1", "items": [{"id": "1", "title": "a\ud800b"'
+    )
+    body += rb', "content_html": "<p>c\udfffd</p>"}]}'
+    item = parse_harmless(body, "", "http://a.example/f").items[0]
+    assert (item.title, item.html) == ("ab", "<p>cd</p>")
