@@ -3,9 +3,9 @@
 import html
 from collections.abc import Iterator
 from typing import BinaryIO
-from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, tostring
 
+from publisher.base.addresses import joined
 from publisher.base.attachment import Attachment
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -33,8 +33,8 @@ def _entries(stream: BinaryIO) -> Iterator[ImportedPost]:
 
 def _entry(element: Element, number: int, base: str, feed_author: str) -> ImportedPost:
     where = f"entry {number}"
-    address = urljoin(base, _link(element, "alternate").get("href", ""))
-    base = urljoin(address or base, element.get(BASE, ""))
+    address = joined(base, _link(element, "alternate").get("href", ""))
+    base = joined(address or base, element.get(BASE, ""))
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
     source = _markup(full, base)
     changed_at = fields.moment(_text(element, "updated"), where)
@@ -64,10 +64,10 @@ def _markup(element: Element | None, base: str) -> str:
         return ""
     kind = element.get("type", "text").strip().lower()
     if kind in ("xhtml", "application/xhtml+xml"):
-        return fields.with_base(_inner(element), urljoin(base, element.get(BASE, "")))
+        return fields.with_base(_inner(element), joined(base, element.get(BASE, "")))
     text = (element.text or "").strip()
     if kind in ("html", "text/html"):
-        return fields.with_base(text, urljoin(base, element.get(BASE, "")))
+        return fields.with_base(text, joined(base, element.get(BASE, "")))
     return fields.paragraphs(text) if "\n" in text else html.escape(text, quote=False)
 
 
@@ -94,7 +94,7 @@ def _category(element: Element) -> str:
 
 
 def _enclosure(link: Element, base: str) -> Attachment | None:
-    url = urljoin(base, link.get("href", "").strip()) if link.get("href") else ""
+    url = joined(base, link.get("href", "").strip()) if link.get("href") else ""
     if not fields.is_web_address(url):
         return None
     media_type = link.get("type", "").strip() or "application/octet-stream"

@@ -61,3 +61,9 @@ def test_what_the_feed_says_for_all() -> None:
     post = one(feed("<id>1</id><content>x</content><updated>2020-02-02T00:00:00Z</updated>"))
     assert post.by == ("Eve",)
     assert post.published_at == datetime(2020, 2, 2, tzinfo=UTC)
+
+
+def test_a_link_that_is_no_address() -> None:
+    """It is left out; it refused the whole file."""
+    entry = '<id>1</id><title>a</title><link href="http://["/><content>words</content>'
+    assert one(feed(entry)).title == "a"
