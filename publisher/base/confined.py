@@ -66,26 +66,53 @@ class Limits:
 class _Values(pickle.Unpickler):
     """Takes plain values, and of classes only our dataclasses and errors that are loaded here.
 
-    A process that a hostile document took over may send anything: nothing of it is code.
+    A process that a hostile document took over may send anything: nothing of it is code, and none
+    of the classes it names is another one afterwards (a pickle may set attributes of anything).
     """
+
+    def __init__(self, answer: bytes) -> None:
+        super().__init__(io.BytesIO(answer))
+        self._before: dict[type, dict[str, Any]] = {}
+
+    def load(self) -> Any:
+        """The value; UnpicklingError where it would have changed a class."""
+        try:
+            return super().load()
+        finally:
+            changed = [_put_back(*named) for named in self._before.items()]
+            if any(changed):
+                raise pickle.UnpicklingError("it would change a class")
 
     def find_class(self, module: str, name: str) -> Any:
         """A class that only holds values; everything else is refused."""
-        if (module, name) in _PLAIN:
-            return getattr(sys.modules[module], name)
         found = getattr(sys.modules.get(module), name, None)
-        if (
-            module.startswith("publisher.")
-            and isinstance(found, type)
-            and (is_dataclass(found) or issubclass(found, PublisherError))
+        if not isinstance(found, type) or not (
+            (module, name) in _PLAIN or (module.startswith("publisher.") and _is_value(found))
         ):
-            return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no value")
+            raise pickle.UnpicklingError(f"{module}.{name} is no value")
+        self._before.setdefault(found, dict(vars(found)))
+        return found
+
+
+def _is_value(ours: type) -> bool:
+    return is_dataclass(ours) or issubclass(ours, PublisherError)
+
+
+def _put_back(named: type, before: dict[str, Any]) -> bool:
+    """Make a class what it was `before`; whether it was another one."""
+    now = dict(vars(named))
+    more = now.keys() - before.keys() - {"__slotnames__"}  # which `copyreg` keeps there
+    other = {name: part for name, part in before.items() if now.get(name) is not part}
+    for name in more:
+        delattr(named, name)
+    for name, part in other.items():
+        setattr(named, name, part)
+    return bool(more or other)
 
 
 def _unpacked(answer: bytes) -> Any:
     try:
-        return _Values(io.BytesIO(answer)).load()
+        return _Values(answer).load()
     except Exception as error:  # nothing that comes out of there is trusted to fit
         raise Unreadable("cannot be read: it made its reader crash") from error
 

@@ -1,6 +1,7 @@
 """What hostile bytes could make a reader do: tasks for the confined processes."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 
@@ -63,6 +64,12 @@ class Code:
 
 def send_code() -> object:
     return Code()
+
+
+def change_a_class() -> None:
+    """Say `setattr(Limits, "seconds", None)` and `Limits.more = None`, as only bytes can."""
+    said = b"cpublisher.base.confined\nLimits\n(N}(Vseconds\nNVmore\nNutb."
+    sys.modules["__main__"].__dict__["_packed"] = lambda _value: said
 
 
 def send_wrong_arguments() -> object:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from publisher.base.confined import Pool, Unreadable
+from publisher.base.confined import Limits, Pool, Unreadable
 from publisher.base.errors import PublisherError, TooLarge
 from tests.base import hostile
 
@@ -41,6 +41,15 @@ def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], wor
         pool.call(task, 1.0)
     assert time.monotonic() - begun < 30
     assert pool.call(hostile.echo, 5.0, b"next") == b"next"
+
+
+def test_an_answer_changes_no_class(pool: Pool) -> None:
+    """An answer is loaded with our classes, and leaves them as they were."""
+    before = dict(vars(Limits))
+    with pytest.raises(Unreadable, match="made its reader crash") as raised:
+        pool.call(hostile.change_a_class, 5.0)
+    assert "would change a class" in str(raised.value.__cause__)
+    assert dict(vars(Limits)) == before
 
 
 def test_a_refusal_is_the_tasks_own(pool: Pool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Literal
-from xmlrpc.client import DateTime  # nosec - a date that is written
+from xmlrpc.client import DateTime  # nosec B411
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput, NotFound

@@ -9,7 +9,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
-from xmlrpc.client import Fault, dumps  # nosec - it writes only
+from xmlrpc.client import Fault, dumps  # nosec B411
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
