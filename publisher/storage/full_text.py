@@ -38,18 +38,21 @@ COMMON, SHORTEST_BEGINNING = 1_000, 3
 LONGEST_BODY = 200_000  # characters that PostgreSQL indexes of a body: a tsvector holds 1 MB
 
 _GAP = "\u200b"  # zero width space: no part of any word, and not to be seen
-# Kana, Han, and the letters of Thai, Lao, Myanmar and Khmer; their marks part words anyway.
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3"
+# Kana, Han, and the letters of Thai, Lao, Myanmar and Khmer with the marks that stand on them: some
+# databases take a mark for a letter, others for a space, so it never stands alone.
 _DENSE = re.compile(
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u1000-\u102a\u1780-\u17b3\u3040-\u30ff"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
+    f"\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f][{_MARKS}]*"
 )
-# A word as people type it; the marks of the scripts above belong to it.
-_WORD = re.compile("[\\w\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3]+")
+_WORD = re.compile(f"[\\w{_MARKS}]+")  # as people type it
 
 _SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
 _RANK: ColumnClause[float] = literal_column("rank")  # a column of every FTS5 table
 _WEIGHTS: ColumnClause[str] = literal_column("'{0.2, 0.2, 0.2, 1.0}'")
 _EXCERPT = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
+# Where each character is a word, all of them are short.
+_DENSE_EXCERPT = "StartSel=\x02, StopSel=\x03, MinWords=30, MaxWords=60, ShortWord=0"
 
 Row = tuple[int, str, str]
 """Number, title and body of what can be found, both plain text."""
@@ -104,7 +107,8 @@ class FullText:
         weighed = not self._common(session, match)
         if on_server(session):
             wanted = func.to_tsquery(_SIMPLE, match)
-            excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, _EXCERPT)
+            how = _DENSE_EXCERPT if _DENSE.search(query) else _EXCERPT
+            excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, how)
             found = select(key, excerpt).where(self._matches(session, match))
             if weighed:
                 rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
@@ -118,7 +122,7 @@ class FullText:
         if not weighed:
             found = found.order_by(key.desc())
         rows = session.execute(found.limit(limit).offset(offset))
-        return [Hit(number, words.replace(_GAP, "")) for number, words in rows]
+        return [Hit(number, _shown(words)) for number, words in rows]
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
         """The highest numbers that match: not weighed, and so quick among many."""
@@ -154,6 +158,11 @@ class FullText:
         return self._itself.op("MATCH")(match)
 
 
+def _shown(excerpt: str) -> str:
+    """Without gaps, and characters that follow each other marked as one word."""
+    return excerpt.replace(_GAP, "").replace("\x03\x02", "")
+
+
 def _cut(body: str, remote: bool) -> str:
     return body[:LONGEST_BODY] if remote else body
 
@@ -174,5 +183,5 @@ def _phrase(word: str) -> str:
 
 
 def _spaced(words: str) -> str:
-    """`words` with a gap around each character of a script that writes no spaces."""
+    """`words` with a gap around each letter of a script that writes no spaces."""
     return _DENSE.sub(lambda found: f"{_GAP}{found[0]}{_GAP}", words)
