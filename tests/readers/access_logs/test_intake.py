@@ -259,7 +259,11 @@ def test_a_hundred_thousand_lines_cost_little(
             at = MONDAY + timedelta(seconds=number / 10)
             file.write(nginx(at, agent, 304 if known else 200, inm='W/"one"' * known))
     words = [sys.executable, "-c", IMPORT, str(log)]
-    environment = {"PUBLISHER_INSTANCE": str(site.environment.instance), "PYTHONPATH": "."}
+    environment = {
+        "PUBLISHER_INSTANCE": str(site.environment.instance),
+        "PUBLISHER_DATABASE_URL": site.environment.database_url,
+        "PYTHONPATH": ".",
+    }
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert "100,000 polls counted" in done.stdout
     seconds, kilobytes, json_seconds = map(float, done.stdout.splitlines()[-1].split())
