@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from publisher.base.errors import InvalidInput
 
@@ -33,17 +33,26 @@ def lines_of(links: Iterable[Link]) -> str:
     return "\n".join(f"{link.label} | {link.target}" for link in parse_links(text))
 
 
+def is_of_the_web(address: str) -> bool:
+    """Whether this is an http or https address with a host."""
+    parts = _split(address)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:  # a bracket out of place in the host
+        return urlsplit("")
+
+
 def check_target(target: str) -> str:
     """A path of this site, or an http, https or mailto address; InvalidInput otherwise."""
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        parts = urlsplit("")
+    parts = _split(target)
     own = target.startswith("/") and not target.startswith(("//", "/\\"))
-    web = parts.scheme in ("http", "https") and bool(parts.hostname)
     mail = parts.scheme == "mailto" and "@" in parts.path
     printable = target.isprintable() and " " not in target and "|" not in target
-    if not (own or web or mail) or not printable or len(target) > LONGEST_TARGET:
+    if not (own or mail or is_of_the_web(target)) or not printable or len(target) > LONGEST_TARGET:
         raise InvalidInput(
             f"{target[:60]!r} is not an address such as /about, https://example.org/ or mailto:me@…"
         )

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
+from publisher.base.links import is_of_the_web
 from publisher.blog.content_fields import Field
 
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
@@ -89,7 +89,7 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if not url.strip():
         return None
     problems = {}
-    if len(url) > _MAX_URL or not _is_web_address(url.strip()):
+    if len(url) > _MAX_URL or not is_of_the_web(url.strip()):
         problems["enclosure_url"] = "an address that begins with https:// is needed"
     if not re.fullmatch(r"(audio|video)/[a-z0-9.+-]{1,60}", content_type.strip().lower()):
         problems["enclosure_type"] = "a type such as audio/mpeg is needed"
@@ -102,14 +102,6 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if problems:
         raise FieldErrors(problems)
     return Attachment(url.strip(), content_type.strip().lower(), int(count), seconds or 0)
-
-
-def _is_web_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:  # a bracket out of place in the host
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def to_inputs(file: Attachment) -> dict[str, str]:
