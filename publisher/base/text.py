@@ -14,6 +14,8 @@ _WORDS = nh3.Cleaner(tags=set())  # made once: that costs more than to use it
 _MARKED = re.compile("[<&\0\ufeff]")  # markup, and what the parser of it drops
 DEEPEST = 200  # elements inside elements
 _TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
+# The number of a footnote and the arrow back to the text: signs, not words.
+_NOTE = re.compile('<sup class="footnote-ref"><a [^<>]{1,300}>\\d{1,6}</a></sup>|\u21a9\ufe0e?')
 _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
 
 
@@ -26,7 +28,7 @@ def plain_text(markup: str) -> str:
     """The words of some markup on one line; words of different blocks stay apart."""
     if _MARKED.search(markup) is None:  # as most titles are
         return " ".join(markup.split())
-    spaced = _BLOCK.sub(r" \g<0>", markup)
+    spaced = _BLOCK.sub(r" \g<0>", _NOTE.sub("", markup))
     return " ".join(unescape(_WORDS.clean(spaced)).split())
 
 

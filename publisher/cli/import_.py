@@ -27,7 +27,9 @@ FORMATS = (
 
 @click.command("import")
 @click.argument("source")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="(default: by the content)")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), help="(default: recognised by its content)"
+)
 @click.option("--dry-run", is_flag=True, help="show what would happen; change nothing")
 @click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
 @json_option

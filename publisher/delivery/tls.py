@@ -30,6 +30,6 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
         if error.reason == "KEY_VALUES_MISMATCH":
             problem = f"the TLS key {key} does not belong to the certificate {certificate}"
         else:
-            problem = f"{certificate} and {key} are no certificate and key: {error.reason}"
+            problem = f"{certificate} and {key} are not a certificate and its key: {error.reason}"
         raise InvalidInput(problem) from error
     return context

@@ -63,7 +63,9 @@ def outline_of(document: bytes) -> FeedOutline:
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
         raise NotEditable(f"it cannot be read: {error}") from None
     if not reader.outline.kind or reader.outline.first_item < 0:
-        raise NotEditable("it is no feed: an rss, RDF or Atom feed with a channel was expected")
+        raise NotEditable(
+            "this is not a feed: an rss, RDF or Atom feed with a channel was expected"
+        )
     if document[reader.outline.head_end - 2 : reader.outline.head_end] == b"/>":
         raise NotEditable("its channel is empty")
     return reader.outline

@@ -170,7 +170,7 @@ def _item(item: Element) -> Iterator[tuple[str, str]]:
     if guid is not None and guid.get("isPermaLink", "true") == "true":
         address = urlsplit(guid.text or "")
         if address.scheme not in ("http", "https") or not address.netloc:
-            yield "R7", "its guid says that it is a permalink, and is no address"
+            yield "R7", "its guid says that it is a permalink, but is not an address"
     names = [child.tag for child in item]
     encoded = f"{{{CONTENT}}}encoded"
     if encoded in names and names.index(encoded) < (

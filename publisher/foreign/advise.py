@@ -213,7 +213,7 @@ def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
             fresh and said["conditional_status"] == 304
             and said["conditional_max_age_seconds"] is None,
         "the ttl in the feed and the max-age of the header are far apart": _apart(said),
-        f"it is sent as {media or 'nothing'}, which is no feed's media type":
+        f"it is sent as {media or 'nothing'}, which is not a media type for feeds":
             media not in FEED_TYPES,
         f"its {len(subject.body) // 1000} kB are not compressed":
             not said["compressed"] and len(subject.body) > LARGE_BYTES,

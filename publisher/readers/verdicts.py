@@ -101,9 +101,8 @@ def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
         if sums.interval_seconds < SECONDS_NEEDED:
             known = counted(sums.intervals, "interval")
-            return (
-                f"{known} known, all within {_length(sums.interval_seconds)}; perhaps it just began"
-            )
+            span = _length(sums.interval_seconds)
+            return f"{known} known, all within {span}; perhaps it has only just begun"
         return (
             f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
             f"{counted(sums.intervals, 'interval')} may belong to another one"
@@ -211,7 +210,7 @@ def _followed(sums: ReaderSums) -> str:
     for minutes, group in told(sums.spans).items():
         if group.total() >= CLASS_INTERVALS:
             waits.setdefault(_length(quantile(group, 0.5) or 0), []).append(str(minutes))
-    parts = [f"told {_either(after)} min it waits {wait}" for wait, after in waits.items()]
+    parts = [f"told to wait {_either(after)} min, it waits {wait}" for wait, after in waits.items()]
     return "; ".join(parts[:5])
 
 

@@ -126,7 +126,7 @@ def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[date
     """What the strip means now, for everybody, in two sentences."""
     if decision.last_update is None:
         return (
-            "The day is still empty. Later it shows at which hours this blog publishes, and when"
+            "The day is still empty. Later it shows when this blog publishes, and when"
             " a polite reader comes."
         )
     here, *later = (clock(at, decision.zone) for at in visits)

@@ -168,7 +168,7 @@ def day_of_month(at: datetime) -> str:
 
 def updates(expected: float) -> str:
     """How many updates an hour brings: 9.1 updates."""
-    return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any update"
+    return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any updates"
 
 
 def url(place: str, page: str = "/") -> str:

@@ -76,7 +76,9 @@ def _assembled(look: str, accent: str, own: str) -> str:
     # Our comments are for those who read the files; the author's CSS stays as it was written.
     plain = re.sub(r"/\*.*?\*/", "", house, flags=re.DOTALL)
     plain = re.sub(r"\n\s*", "\n", plain).strip()
-    return "\n".join(part for part in (plain, _accents(look, accent), own) if part) + "\n"
+    ours = f"{plain}\n{_accents(look, accent)}".strip()
+    # In a layer ours gives way to theirs: `body` of the author's wins over our `body.look-bold`.
+    return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"
 
 
 @lru_cache(maxsize=8)

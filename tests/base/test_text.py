@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.text import first_picture, first_words
+from publisher.base.text import first_picture, first_words, plain_text
 from publisher.blog.markdown import render
 
 
@@ -31,6 +31,12 @@ def test_never_longer_and_never_markup(source: str, limit: int) -> None:
     words = first_words(render(source), limit)
     assert len(words) <= limit + 1
     assert "\n" not in words
+
+
+def test_footnotes_bring_no_signs() -> None:
+    """Neither the number behind a word nor the arrow back: a search would show and miss them."""
+    words = plain_text(render("A harbour[^a] at night[^a].\n\n[^a]: In the north."))
+    assert words == "A harbour at night. In the north."
 
 
 def test_first_picture() -> None:

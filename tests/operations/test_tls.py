@@ -76,7 +76,7 @@ def _with_password(files: Files, folder: Path) -> Files:
         (_missing, "key .*none.key cannot be read: No such file"),
         (_folder, "certificate .* cannot be read: Is a directory"),
         (_no_pem, "text is no TLS certificate in PEM form"),
-        (_damaged, "are no certificate and key"),
+        (_damaged, "are not a certificate and its key"),
         (_others, "other.key does not belong to the certificate"),
         (_with_password, "locked.key has a password"),
     ],

@@ -175,7 +175,7 @@ def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
         "Looks": "too-few",
         "Stays": "obedient",
     }
-    assert "perhaps it just began" in found["Looks"][2]
+    assert "perhaps it has only just begun" in found["Looks"][2]
 
 
 @pytest.mark.parametrize("tick", [15, 60])

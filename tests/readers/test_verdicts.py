@@ -35,7 +35,7 @@ def every(minutes: float, days: float = 7) -> Iterator[datetime]:
 
 
 CASES = [
-    ("strict", obeying(), "good", "obedient", "told 15 min it waits 15 min"),
+    ("strict", obeying(), "good", "obedient", "told to wait 15 min, it waits 15 min"),
     ("floor of half an hour", obeying(30), "good", "obedient", "floor of its own"),
     ("hourly", every(60), "good", "fixed", "keeps its own time, 60 min"),
     ("daily", every(1440, 14), "good", "fixed", "keeps its own time, 1440 min"),

@@ -106,9 +106,11 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     hourly = [60 * (state[SLOTS + hour] * factor + prior) for hour in range(24)]
     busiest = max(range(24), key=hourly.__getitem__)
     limits = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}
-    known = f"{sum(hourly):.1f} items, the busiest hour begins at {busiest:02}:00 UTC"
+    begins = (busiest * HOUR - now) % DAY
+    when = "is this one" if begins > DAY - HOUR else f"begins {duration(begins)} later"
+    known = f"{sum(hourly):.1f} items, the busiest hour {when}"
     return [
-        f"its learned day: {known if sum(hourly) >= 0.05 else 'hardly any item'}",
+        f"its learned day: {known if sum(hourly) >= 0.05 else 'hardly any items'}",
         f"{limits[reason]} {duration(wait)}"
         if reason in limits
         else f"after {duration(wait)}, as its items would have waited {options[WORTH]:g} minutes",

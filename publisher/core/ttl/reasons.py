@@ -62,7 +62,7 @@ def _moved(decision: Decision) -> list[str]:
     before, lately = (
         f"{hour:02}:00 to {(hour + BUSY_HOURS) % 24:02}:00" for hour in decision.moved
     )
-    return [f"Your hours have moved: of late {lately}, before mostly {before}."]
+    return [f"Your hours have moved: lately {lately}, previously mostly {before}."]
 
 
 def _scheduled(decision: Decision) -> list[str]:
@@ -104,7 +104,7 @@ def _count(number: int, noun: str) -> str:
 
 def _number(expected: float) -> str:
     if expected < 0.1:
-        return "hardly any update"
+        return "hardly any updates"
     return f"{expected:.1f} updates"
 
 

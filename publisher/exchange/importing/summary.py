@@ -26,7 +26,7 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     if plan.addresses:
         yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
     for name, number in plan.strangers.most_common(20):
-        yield f"{counted(number, 'post')} by {name!r}, who is no author here{_fate(plan)}"
+        yield f"{counted(number, 'post')} by {name!r}, who is not an author here{_fate(plan)}"
     for note, number in batch.notes.most_common():
         yield f"{number} × {note}"
 

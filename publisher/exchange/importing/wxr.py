@@ -70,7 +70,7 @@ def _taken(
     kind, state = _wp(part, "post_type") or "post", _wp(part, "status") or "publish"
     comments = sum(safe_xml.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
-        batch.notes[f"{kind} is no post and is left out"] += 1
+        batch.notes[f"{kind} is not a post and is left out"] += 1
     elif state not in _STATES:
         batch.notes[f"{kind} with the state {state} is left out"] += 1
     else:

@@ -135,7 +135,7 @@ def _split(address: str, field: str) -> SplitResult:
         parts = urlsplit(address)
         _ = parts.port
     except ValueError as error:
-        raise InvalidInput(f"{field}: this is no address") from error
+        raise InvalidInput(f"{field}: this is not an address") from error
     return parts
 
 

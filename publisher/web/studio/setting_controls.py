@@ -71,8 +71,8 @@ _GROUPS = (
             Control(
                 "menu",
                 "Waiting times to choose from",
-                "Minutes, separated by slashes: 15/60/480. Even steps do best among short lists: "
-                "15/45/135/405/1215. Or any, for every whole minute from 15 to 1440, or "
+                "Minutes, separated by slashes: 15/60/480. Of short lists, those with even ratios "
+                "do best: 15/45/135/405/1215. Or any, for every whole minute from 15 to 1440, or "
                 "any:30-720.",
             ),
             Control(
@@ -98,7 +98,7 @@ _GROUPS = (
                     ("off", "are not listed"),
                     (
                         "learned",
-                        "are listed (skipHours) if that would have made nobody wait longer of late",
+                        "are listed (skipHours) if nobody would have waited longer in recent weeks",
                     ),
                 ),
             ),
@@ -135,7 +135,7 @@ _GROUPS = (
                 options=(
                     (
                         "renewed",
-                        "Readers fetch the feed again to learn it, every four hours in a silence",
+                        "Readers fetch the feed again to learn it, in silence every four hours",
                     ),
                     ("document", "Readers fetch the feed again to learn it"),
                     ("quiet", "Readers are told that nothing is new (for very large feeds)"),

@@ -96,7 +96,7 @@ def test_hours_that_moved_are_said() -> None:
     log = author(9, 120, moved - 20 * DAY) + author(15, 20, moved)
     decision = decide(histogram(log, moved, "UTC"), moved, TtlRule())
     assert decision.moved == MovedHours(before=9, lately=15)
-    told = "Your hours have moved: of late 15:00 to 18:00, before mostly 09:00 to 12:00."
+    told = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
     assert told in explain(decision)
 
 

@@ -124,3 +124,5 @@ def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) ->
     assert "A polite reader that comes now" in page
     assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
     assert page.count('<th scope="row">') >= 24
+    for strip in (page, client.get("/about").text):
+        assert "visits of a polite reader" in strip  # what the dots are, on the small one too
