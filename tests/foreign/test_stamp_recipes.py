@@ -30,6 +30,20 @@ export default function (config) {
   });
 }
 """
+ASTRO = """import rss from "@astrojs/rss";
+
+export const GET = (context) =>
+  rss({
+    title: "Tides",
+    description: "About tides",
+    site: context.site,
+    items: Object.values(import.meta.glob("./posts/*.md", { eager: true })).map((post) => ({
+      title: post.frontmatter.title,
+      pubDate: new Date(post.frontmatter.date),
+      link: post.url,
+    })),
+  });
+"""
 
 
 class Generator(NamedTuple):
@@ -81,6 +95,17 @@ GENERATORS = {
         "_site/feed.xml",
         "_site/_headers",
     ),
+    "Astro": Generator(
+        "astro",
+        {
+            "astro.config.mjs": 'export default { site: "https://a.example" };\n',
+            "src/pages/rss.xml.js": ASTRO,
+        },
+        "src/pages/posts/{0}.md",
+        _FRONT,
+        "dist/rss.xml",
+        "dist/_headers",
+    ),
 }
 
 
@@ -101,14 +126,20 @@ def test_the_recipe_runs(name: str, tmp_path: Path) -> None:
     for file, text in (made.files | posts).items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
-    if name == "Eleventy":  # as `npm install` would have put it there
+    if name in ("Eleventy", "Astro"):  # as `npm install` would have put it there
         (tmp_path / "node_modules").symlink_to(Path(program).parents[1])
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for _ in range(2):
         done = subprocess.run(
             ["bash", "-e", "-c", recipe(name)],
             cwd=tmp_path,
-            env={"PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "LANG": "C.UTF-8"},
+            env={
+                "PATH": path,
+                "PYTHONPATH": str(ROOT),
+                "HOME": str(tmp_path),
+                "LANG": "C.UTF-8",
+                "ASTRO_TELEMETRY_DISABLED": "1",
+            },
             capture_output=True,
             text=True,
             check=False,
