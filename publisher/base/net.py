@@ -59,10 +59,14 @@ def check_url(url: str) -> str:
     """
     if _CONTROL_OR_SPACE.search(url) or not url.isascii():
         raise ValueError("the address contains characters that must be percent-encoded")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as problem:
+        raise ValueError("the address is malformed") from problem
     if parts.scheme.lower() not in ("http", "https"):
         raise ValueError("only http and https addresses can be fetched")
-    if not parts.hostname or parts.port == 0:
+    if not parts.hostname or port == 0:
         raise ValueError("the address names no host")
     if "@" in parts.netloc:
         raise ValueError("the address contains a user name; give it separately")
@@ -166,6 +170,9 @@ def explain_failure(problem: BaseException) -> str:
     words = next((words for kind, words in _IN_WORDS if isinstance(problem, kind)), "")
     if words:
         return words
+    dropped = isinstance(problem, ConnectionResetError | BrokenPipeError)
+    if dropped or getattr(problem, "errno", 0) in (errno.ECONNRESET, errno.EPIPE):
+        return "the server dropped the connection"
     return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 
 

@@ -107,9 +107,9 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
         return
     mirror.problem, mirror.failures, mirror.last_good_at = "", 0, now
     if not fetched.not_modified:
-        mirror.etag = fetched.headers.get("etag")
-        mirror.last_modified = fetched.headers.get("last-modified")
-        mirror.validators_url = fetched.url
+        given = fetched.validators
+        mirror.etag, mirror.last_modified = given.etag, given.last_modified
+        mirror.validators_url = given.url
     mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
 
 

@@ -34,7 +34,8 @@ def unpacked(raw: bytes, label: str, most: int) -> bytes:
     """
     coding = label.strip().lower().removeprefix("x-")
     if raw.startswith(_GZIP_MAGIC):
-        return _inflated(raw, 31, most)
+        body = _inflated(raw, 31, most)  # packed a second time by a proxy or a cache
+        return _inflated(body, 31, most) if body.startswith(_GZIP_MAGIC) else body
     if raw.lstrip()[:3].startswith(_BEGINS_LIKE_TEXT):
         return raw
     if coding == "gzip" and raw:

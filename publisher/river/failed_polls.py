@@ -13,8 +13,9 @@ LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", 
 _WORDS = {
     "dns": "host not found", "connect": "no connection", "tls": "no safe connection",
     "timeout": "no answer in time", "truncated": "cut off", "unsafe": "unsafe to read",
-    "internal": "our own error", "status-401": "login needed (401)",
-    "status-403": "refused (403)", "status-404": "not found (404)", "status-410": "gone (410)",
+    "internal": "our own error", "overloaded": "this site was too busy",
+    "status-401": "login needed (401)", "status-403": "refused (403)",
+    "status-404": "not found (404)", "status-410": "gone (410)",
     "status-429": "asked to slow down (429)",
 }  # fmt: skip
 _WHOLE_DAY = timedelta(days=1)

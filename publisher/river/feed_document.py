@@ -1,9 +1,11 @@
 """What a feed document holds, as plain values, whatever its format."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from publisher.base.addresses import joined
 from publisher.base.errors import InvalidData
@@ -13,9 +15,13 @@ _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
 _TOLERANCE = timedelta(days=1)
 _MOST_CATEGORIES = 30
 _CATEGORY_CHARACTERS = 100
+_MOST_SHARED = 50
+MAX_ITEMS = 1_000
+T = TypeVar("T")
 
 Window = tuple[tuple[bytes, bytes], ...]
-"""Per item of a document, in order: a digest of its bytes, and its key."""
+"""Per item of a document, in order: a digest of its bytes, and its key; then twice each key that
+several items have claimed, which no item can have any more."""
 
 
 class NotAFeed(InvalidData):
@@ -92,7 +98,7 @@ class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 
     `window` is to be given back as `known` at the next fetch. `broken` is not well-formed;
-    `cut_off` lacks its end, so that it was not delivered whole.
+    `cut_off` lacks its end, so that it was not delivered whole. `left_out` items were too many.
     """
 
     kind: str
@@ -104,6 +110,16 @@ class FeedDocument:
     hints: DocumentHints = field(default_factory=DocumentHints)
     broken: bool = False
     cut_off: bool = False
+    left_out: int = 0
+
+
+def newest_part(entries: Sequence[T], date_of: Callable[[T], datetime | None]) -> Sequence[T]:
+    """At most a thousand: the first, or the last of a document that begins with its oldest."""
+    if len(entries) <= MAX_ITEMS:
+        return entries
+    first, last = date_of(entries[0]), date_of(entries[-1])
+    oldest_first = first is not None and last is not None and first < last
+    return entries[-MAX_ITEMS:] if oldest_first else entries[:MAX_ITEMS]
 
 
 def categories(named: Iterable[str]) -> tuple[str, ...]:
@@ -135,22 +151,26 @@ def plausible(moment: datetime | None, now: datetime) -> datetime | None:
     return min(moment, now)
 
 
-def told_apart(items: list[FeedItem], present: frozenset[bytes]) -> list[FeedItem]:
-    """The same items, in order, with keys of their own where different ones share an id.
+def told_apart(
+    items: Iterable[FeedItem], taken: frozenset[bytes]
+) -> tuple[list[FeedItem], set[bytes]]:
+    """The same items, in order, with keys of their own where different ones share an id, and the
+    keys that were shared.
 
-    `present` are keys of items that stand in the same document but were not parsed again.
+    Such an item is known by its address besides, by its title, at last by its text. `taken` are
+    keys that others have: items of the same document that were not parsed again, or several before.
     """
-    by_key: dict[bytes, FeedItem] = {}
-    settled: list[FeedItem] = []
-    for item in items:
-        first = by_key.get(item.key)
-        shared = item.key in present or (first and first.fingerprint != item.fingerprint)
-        if shared:
-            apart = item.url or digest(item.title + item.markup).hex()
-            settled.append(replace(item, guid=f"{item.guid}#{apart}", key=b""))
-        else:
-            settled.append(by_key.setdefault(item.key, item))
-    return settled
+    settled = list(items)
+    names = [item.guid for item in settled]
+    shared: set[bytes] = set()
+    for part in ("url", "title", "markup"):
+        claimed = Counter(key for key, _ in {(item.key, item.fingerprint) for item in settled})
+        shared |= {key for key, times in claimed.items() if times > 1 or key in taken}
+        for place, item in enumerate(settled):
+            if item.key in shared:
+                names[place] += f"#{getattr(item, part)}"
+                settled[place] = replace(item, key=digest(names[place]))
+    return settled, shared
 
 
 def assemble(
@@ -158,13 +178,18 @@ def assemble(
 ) -> tuple[tuple[FeedItem, ...], Window]:
     """The new items, each once, and the window, from digests of the bytes of all items.
 
-    `parsed` are the items whose mark is not in `known`, in document order.
+    `parsed` are the items whose mark is not in `known`, in document order. A key that several
+    items had once stays shared: with one of them alone in the document, it would be taken for an
+    edit of another.
     """
+    before = {mark for mark, key in known.items() if mark == key}
     present = frozenset(known[mark] for mark in marks if mark in known)
-    settled = told_apart(parsed, present)
+    settled, shared = told_apart(parsed, present | before)
     fresh = iter(settled)
     window = tuple(
         (mark, known[mark] if mark in known else item.key if (item := next(fresh, None)) else b"")
         for mark in marks
     )
-    return tuple({item.key: item for item in settled}.values()), window
+    kept = sorted(shared | before)[:_MOST_SHARED]
+    items = tuple({item.key: item for item in settled}.values())
+    return items, (*window, *((key, key) for key in kept))

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 from yarl import URL
 
-from publisher.base import net
+from publisher.base import confined, net
 from publisher.base.sealed import is_sealed
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
 from publisher.river.decoding import DamagedBody, TooLargeBody, unpacked
@@ -36,6 +36,7 @@ BUSY = "busy"
 
 _KEPT_ERROR_BYTES = 2_000
 _MAX_HEADER_BYTES = 65_536
+_LISTS = ("cache-control", "link", "www-authenticate")
 
 
 def user_agent(contact_url: str) -> str:
@@ -87,7 +88,10 @@ class _Trip:
 
 
 class Fetcher:
-    """Makes polite GETs through one guarded connection pool."""
+    """Makes polite GETs through one guarded connection pool.
+
+    `readers` are places for those who read what it brings.
+    """
 
     def __init__(
         self,
@@ -100,6 +104,8 @@ class Fetcher:
         self._book = book
         self._gate = gate
         self._limits = limits or FetchLimits()
+        # Who waits for a process that reads waits here, not in one of the few threads that store.
+        self.readers = asyncio.Semaphore(confined.SIZE)
 
     async def fetch(
         self,
@@ -184,8 +190,7 @@ class Fetcher:
                 middlewares=middlewares,
                 allow_redirects=False,
             ) as response:
-                names = {name.lower(): value for name, value in response.headers.items()}
-                return response.status, names, await self._body(response)
+                return response.status, _headers(response), await self._body(response)
 
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
         """Wait until the host may be asked; its name goes into the record."""
@@ -242,12 +247,24 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
+def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    """By names in lower case. Lists that are said in several lines are joined (RFC 9110, 5.3); of
+    anything else the last one counts."""
+    said = response.headers
+    lists = {name: ", ".join(said.getall(name)) for name in _LISTS if name in said}
+    return {name.lower(): value for name, value in said.items()} | lists
+
+
 def _target(here: str, location: str | None, status: int) -> str:
     """The absolute, checked address a redirect points to."""
     if not location:
         raise _ProblemError("redirect-nowhere", f"status {status} without a Location")
     try:
-        return net.check_url(str(URL(urljoin(here, location.strip()).partition("#")[0])))
+        target = str(URL(urljoin(here, location.strip()).partition("#")[0]))
+    except ValueError:
+        raise _ProblemError("redirect-refused", "redirected to a malformed address") from None
+    try:
+        return net.check_url(target)
     except ValueError as problem:
         raise _ProblemError("redirect-refused", f"redirected to a bad address: {problem}") from None
 

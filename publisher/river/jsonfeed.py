@@ -18,10 +18,9 @@ from publisher.river.feed_document import (
     assemble,
     categories,
     digest,
+    newest_part,
     web_address,
 )
-
-MAX_ITEMS = 1_000
 
 
 def looks_like_json(body: bytes) -> bool:
@@ -29,16 +28,16 @@ def looks_like_json(body: bytes) -> bool:
     return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
+def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
     """Read a JSON Feed from an address; NotAFeed for any other JSON or for text that is none."""
     try:
-        tree = json.loads(body)
+        tree = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise NotAFeed("the answer is JSON that cannot be read") from problem
     if not isinstance(tree, dict) or "jsonfeed.org" not in as_text(tree.get("version")):
         raise NotAFeed("the answer is JSON, but not a JSON Feed")
-    entries = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
-    entries = entries[:MAX_ITEMS]
+    every = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
+    entries = newest_part(every, _moment)
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
     parsed = [_item(e, url) for e, mark in zip(entries, marks, strict=True) if mark not in known]
     items, window = assemble(marks, known, parsed)
@@ -49,6 +48,7 @@ def parse_json_feed(body: bytes, url: str, known: Mapping[bytes, bytes]) -> Feed
         self_url=web_address(url, as_text(tree.get("feed_url"))),
         items=items,
         window=window,
+        left_out=len(every) - len(entries),
     )
 
 
@@ -61,7 +61,7 @@ def _item(entry: dict[str, Any], base: str) -> FeedItem:
         title=as_text(entry.get("title")),
         markup=as_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
         author=", ".join(as_text(a.get("name")) for a in authors if isinstance(a, dict)),
-        published_at=_moment(entry.get("date_published") or entry.get("date_modified")),
+        published_at=_moment(entry),
         enclosures=tuple(
             FeedFile(
                 address,
@@ -87,7 +87,8 @@ def _duration(entry: dict[str, Any]) -> int:
     return next((d for file in files if (d := _count(file.get("duration_in_seconds")))), 0)
 
 
-def _moment(value: object) -> datetime | None:
+def _moment(entry: dict[str, Any]) -> datetime | None:
+    value = entry.get("date_published") or entry.get("date_modified")
     try:
         return parse_instant(as_text(value)) if value else None
     except InvalidInput:

@@ -7,7 +7,7 @@ feedparser is slow and thorough. It is given bounded UTF-8 bytes, without saniti
 import calendar
 import html
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,6 +22,7 @@ from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
 from publisher.river.entities import expand_entities
 from publisher.river.feed_document import (
+    MAX_ITEMS,
     FeedDocument,
     FeedFile,
     FeedItem,
@@ -31,10 +32,11 @@ from publisher.river.feed_document import (
     assemble,
     categories,
     digest,
+    newest_part,
     web_address,
 )
 from publisher.river.first_look import Scan, UnsafeDocument, first_tag, scan
-from publisher.river.jsonfeed import MAX_ITEMS, looks_like_json, parse_json_feed
+from publisher.river.jsonfeed import looks_like_json, parse_json_feed
 from publisher.river.sanitising import harmless
 from publisher.river.text_runs import in_one_run
 
@@ -72,17 +74,18 @@ def parse_document(
 
 def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
     if looks_like_json(body):
-        return parse_json_feed(body, url, known)
+        return parse_json_feed(to_text(body, content_type), url, known)
     document = expand_entities(to_utf8(body, content_type))
     found = scan(document)
     if not found.kind:
         raise _refusal(document, body, content_type, url)
-    spans = found.items[:MAX_ITEMS]
-    marks = [digest(document[start:end]) for start, end in spans]
     if found.broken:
         return _document(document, url, found, [], {})
-    new = in_one_run(_only_new(document, found, marks, known))
-    return _document(new, url, found, marks, known)
+    spans = newest_part(found.items, lambda span: _date_of(document, found, span))
+    marks = {span: digest(document[slice(*span)]) for span in spans}
+    new = {span for span, mark in marks.items() if mark not in known}
+    less = in_one_run(_with_items(document, found, new))
+    return _document(less, url, found, list(marks.values()), known)
 
 
 def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeed:
@@ -94,35 +97,44 @@ def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAF
     return NotAFeed("the answer is not a feed")
 
 
-def _only_new(
-    document: bytes, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
-) -> bytes:
-    """The document without the items that are known and those beyond the first thousand."""
+def _with_items(document: bytes, found: Scan, wanted: Collection[tuple[int, int]]) -> bytes:
+    """The document with those of its items only that are wanted."""
     kept: list[bytes] = []
     position = 0
-    for index, (start, end) in enumerate(found.items):
-        if index >= MAX_ITEMS or marks[index] in known:
+    for start, end in found.items:
+        if (start, end) not in wanted:
             kept.append(document[position:start])
             position = end
     kept.append(document[position:])
     return b"".join(kept)
 
 
-def _document(
-    document: bytes, url: str, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
-) -> FeedDocument:
-    tree = feedparser.parse(
+def _date_of(document: bytes, found: Scan, span: tuple[int, int]) -> datetime | None:
+    """When one item was published."""
+    entries = _tree(_with_items(document, found, {span})).entries
+    return _moment(entries[0]) if entries else None
+
+
+def _tree(document: bytes) -> Any:
+    return feedparser.parse(
         io.BytesIO(document),
         # Without an address of its own: ids must not change when a feed moves.
         response_headers={"content-type": "application/xml; charset=utf-8"},
         sanitize_html=False,
         resolve_relative_uris=False,
     )
+
+
+def _document(
+    document: bytes, url: str, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
+) -> FeedDocument:
+    tree = _tree(document)
     if not tree.version and not tree.entries:
         raise NotAFeed("the answer is not a feed")
     head = tree.feed
-    parsed = [_item(entry, url) for entry in tree.entries[:MAX_ITEMS]]
-    items, window = assemble(marks, known, parsed)
+    entries = newest_part(tree.entries, _moment)
+    items, window = assemble(marks, known, [_item(entry, url) for entry in entries])
+    left_out = max(len(tree.entries), 0 if found.broken else len(found.items)) - MAX_ITEMS
     return FeedDocument(
         kind=found.kind,
         title=_plain(head, "title"),
@@ -133,6 +145,7 @@ def _document(
         hints=found.hints,
         broken=found.broken,
         cut_off=found.cut_off,
+        left_out=max(left_out, 0),
     )
 
 

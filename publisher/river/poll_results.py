@@ -27,13 +27,13 @@ from publisher.river import (
     redirects,
     turnover,
 )
-from publisher.river.feed_document import FeedDocument, FeedItem
+from publisher.river.feed_document import MAX_ITEMS, FeedDocument, FeedItem
 from publisher.river.fetch import BUSY
 from publisher.river.first_look import DocumentHints
 from publisher.river.observed import policy_of
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
-from publisher.river.polls import Visit, answer_of, pack
+from publisher.river.polls import OVERLOADED, Visit, answer_of, pack
 from publisher.river.schedule import Stakes, plan
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
 
@@ -150,7 +150,7 @@ def _settle_one(
     policy = policy_of(session, feed, options)
     memory = policy.restore(feed.memory)
     new: list[FeedItem] = []
-    if problem in (outage.OFFLINE, BUSY):
+    if problem in (outage.OFFLINE, BUSY, OVERLOADED):
         _uncounted(feed, visit, problem, options, new_rows)
         return
     if problem:
@@ -194,8 +194,12 @@ def _weigh_move(session: Session, feed: RiverFeed, visit: Visit, options: RiverO
 def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
     """What was wrong with an answer that was taken all the same."""
     found = [turnover.in_words(gap)] if gap is not None else []
-    if visit.document is not None and visit.document.cut_off:
+    document = visit.document
+    if document is not None and document.cut_off:
         found.append("its end was missing: the answer was not delivered whole")
+    if document is not None and document.left_out:
+        every = MAX_ITEMS + document.left_out
+        found.append(f"of its document's {every:,} items the newest {MAX_ITEMS:,} are read")
     return found
 
 
@@ -269,13 +273,15 @@ def _note(feed: RiverFeed, visit: Visit, problem: str) -> None:
 def _uncounted(
     feed: RiverFeed, visit: Visit, problem: str, options: RiverOptions, new_rows: _NewRows
 ) -> None:
-    """Nobody's failure: while we are offline, and while a host that it leads to is busy.
+    """Not the feed's failure: we are offline or overloaded, or a host that it leads to is busy.
 
-    The feed comes again soon, when the network is back, or when that host is free.
+    It comes again soon: when the network is back, its answer can be read, or that host is free.
     """
-    offline = problem == outage.OFFLINE
-    wait = outage.RETRY if offline else options.lease * frontier.RETRY_SHARE
-    words = "we are offline" if offline else f"{visit.leads_to}, where it leads to, is busy"
+    wait = options.lease * frontier.RETRY_SHARE if problem == BUSY else outage.RETRY
+    words = {
+        BUSY: f"{visit.leads_to}, where it leads to, is busy",
+        OVERLOADED: "this site was too busy to read the answer",
+    }.get(problem, "we are offline")
     _note(feed, visit, problem)
     feed.asked_at = None
     feed.next_poll_at = visit.job.at + wait

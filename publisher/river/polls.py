@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import structlog
+
 from publisher.base.clock import Clock
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
 from publisher.river.feed_document import (
@@ -24,6 +26,10 @@ from publisher.river.opml import FeedList
 from publisher.river.reading import read_document, read_list
 
 MARK_BYTES = 8
+OVERLOADED = "overloaded"
+"""The problem of an answer that we had no process free to read: ours, and soon over."""
+
+log = structlog.get_logger("river")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,12 @@ class Visit:
     detail: str = ""
 
     @classmethod
-    def failed(cls, job: DuePoll) -> "Visit":
-        """A visit that ended in a bug of ours: it backs off like any other failure."""
-        fetched = Fetched(job.url, job.url, problem="internal")
+    def failed(cls, job: DuePoll, asked: tuple[str, ...] = ()) -> "Visit":
+        """A visit that ended in a bug of ours: it backs off like any other failure.
+
+        `asked` are the hosts that had a request all the same, and are to be released.
+        """
+        fetched = Fetched(job.url, job.url, problem="internal", asked=asked)
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
 
     @property
@@ -88,9 +97,16 @@ async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
         job.url, job.validators, job.credentials, job.held, owner=job.owner
     )
     job = replace(job, at=clock())
-    if fetched.ok:
-        return await asyncio.to_thread(read, job, fetched)
-    return read(job, fetched)
+    if not fetched.ok:
+        return read(job, fetched)
+    try:
+        async with fetcher.readers:
+            return await asyncio.to_thread(read, job, fetched)
+    except StorageUnavailable as problem:
+        return Visit(job, fetched, problem=OVERLOADED, detail=str(problem))
+    except Exception:  # a bug in reading one feed must not stop all the others
+        log.exception("could not read an answer", url=job.url)
+        return Visit.failed(job, fetched.asked)
 
 
 def read(job: DuePoll, fetched: Fetched) -> Visit:
@@ -119,6 +135,8 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         return Visit(job, fetched, problem="unreadable", detail=str(refusal))
     except InvalidData as refusal:
         return Visit(job, fetched, problem="unsafe", detail=str(refusal))
+    if document.cut_off:  # the same again is no proof that this is all
+        content_hash = b""
     return Visit(job, fetched, document, content_hash=content_hash)
 
 

@@ -89,7 +89,12 @@ def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[s
         turned = stakes.turnover.total_seconds()
         sooner = max(turned / 2, _floor(stakes, options))
         if sooner < (rare if rarely else wait):
-            reasons.append(f"all items are new within {duration(turned)}: wait {duration(sooner)}")
+            why = (
+                f"all items are new within {duration(turned)}"
+                if turned >= 1
+                else "its items have no dates and came all at once, so it may be a fast one"
+            )
+            reasons.append(f"{why}: wait {duration(sooner)}")
             return sooner
     if rarely:
         reasons.append(f"no validators, so each poll costs a whole document: wait {duration(rare)}")
@@ -108,16 +113,17 @@ def _backed_off(
     wait: float, trouble: PollTrouble, options: RiverOptions, reasons: list[str]
 ) -> float:
     """Longer with every failure, never shorter than last time, and what the server asked for."""
+    step = RETRY_SECONDS[min(trouble.failures, len(RETRY_SECONDS)) - 1]
     times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
     if trouble.told_seconds is not None:
         reasons.append(f"{trouble.words}: asked to wait {duration(trouble.told_seconds)}")
-        return max(wait, trouble.told_seconds)
+        return max(wait if trouble.answered else step, trouble.told_seconds)
     ceiling = max(DAY_SECONDS, wait, _dead_wait(trouble))
     if trouble.slow_down:
         doublings = min(trouble.failures, 20)
-        backed = min(max(wait, options.slow_down_minutes * 60) * 2.0**doublings, ceiling)
+        usual = wait if trouble.answered else 0.0
+        backed = min(max(usual, options.slow_down_minutes * 60) * 2.0**doublings, ceiling)
     else:
-        step = RETRY_SECONDS[min(trouble.failures, len(RETRY_SECONDS)) - 1]
         doubled = min(wait * 2.0 ** min(trouble.failures - 1, 20), ceiling)
         backed = max(step, doubled if trouble.answered else 0.0, _dead_wait(trouble))
     backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)

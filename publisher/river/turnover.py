@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.river.feed_document import FeedDocument, FeedItem, plausible
+from publisher.river.polls import unpack
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
-_MARK_AND_KEY_BYTES = 16
 _LEAST_ITEMS = 3
 _NEWEST = (
     select(RiverItem.shown_at)
@@ -26,9 +26,9 @@ _NEWEST = (
 
 def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
     """How many items the feed's document holds; 0 when that is not known."""
-    if document is not None:
-        return max(len(document.window), len(document.items))
-    return len(feed.window) // _MARK_AND_KEY_BYTES
+    window = document.window if document is not None else unpack(feed.window).items()
+    in_window = sum(mark != key for mark, key in window)  # the others are no items
+    return max(in_window, len(document.items) if document is not None else 0)
 
 
 def turnover(

@@ -148,7 +148,7 @@ class RiverWorker:
     async def _ask(self, fetcher: Fetcher, job: DuePoll) -> None:
         try:
             brought = await visit(fetcher, job, self._clock)
-        except Exception:  # a bug in reading one feed must not stop all the others
+        except Exception:  # a bug in asking for one feed must not stop all the others
             log.exception("poll failed", url=job.url)
             brought = Visit.failed(job)
         self._brought.append(brought)
@@ -184,7 +184,8 @@ class RiverWorker:
             if len(batch) > 1:
                 return sum(self._settle([visit]) for visit in batch)
             bad = batch[0]
-            return 0 if bad.problem == "internal" else self._settle([Visit.failed(bad.job)])
+            failed = Visit.failed(bad.job, bad.fetched.asked)
+            return 0 if bad.problem == "internal" else self._settle([failed])
 
     async def _due_by(self, moment: datetime) -> bool:
         """Whether a host is still to have its turn for something that was due at `moment`."""

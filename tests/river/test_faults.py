@@ -6,12 +6,12 @@ from collections.abc import Mapping
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import TooMany
+from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
 from publisher.river import frontier, retrieval, subscriptions
 from publisher.river.fetch import open_fetcher
 from publisher.river.outage import OFFLINE
-from publisher.storage.tables.river import RiverFeed, RiverVisit
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
 from tests.river.test_worker import OPTIONS, River
@@ -98,6 +98,56 @@ def test_our_own_outage_costs_nobody_anything(river: River) -> None:
         rows = db.scalars(select(RiverFeed)).all()
     assert {row.problem for row in rows} == {""}
     assert {row.failures for row in rows} == {0}
+
+
+def test_an_answer_that_nobody_was_free_to_read(
+    river: River, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours, not the feed's: nothing is counted, and it is asked again soon."""
+
+    def busy(*_: object) -> None:
+        raise StorageUnavailable("the server is busy reading other files; try again")
+
+    url = origin.serve("/f", conditional(rss("a"), '"1"'))
+    river.add(url, "fixed:1440")
+    with monkeypatch.context() as patched:
+        patched.setattr("publisher.river.polls.read_document", busy)
+        river.poll()
+    feed = river.feed(url)
+    assert (feed.problem, feed.failures, feed.etag) == ("overloaded", 0, None)
+    assert feed.reasons == ["this site was too busy to read the answer: next try in 15 min"]
+    river.later(minutes=15)
+    assert (river.feed(url).problem, river.titles()) == ("", ["a"])
+
+
+def test_a_bug_in_reading_holds_no_host(river: River, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host that a redirect led to was taken on the way; it is free again, and asked again."""
+
+    def bug(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    origin = Origin("0.0.0.0")  # noqa: S104 - reached under two loopback addresses
+    target = origin.serve("/t", conditional(rss("a"), '"1"')).replace("127.0.0.1", "127.0.4.1")
+    url = origin.serve("/f", Reply(302, b"", {"Location": target}))
+    river.add(url)
+    monkeypatch.setattr("publisher.river.polls.read_document", bug)
+    river.poll()
+    origin.close()
+    with river.site.database.read() as db:
+        owners = db.scalars(select(RiverHost.owner)).all()
+    assert (river.feed(url).problem, owners) == ("internal", [None, None])
+
+
+@pytest.mark.parametrize(
+    ("headers", "minutes"), [({"Retry-After": "7200"}, 120), ({"Retry-After": "0"}, 15), ({}, 60)]
+)
+def test_a_new_feed_that_is_limited_comes_when_its_server_says(
+    river: River, origin: Origin, headers: dict[str, str], minutes: int
+) -> None:
+    """Nothing is known of it, so there is no usual wait that could be longer."""
+    url = origin.serve("/f", Reply(429, b"", headers))
+    river.add(url, "fixed:1440")
+    assert next_wait(river, url) == minutes
 
 
 def test_one_host_that_is_down_is_its_own_fault(river: River, origin: Origin) -> None:

@@ -1,6 +1,7 @@
 """A hostile origin: answers byte by byte as they were seen in the wild, and how each is taken."""
 
 import asyncio
+import errno
 import gzip
 import re
 import socket
@@ -11,12 +12,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from unittest.mock import Mock
 
+import aiohttp
 import pytest
 
+from publisher.base.net import explain_failure
 from publisher.river.answers import Fetched, Validators
 from publisher.river.fetch import FetchLimits, open_fetcher
 from publisher.river.frontier import DuePoll
-from publisher.river.http_hints import LONGEST_SILENCE_SECONDS
+from publisher.river.http_hints import LONGEST_SILENCE_SECONDS, header_hints
 from publisher.river.lenient_http import LenientResponses
 from publisher.river.polls import Visit, visit
 from tests.conftest import MONDAY_MORNING
@@ -28,7 +31,9 @@ PACKED = gzip.compress(FEED, mtime=0)
 CHUNKED = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in (FEED[:50], FEED[50:])) + b"0\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\n"
 FOUND = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
-LIBRARY_WORDS = ("aiohttp", "message=", "object at", "Error", "http_parser", "400,")
+LIBRARY_WORDS = (
+    "aiohttp", "message=", "object at", "Error", "Errno", "http_parser", "400,", "IPv6", "0-65535"
+)  # fmt: skip
 
 
 class RawOrigin:
@@ -100,6 +105,7 @@ def poll(raw: RawOrigin, times: int = 1) -> list[Fetched]:
         OK + b"transfer-encoding: chunked\r\ncontent-length: 999999\r\n\r\n" + CHUNKED,
         OK + b"Content-Encoding: x-gzip\r\n\r\n" + PACKED,
         OK + b"Content-Encoding: gzip\r\n\r\n" + FEED,
+        OK + b"Content-Encoding: gzip, gzip\r\n\r\n" + gzip.compress(PACKED),
         OK + b"Content-Encoding: gzip\r\n\r\n\xef\xbb\xbf" + FEED,
         OK + b"Content-Encoding: deflate\r\n\r\n" + zlib.compress(FEED),
         OK + b"Content-Encoding: deflate\r\n\r\n" + zlib.compress(FEED)[2:-4],
@@ -135,6 +141,7 @@ def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
         (OK + b"Content-Encoding: gzip\r\n\r\n" + b"\x1f\x8b" + b"x" * 99, "truncated"),
         (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"a" * 10_000_000), "too-large"),
         (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"aaaa") * 200_000, "too-large"),
+        (OK + b"\r\n" + gzip.compress(gzip.compress(b"a" * 10_000_000)), "too-large"),
         (OK + b"X: " + b"a" * 400_000 + b"\r\n\r\n" + FEED, "bad-answer"),
         (OK + b"".join(b"X%d: y\r\n" % n for n in range(20_000)) + b"\r\n", "bad-answer"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "bad-answer"),
@@ -146,6 +153,7 @@ def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
         (b"", "connect"),
         (FOUND % b"http://[::1", "redirect-refused"),
         (FOUND % b"//", "redirect-loop"),
+        (FOUND % b"http://a.example:99999/", "redirect-refused"),
         (FOUND % b"javascript:a", "redirect-refused"),
     ],
 )
@@ -157,6 +165,26 @@ def test_refused_in_our_own_words(raw: RawOrigin, answer: bytes, problem: str) -
     assert got.detail
     assert not any(word in got.detail for word in LIBRARY_WORDS), got.detail
     assert len(raw.requests) == 1
+
+
+def test_what_is_said_in_several_lines(raw: RawOrigin) -> None:
+    """Lists are joined: `public` in a second line does not hide the max-age of the first. Of a tag
+    that is said twice one comes back, as it was."""
+    lines = [
+        b"Cache-Control: max-age=7200", b"cache-control: public",
+        b'Link: <http://h.example/>; rel="hub"', b'Link: <http://a.example/f>; rel="self"',
+        b'ETag: "a"', b'ETag: "b"',
+    ]  # fmt: skip
+    raw.answers = [OK + b"\r\n".join(lines) + b"\r\n\r\n" + FEED]
+    (got,) = poll(raw)
+    assert header_hints(got.headers, MONDAY_MORNING).max_age_seconds == 7200
+    assert ["hub" in got.headers["link"], "self" in got.headers["link"]] == [True, True]
+    assert got.validators.etag == '"b"'
+
+
+def test_a_connection_that_is_reset() -> None:
+    """In words, as everything else."""
+    assert explain_failure(aiohttp.ClientOSError(errno.ECONNRESET, "x")).startswith("the server")
 
 
 @pytest.mark.parametrize("body", [b"hello", b"5\r\nhello\r\n0\r\n\r\n", b"|pause|hello", FEED])

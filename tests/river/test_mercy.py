@@ -47,6 +47,16 @@ def test_a_document_that_calls_itself_utf16_and_is_not(header: str) -> None:
     assert [item.title for item in read(document, header).items] == ["é"]
 
 
+def test_one_bad_byte_spoils_no_json_feed() -> None:
+    """Nor does another charset, where it is named."""
+    body = '{"version": "https://jsonfeed.org/version/1", "title": "naïve café déjà", "items": []}'
+    found = [
+        parse_document(body.encode("latin-1"), "application/json; charset=iso-8859-1", URL),
+        parse_document(body.encode().replace("ï".encode(), b"\xef"), "", URL),
+    ]
+    assert [document.title for document in found] == ["naïve café déjà"] * 2
+
+
 def test_declared_entities_are_expanded() -> None:
     doctype = """<?xml version="1.0"?><!DOCTYPE rss [
     <!ENTITY nbsp "&#160;"> <!ENTITY copy '(c)'> <!ELEMENT a (b)> ]>"""

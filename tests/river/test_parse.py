@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from publisher.base.dates import format_rfc822
 from publisher.river.feed_document import NotAFeed, plausible
 from publisher.river.first_look import DocumentHints, UnsafeDocument
 from publisher.river.parse import parse_document
@@ -269,6 +270,26 @@ def test_different_items_with_one_id() -> None:
     assert second.items[0].key not in {item.key for item in first.items}
 
 
+@pytest.mark.parametrize("shared", ["guid", "link", "guid and link"])
+def test_an_id_that_all_items_share_never_names_one_of_them(shared: str) -> None:
+    """Documents that overlap by one item, or by none: each item is had once, and none takes the
+    place of one before it."""
+    known: dict[bytes, bytes] = {}
+    keys: list[bytes] = []
+    for names in (["c", "b", "a"], ["d", "c", "b"], ["f", "e", "d"], ["h", "g"]):
+        document = rss(*names)
+        for name in names:
+            guid, link = f"<guid>{name}</guid>", f"<link>http://feed.example/{name}</link>"
+            if "link" in shared:
+                document = document.replace(link.encode(), b"<link>http://feed.example/</link>")
+            given = "<guid>x</guid>" if "guid" in shared else ""
+            document = document.replace(guid.encode(), given.encode())
+        found = parse_document(document, XML, URL, known)
+        known = dict(found.window)
+        keys += [item.key for item in found.items]
+    assert len(keys) == len(set(keys)) == 8
+
+
 def test_the_same_item_twice() -> None:
     """A repeated item is one item."""
     assert len(parse_document(rss("a", "a"), XML, URL).items) == 1
@@ -287,6 +308,28 @@ def test_no_more_than_a_thousand_items() -> None:
     """An endless document costs bounded work."""
     found = parse_document(rss(*(f"i{n}" for n in range(1_500))), XML, URL)
     assert (len(found.items), len(found.window)) == (1_000, 1_000)
+    assert (found.items[0].title, found.left_out) == ("i0", 500)
+
+
+@pytest.mark.parametrize("json_feed", [False, True])
+def test_of_too_many_items_the_newest_are_read(json_feed: bool) -> None:
+    """Also where a document begins with its oldest: what is new stands at the end there."""
+    dates = [datetime.fromtimestamp(1_600_000_000 + 3600 * n, UTC) for n in range(1_003)]
+    names = [f"i{n}" for n in range(1_003)]
+    body = rss(*names)
+    for name, date in zip(names, dates, strict=True):
+        guid, dated = f"<guid>{name}</guid>", f"<pubDate>{format_rfc822(date)}</pubDate>"
+        body = body.replace(guid.encode(), f"{guid}{dated}".encode())
+    if json_feed:
+        entries = [
+            {"id": name, "title": name, "date_published": date.isoformat()}
+            for name, date in zip(names, dates, strict=True)
+        ]
+        tree = {"version": "https://jsonfeed.org/version/1.1", "items": entries}
+        body = json.dumps(tree).encode()
+    found = parse_document(body, XML, URL)
+    assert [found.items[0].title, found.items[-1].title] == ["i3", "i1002"]
+    assert (len(found.items), found.left_out) == (1_000, 3)
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,24 @@ def test_an_answer_that_was_cut_off_is_asked_for_again(
     assert len(river.titles()) == 2
 
 
+def test_an_answer_that_is_cut_off_twice_at_one_place(
+    site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """The same part again is no proof that it is the whole: its ETag would hide the rest."""
+    whole = rss("b", "a")
+    part = Reply(206, whole[: whole.index(b"</item>") + 7], {**XML, "ETag": '"1"'})
+    replies = iter([part, part])
+    answer = conditional(whole, '"1"')
+    url = origin.serve("/f", lambda request: next(replies, None) or answer(request))
+    river = River(site, clock)
+    river.add(url)
+    river.poll()
+    river.later(days=2)
+    assert len(river.titles()) == 1
+    river.later(days=2)
+    assert len(river.titles()) == 2
+
+
 def test_a_first_answer_that_was_lost_is_asked_for_at_once(site: Site, clock: FakeClock) -> None:
     """Whoever dies over it leaves the feed due; a feed that was read keeps its interval."""
     now = clock()
