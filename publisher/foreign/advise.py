@@ -204,6 +204,7 @@ def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
     media = (said["content_type"] or "").partition(";")[0].strip().lower()
     validators = said["etag"] or said["last_modified"]
     fresh = said["max_age_seconds"] is not None
+    minutes = (said["max_age_seconds"] or 0) // 60
     checks = {
         "it has neither ETag nor Last-Modified, so every visit brings the whole feed":
             not validators,
@@ -212,7 +213,10 @@ def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
         "its 304 does not repeat max-age, so a reader forgets it after the first visit":
             fresh and said["conditional_status"] == 304
             and said["conditional_max_age_seconds"] is None,
-        "the ttl in the feed and the max-age of the header are far apart": _apart(said),
+        f"the ttl in the feed says {said['ttl_minutes']} minutes, the header's max-age {minutes:,}:"
+        " each reader goes by one of them; meant where the header counts down to a moment, as"
+        " Publisher's does, else a mistake":
+            _apart(said),
         f"it is sent as {media or 'nothing'}, which is not a media type for feeds":
             media not in FEED_TYPES,
         f"its {len(subject.body) // 1000} kB are not compressed":

@@ -41,6 +41,7 @@ from publisher.river.sanitising import harmless
 from publisher.river.text_runs import in_one_run
 
 _LONGEST_SECONDS = 10_000_000
+_WARNINGS_BYTES = 16_384
 log = structlog.get_logger("river")
 
 _NOTHING: Mapping[bytes, bytes] = {}
@@ -77,8 +78,12 @@ def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes
         return parse_json_feed(to_text(body, content_type), url, known)
     document = expand_entities(to_utf8(body, content_type))
     found = scan(document)
-    if not found.kind:
-        raise _refusal(document, body, content_type, url)
+    if not found.kind:  # warnings of the program that made it may stand before it
+        less = document[max(document.find(b"<?xml ", 1, _WARNINGS_BYTES), 0) :]
+        found = scan(less)
+        if not found.kind:
+            raise _refusal(document, body, content_type, url)
+        document = less
     if found.broken:
         return _document(document, url, found, [], {})
     spans = newest_part(found.items, lambda span: _date_of(document, found, span))

@@ -92,7 +92,7 @@ def test_it_is_said_in_words(origin: Origin, tmp_path: Path) -> None:
     assert "a reader that does what the feed says" in done.output
     for problem in (
         "when asked whether anything is new it sends everything again",
-        "ttl in the feed and the max-age of the header are far apart",
+        "the ttl in the feed says 60 minutes, the header's max-age 525,600: each reader",
         "sent as text/plain",
     ):
         assert problem in done.output

@@ -8,7 +8,7 @@ import pytest
 from publisher.river.answers import Fetched
 from publisher.river.charset import to_text
 from publisher.river.entities import expand_entities
-from publisher.river.feed_document import FeedDocument
+from publisher.river.feed_document import FeedDocument, NotAFeed
 from publisher.river.fetch import open_fetcher
 from publisher.river.first_look import UnsafeDocument
 from publisher.river.parse import parse_document
@@ -55,6 +55,15 @@ def test_one_bad_byte_spoils_no_json_feed() -> None:
         parse_document(body.encode().replace("ï".encode(), b"\xef"), "", URL),
     ]
     assert [document.title for document in found] == ["naïve café déjà"] * 2
+
+
+@pytest.mark.parametrize("word", ["line 3", "Zeile für"])
+def test_warnings_before_a_document(word: str) -> None:
+    """PHP writes them where they are not switched off; a page that quotes a document stays one."""
+    warned = f"<br />\n<b>Warning</b>: foo on {word}<br />\n".encode() + rss("a")
+    assert [item.title for item in parse_document(warned, "", URL).items] == ["a"]
+    with pytest.raises(NotAFeed, match="web page"):
+        parse_document(b"<html><pre>" + rss("a").replace(b"<rss", b"&lt;rss"), "", URL)
 
 
 def test_declared_entities_are_expanded() -> None:
