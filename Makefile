@@ -44,7 +44,7 @@ $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)postgres$(,)sim$(,)dask$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
 	@touch $(RUN) $(SIMULATOR)
 
 , := ,
@@ -85,9 +85,9 @@ check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step wi
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
-	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra postgres --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
-	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra river --extra passkeys --extra postgres pyproject.toml -o requirements/image.txt
+	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra river --extra passkeys --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
 
 format: $(EVERYTHING) ## let ruff arrange the code
 	@$(BIN)/ruff check --fix .

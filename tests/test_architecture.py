@@ -86,6 +86,7 @@ OWNERS = {
     "markupsafe": ["web"],
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markdown"],
+    "obstore": ["base.media_files"],
     "nh3": ["base.text", "blog.safe_html", "river.sanitising"],
     "numba": ["simulator.compiled"],
     "numpy": ["simulator"],

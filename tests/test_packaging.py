@@ -124,7 +124,7 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
     assert "-e '.'" in plans["run"]
     assert "-e '.['" not in plans["run"] + plans["demo"]
     assert "-e '.[sim]'" in plans["simulator"]
-    assert "-e '.[river,passkeys,postgres,sim,dask,dev]'" in plans["test"]
+    assert "-e '.[river,passkeys,postgres,s3,sim,dask,dev]'" in plans["test"]
 
 
 def test_simulate_says_what_to_type(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from publisher.base import whole_files
 from publisher.base.clock import ShiftedClock, clock_from_text
 from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.media_files import Bucket, Folder, bucket_url
 
 _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name, or IPv6
 
@@ -29,6 +30,7 @@ KNOWN = {
     "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
     "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
     "PUBLISHER_LISTEN_URL": "the database server itself, where PUBLISHER_DATABASE_URL is a pooler",
+    "PUBLISHER_MEDIA_URL": "a bucket for the uploads, s3://BUCKET/FOLDER (default media/)",
     "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: as set in the studio)",
     "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
@@ -66,13 +68,14 @@ class Environment:
     allow_private: bool = False
     clock: ShiftedClock | None = None
     listen_url: str | None = None
+    media_url: str | None = None
     tls: tuple[Path, Path] | None = None  # certificate and key
     purge: Purge | None = None
 
     @property
-    def media(self) -> Path:
-        """The folder of uploaded pictures and sounds."""
-        return self.instance / "media"
+    def media(self) -> Folder | Bucket:
+        """Where uploaded pictures and sounds are kept."""
+        return Bucket(self.media_url) if self.media_url else Folder(self.instance / "media")
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
@@ -91,6 +94,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         instance=instance,
         database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
         listen_url=environ.get("PUBLISHER_LISTEN_URL") or None,
+        media_url=bucket_url(environ.get("PUBLISHER_MEDIA_URL", "")),
         site_url=_site_url(environ.get("PUBLISHER_SITE_URL", "")),
         secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
         trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
@@ -133,7 +137,7 @@ def prepare_instance(environment: Environment) -> None:
     """
     try:
         environment.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
-        environment.media.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (environment.instance / "media").mkdir(parents=True, exist_ok=True, mode=0o700)
         _close_to_others(environment.instance)
     except OSError as error:
         raise _unwritable(environment, error) from error

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -19,8 +18,8 @@ from sqlalchemy.orm import Session
 from publisher.base import confined
 from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
+from publisher.base.media_files import MediaFiles
 from publisher.base.text import clean
-from publisher.base.whole_files import whole_file
 from publisher.blog import documents, pictures, sounds, transcripts
 from publisher.blog.documents import FileInfo
 from publisher.blog.pictures import Encoded
@@ -101,16 +100,15 @@ def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
     return _picture(head), _picture(icon)
 
 
-def store(folder: Path, accepted: Accepted) -> None:
+def store(place: MediaFiles, accepted: Accepted) -> None:
     """Write the files; what exists already is left alone. StorageUnavailable when the disk fails.
 
     The file itself comes last: whoever finds it finds the smaller versions too.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, data in reversed(accepted.files.items()):
-            if not (folder / name).exists():
-                _write_whole(folder / name, data)
+            if place.size(name) is None:
+                place.write(name, data)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "the disk is full" if full else f"the media folder: {error.strerror}"
@@ -162,10 +160,10 @@ def names(row: Media) -> list[str]:
     return [_name(row.digest, *size, several, row.extension, small) for small in (0, *row.widths)]
 
 
-def erase(folder: Path, names: Iterable[str]) -> None:
+def erase(place: MediaFiles, names: Iterable[str]) -> None:
     """Take files away that no row knows any more; one that is gone already does no harm."""
     for name in names:
-        (folder / name).unlink(missing_ok=True)
+        place.erase(name)
 
 
 def is_name(name: str) -> bool:
@@ -235,9 +233,3 @@ def _name(
     alone = "" if several or not pictures.widths_of(width) else "a"
     size = f"-{width}x{height}{alone}" if width else ""
     return f"{digest[:20]}{size}{f'-{small}' if small else ''}.{extension}"
-
-
-def _write_whole(target: Path, data: bytes) -> None:
-    """A reader sees the whole file or none, even after a power cut."""
-    with whole_file(target) as file:
-        file.write(data)

@@ -29,7 +29,7 @@ def demo(seed: int) -> None:
         build.check_empty(db)
     passwords = {name: secrets.token_urlsafe(12) for name in build.PEOPLE}
     uploads = build.files(rng)
-    build.media_folder(here.environment.media, uploads)
+    build.store_files(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)
         feeds = neighbours.follow(db, now)

@@ -18,7 +18,7 @@ def export(destination: Path, tell: Tell) -> None:
 
     here = site()
     with target(destination) as write, here.database.read() as db:
-        folder, now = here.environment.media, here.clock()
-        done = write_everything(db, write, folder, here.site_url, now, tell)
+        kept, now = here.environment.media, here.clock()
+        done = write_everything(db, write, kept, here.site_url, now, tell)
     posts, updates = counted(done.posts, "post"), counted(done.updates, "update")
     click.echo(f"{posts}, {updates}, {counted(done.files, 'file')}: {destination}")

@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -13,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import Conflict
+from publisher.base.media_files import MediaFiles
 from publisher.blog import authors, media, posts, update_log
 from publisher.blog.media import Accepted
 from publisher.demo import drawings, history, silence
@@ -77,10 +77,10 @@ def check_empty(session: Session) -> None:
         )
 
 
-def media_folder(folder: Path, uploads: Mapping[str, Accepted]) -> None:
+def store_files(kept: MediaFiles, uploads: Mapping[str, Accepted]) -> None:
     """Store the files."""
     for upload in uploads.values():
-        media.store(folder, upload)
+        media.store(kept, upload)
 
 
 def _imported(

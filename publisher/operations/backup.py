@@ -17,6 +17,7 @@ from typing import IO
 from publisher.base import whole_files
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
+from publisher.base.media_files import MediaFiles
 from publisher.installation import serving_lock
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
@@ -113,15 +114,19 @@ def _copy_database(source: Path, copy: Path) -> None:
 
 
 def _write_archive(
-    file: IO[bytes], database: Path, media: Path, tell: Callable[[str], None]
+    file: IO[bytes], database: Path, media: MediaFiles, tell: Callable[[str], None]
 ) -> None:
     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as archive:
         archive.add(database, DATABASE)
-        paths = sorted(media.rglob("*"))
-        for number, path in enumerate(paths, 1):
-            if path.is_file() and not path.name.startswith("."):
-                tell(f"{number:,} of {len(paths):,} files")
-                archive.add(path, f"{MEDIA}/{path.relative_to(media)}")
+        names = media.names()
+        for number, name in enumerate(names, 1):
+            tell(f"{number:,} of {len(names):,} files")
+            entry = tarfile.TarInfo(f"{MEDIA}/{name}")
+            entry.mode = 0o600
+            with media.open(name) as content:
+                entry.size = content.seek(0, os.SEEK_END)
+                content.seek(0)
+                archive.addfile(entry, content)
 
 
 def _read_archive(source: Path, room: Path) -> None:
@@ -158,15 +163,11 @@ def _check_database(path: Path) -> None:
     whole_files.sync(path)
 
 
-def _bring_media(room: Path, media: Path) -> None:
+def _bring_media(room: Path, media: MediaFiles) -> None:
     """The files of the backup, beside those that are there: a name tells the content."""
     for file in sorted(room.rglob("*")):
         if file.is_file():
-            place = media / file.relative_to(room)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            whole_files.sync(file)
-            file.replace(place)
-    whole_files.sync(media)
+            media.bring(file, str(file.relative_to(room)))
 
 
 def _keep(database: Path) -> Path | None:

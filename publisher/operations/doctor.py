@@ -13,6 +13,7 @@ from sqlalchemy import func, inspect, select, text
 from publisher.base import heartbeat
 from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
+from publisher.base.media_files import Bucket
 from publisher.installation import Site, open_site
 from publisher.operations.doctor_http import Finding, ask_app, ask_url, examine_http
 from publisher.publishing.rebuild import RSS
@@ -37,6 +38,7 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
         return
     yield Finding("installation", True, f"{environment.instance}, site address {site.site_url}")
     yield from examine_folder(environment)
+    yield from examine_bucket(environment)
     try:
         yield from examine_database(site)
         yield from examine_processes(site)
@@ -68,6 +70,17 @@ def examine_folder(environment: Environment) -> Iterator[Finding]:
     yield Finding("permissions", not open_ones, detail, mend)
 
 
+def examine_bucket(environment: Environment) -> Iterator[Finding]:
+    """The bucket of the uploads, where they have one: it takes a file, and gives it up."""
+    if isinstance(bucket := environment.media, Bucket):
+        try:
+            bucket.check()
+        except PublisherError as error:
+            yield Finding("media", False, str(error), "see docs/postgresql.md, Several machines")
+        else:
+            yield Finding("media", True, f"{bucket.url} takes what is written")
+
+
 def _shared(path: Path) -> bool:
     """A link, whose mode means nothing, or a folder that everybody uses, as /tmp."""
     mode = path.lstat().st_mode
@@ -85,6 +98,12 @@ def examine_database(site: Site) -> Iterator[Finding]:
         missing += [f"{name}.{column}" for column in sorted(wanted - columns)]
     detail = f"missing: {', '.join(missing)}" if missing else f"all {len(there)} are there"
     yield Finding("tables", not missing, detail, RESTORE)
+    if site.database.on_server:
+        with site.database.read() as db:
+            closed = db.scalar(text("SHOW default_transaction_read_only")) == "on"
+        detail = "it takes no writes" if closed else "it takes writes"
+        mend = "name the primary server, and let default_transaction_read_only be off"
+        yield Finding("database", not closed, detail, mend)
     if (file := sqlite_file.path_of(site.environment.database_url)) is None:
         return
     with site.database.read() as db:

@@ -16,6 +16,7 @@ from publisher.base import heartbeat, logs, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.media_files import Bucket
 from publisher.delivery.tls import server_context
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
@@ -70,7 +71,9 @@ def _tidy(environment: Environment) -> None:
     if told := backup.cut_off(environment):
         print(f"publisher: {told}", file=sys.stderr)
     whole_files.sweep(environment.instance)
-    whole_files.sweep(environment.media)
+    whole_files.sweep(environment.instance / "media")
+    if isinstance(environment.media, Bucket):
+        environment.media.check()
 
 
 def _count_in(places: ExitStack, folder: Path) -> None:

@@ -41,7 +41,7 @@ def fill(site: Site, seed: int = 1) -> None:
     uploads, state = prepared(seed)
     rng = random.Random()
     rng.setstate(state)
-    build.media_folder(site.environment.media, uploads)
+    build.store_files(site.environment.media, uploads)
     with site.database.write() as db:
         build.build(db, uploads, PASSWORDS, rng, site.clock())
 
@@ -67,7 +67,7 @@ def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
         assert db.scalar(select(func.max(Revision.version))) == 2
         assert authors.authenticate(db, "mara", PASSWORD).role == "admin"
         for row in db.scalars(select(Media)):
-            assert list(site.environment.media.glob(f"{row.digest[:20]}*"))
+            assert list((site.environment.instance / "media").glob(f"{row.digest[:20]}*"))
 
 
 def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:

@@ -37,18 +37,18 @@ def test_round_trip_while_someone_writes(
 ) -> None:
     """A backup taken in the middle of a write holds what was committed; restore brings it back."""
     make_post(site, title="Kept")
-    (environment.media / "ab").mkdir()
-    (environment.media / "ab" / "picture.webp").write_bytes(b"pixels")
+    (environment.instance / "media" / "ab").mkdir()
+    (environment.instance / "media" / "ab" / "picture.webp").write_bytes(b"pixels")
     copy = tmp_path / "site.tar.gz"
     with site.database.write() as db:
         db.execute(text("UPDATE posts SET title = 'Not committed yet'"))
         backup(environment, copy)
     make_post(site, title="Later")
     site.database.close()
-    (environment.media / "ab" / "picture.webp").unlink()
+    (environment.instance / "media" / "ab" / "picture.webp").unlink()
     kept = restore(environment, copy)
     assert titles(environment) == ["Kept"]
-    assert (environment.media / "ab" / "picture.webp").read_bytes() == b"pixels"
+    assert (environment.instance / "media" / "ab" / "picture.webp").read_bytes() == b"pixels"
     assert kept is not None
     assert kept.exists()
     assert copy.stat().st_mode & 0o077 == 0

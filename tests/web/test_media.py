@@ -27,6 +27,6 @@ def test_sound_in_pieces(client: FlaskClient, site: Site) -> None:
 
 def test_nothing_else_is_served(client: FlaskClient, site: Site) -> None:
     """No other file of the folder, and none outside it."""
-    (site.environment.media / "notes.txt").write_text("private")
+    (site.environment.instance / "media" / "notes.txt").write_text("private")
     for path in ("/media/notes.txt", "/media/../secret_key", "/media/%2e%2e%2fsecret_key"):
         assert client.get(path).status_code == 404

@@ -5,12 +5,12 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from publisher.base.dates import format_rfc3339
+from publisher.base.media_files import MediaFiles
 from publisher.blog import authors, media
 from publisher.exchange.exporting import files as documents
 from publisher.exchange.exporting.target import Write
@@ -39,7 +39,7 @@ class Exported:
 def export(
     session: Session,
     write: Write,
-    media_folder: Path,
+    kept: MediaFiles,
     site_url: str,
     now: datetime,
     tell: Callable[[str], None] = lambda _: None,
@@ -52,9 +52,9 @@ def export(
         done.posts += 1
         tell(f"{done.posts:,} posts")
     write(own_export.UPDATES, _log(session, done))
-    for path in sorted(media_folder.iterdir()) if media_folder.is_dir() else ():
-        if media.is_name(path.name):
-            write(f"media/{path.name}", _parts(path))
+    for name in kept.names():
+        if media.is_name(name):
+            write(f"media/{name}", _parts(kept, name))
             done.files += 1
             tell(f"{done.posts:,} posts, {done.files:,} files")
     settings = {row.name: row.value for row in session.scalars(select(Preference))}
@@ -83,9 +83,9 @@ def _write_post(session: Session, write: Write, post: Post, names: dict[int, str
         write(name, [text.encode()])
 
 
-def _parts(path: Path) -> Iterator[bytes]:
+def _parts(kept: MediaFiles, name: str) -> Iterator[bytes]:
     """A file, some of it in memory at a time."""
-    with path.open("rb") as file:
+    with kept.open(name) as file:
         while part := file.read(_BYTES_AT_ONCE):
             yield part
 

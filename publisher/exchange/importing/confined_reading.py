@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from publisher.base.confined import Limits, read, stream
 from publisher.base.errors import InvalidData, PublisherError, TooLarge
+from publisher.base.media_files import MediaFiles
 from publisher.blog import media
 from publisher.blog.media import Accepted
 from publisher.exchange.importing import (
@@ -88,10 +89,10 @@ def files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | P
     return stream(_files, LIMITS, place, names)
 
 
-def store_media(place: Located, site: ImportedSite, folder: Path) -> None:
+def store_media(place: Located, site: ImportedSite, kept: MediaFiles) -> None:
     """Keep the media of our own export; InvalidData for a file that is not what its name says."""
     for accepted in stream(_media, LIMITS, place, replace(site, updates=())):
-        media.store(folder, accepted)
+        media.store(kept, accepted)
 
 
 def _posts(

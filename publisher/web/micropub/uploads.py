@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -12,6 +11,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidInput
+from publisher.base.media_files import MediaFiles
 from publisher.blog import media, sounds
 from publisher.blog.media import Accepted
 from publisher.storage.tables.blog import Media
@@ -76,7 +76,7 @@ def enclosure_of(upload: Upload) -> Attachment:
     return Attachment(file.path, file.content_type, file.bytes, file.seconds)
 
 
-def own_enclosure(session: Session, folder: Path, address: str) -> Attachment | None:
+def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachment | None:
     """The sound of ours at `address`; None when it is none of ours."""
     name = address.removeprefix(media.PREFIX)
     if name == address or not media.is_name(name):
@@ -84,7 +84,8 @@ def own_enclosure(session: Session, folder: Path, address: str) -> Attachment | 
     row = session.scalar(select(Media).where(Media.digest.startswith(name[:20])))
     if row is None or not row.content_type.startswith("audio/"):
         return None
-    found = sounds.recognise((folder / name).read_bytes())
+    with place.open(name) as file:
+        found = sounds.recognise(file.read())
     return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
 
 

@@ -93,7 +93,9 @@ def everything(site: Site) -> dict[str, Any]:
             "preferences": {row.name: row.value for row in _all(db, Preference)},
             "authors": [_row(row) for row in _all(db, Author)],
             "media": [(_row(row), people.get(row.author_id)) for row in _all(db, Media)],
-            "files": {p.name: p.read_bytes() for p in site.environment.media.iterdir()},
+            "files": {
+                p.name: p.read_bytes() for p in (site.environment.instance / "media").iterdir()
+            },
         }
 
 

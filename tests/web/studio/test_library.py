@@ -43,9 +43,9 @@ def test_find_use_and_delete(ada: Browser, site: Site) -> None:
     assert "![A \\[blue\\] sky](" in ada.get("/studio/media")
     ada.post("/studio/media/1/delete")
     assert "Not deleted: it is used in “By the sea”." in ada.get("/studio/media")
-    kept = {file.name for file in site.environment.media.iterdir()}
+    kept = {file.name for file in (site.environment.instance / "media").iterdir()}
     ada.post("/studio/media/2/delete")
-    left = {file.name for file in site.environment.media.iterdir()}
+    left = {file.name for file in (site.environment.instance / "media").iterdir()}
     digest = re.search(r"/media/([0-9a-f]{20})", blue)
     assert digest
     assert {name for name in kept if name.startswith(digest[1])} == kept - left
