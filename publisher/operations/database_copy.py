@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Integer, Table, bindparam, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from publisher.base.environment import Environment
-from publisher.base.errors import Conflict, InvalidInput, PublisherError
+from publisher.base.environment import Environment, prepare_instance
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, PublisherError
 from publisher.base.text import plain_text
 from publisher.blog import search
 from publisher.blog.published import is_public
@@ -41,12 +41,17 @@ def copy_site(environment: Environment, url: str, tell: Tell) -> int:
     target is not empty. The media stay where they are.
     """
     target_file = sqlite_file.path_of(url, "URL")
+    own_file = sqlite_file.path_of(environment.database_url)
+    prepare_instance(environment)
+    if own_file is not None and not own_file.exists():
+        raise InvalidData(f"there is no database {own_file} to copy")
     if url == environment.database_url:
         raise InvalidInput("this is the site's own database")
     with serving_lock(environment, "being copied"):
         if target_file is not None:
             sqlite_file.prepare(target_file)
-        source, target = Database(environment.database_url), Database(url)
+        source = Database(environment.database_url, listen_url=environment.listen_url)
+        target = Database(url)
         try:
             upgrade(source)
             upgrade(target)

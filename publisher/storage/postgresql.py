@@ -48,13 +48,15 @@ _TROUBLES = {
     "40": "the database is busy; nothing was changed, try again",
     "57014": "the database took too long; nothing was changed, try again",
     "53100": "the database server's disk is full; nothing was changed",
-    "25006": "the database takes no writes (is it a replica?); nothing was changed",
-    "28": "the database server refuses this user or password",
+    "25006": "the database takes no writes: name the primary server, not a replica, and let "
+    "default_transaction_read_only be off; nothing was changed",
+    "28": "the database server refuses this user or password: mend the database's URL",
     "3D000": "the database server has no database of this name: make it with createdb",
     "42501": "this user may not do that in the database: make it the owner",
     "53300": "the database server takes no more connections; try again",
     "57P": "the database server is stopping or starting; nothing was changed, try again",
-    "08": "the database server does not answer; nothing was changed, try again",
+    "08": "the database server does not answer (does it run, and is its URL right?); "
+    "nothing was changed, try again",
 }
 _GONE = _TROUBLES["08"]
 _POOLER = (
@@ -67,7 +69,13 @@ _REFUSALS = {
     'FATAL:  role "': _TROUBLES["28"],
     "no pg_hba.conf entry": _TROUBLES["28"],
     'FATAL:  database "': _TROUBLES["3D000"],
+    "permission denied for database": _TROUBLES["42501"],
     "too many clients": _TROUBLES["53300"],
+    "failed to resolve host": "the database server's name is not known: mend the database's URL",
+    "invalid connection option": "the database's URL has an option that the driver does not know",
+    "does not support SSL": "the database server speaks no TLS, which the URL's sslmode asks for",
+    "certificate verify failed": "the database server's certificate is not trusted: see the URL's "
+    "sslmode and sslrootcert",
     "is starting up": _TROUBLES["57P"],
     "is shutting down": _TROUBLES["57P"],
     "unsupported startup parameter": _POOLER,
@@ -82,7 +90,11 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     `pooled`: a pooler hands each transaction to another session, which keeps nothing that was set.
     """
     options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
-    arguments: dict[str, Any] = {"application_name": "publisher", "connect_timeout": 5}
+    arguments: dict[str, Any] = {
+        "application_name": "publisher",
+        "connect_timeout": 5,
+        "client_encoding": "utf8",
+    }
     arguments |= {"prepare_threshold": None} if pooled else {"options": options}
     try:
         engine = create_engine(url, pool_pre_ping=True, connect_args=arguments)
@@ -99,7 +111,8 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
 
 
 def check_server(connection: Connection, pooled: bool = False) -> None:
-    """InvalidInput for a server that is too old, or behind a pooler of which nobody spoke.
+    """InvalidInput for a server that is too old, a database that cannot hold every letter, or a
+    pooler of which nobody spoke.
 
     StorageUnavailable for one that takes no writes.
     """
@@ -110,8 +123,16 @@ def check_server(connection: Connection, pooled: bool = False) -> None:
         raise InvalidInput(
             f"the database server is PostgreSQL {version // 10_000}; 13 or newer is needed"
         )
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise InvalidInput(
+            f"the database's encoding is {encoding}: make one with "
+            "createdb --encoding UTF8 --locale C.UTF-8 --template template0"
+        )
     if connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
-        raise StorageUnavailable("the database server is a replica, which takes no writes")
+        raise StorageUnavailable(
+            "the database server is a replica, which takes no writes: name the primary"
+        )
 
 
 def time_of(connection: Connection) -> datetime:
@@ -154,7 +175,7 @@ def in_words(error: BaseException | None) -> str | None:
     if state is None:  # the driver's own: refused, not answered, or broken off
         refused = (words for symptom, words in _REFUSALS.items() if symptom in str(error))
         lost = type(error).__name__ in ("OperationalError", "ConnectionTimeout")
-        return next(refused, _GONE) if lost else None
+        return next(refused, _GONE if lost else None)
     fitting = (words for start, words in _TROUBLES.items() if state.startswith(start))
     return next(fitting, None)
 

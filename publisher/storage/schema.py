@@ -11,6 +11,7 @@ from sqlalchemy import Connection, column, inspect, select, table
 from publisher.base.errors import InvalidData
 from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
+from publisher.storage.tables import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -55,6 +56,8 @@ def _migrate(database: Database) -> None:
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         current = _revision(connection)
         _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
+        if current is None:
+            _refuse_others(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         _check_references(connection)
@@ -102,6 +105,16 @@ def _refuse_newer(current: str | None, known: set[str]) -> None:
         raise InvalidData(
             f"the database has schema {current}, which this version does not know: "
             "it was used by a newer Publisher. Install that version again, or restore a backup."
+        )
+
+
+def _refuse_others(connection: Connection) -> None:
+    """InvalidData for a database in which another program has tables of our names."""
+    others = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+    if others:
+        raise InvalidData(
+            f"the database is another program's (it has a table {others[0]}); nothing was "
+            "changed: name an empty one"
         )
 
 

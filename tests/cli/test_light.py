@@ -44,7 +44,11 @@ def imported(environment: Environment, commands: list[str]) -> dict[str, set[str
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLISHER_")}
     done = subprocess.run(
         [sys.executable, "-c", PROBE, json.dumps(commands)],
-        env=kept | {"PUBLISHER_INSTANCE": str(environment.instance)},
+        env=kept
+        | {
+            "PUBLISHER_INSTANCE": str(environment.instance),
+            "PUBLISHER_DATABASE_URL": environment.database_url,
+        },
         capture_output=True,
         text=True,
         check=True,

@@ -20,10 +20,11 @@ from sqlalchemy import func, select, text
 from sqlalchemy.engine import make_url
 
 from publisher.base.environment import Environment
-from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.blog import search
 from publisher.installation import Site, claim_key, open_site
-from publisher.operations import backup
+from publisher.operations import backup, doctor
+from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
 from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
@@ -31,7 +32,7 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
-from tests.postgres import Server
+from tests.postgres import Server, on_server
 from tests.serving import free_port, kill, serving, wait_until
 
 
@@ -151,6 +152,9 @@ def test_a_server_that_restarts_is_said_and_found_again(remote: Site, server: Se
         (("postgres@", "nobody_here@"), "refuses this user"),
         (("/site_", "/no_site_"), "no database of this name"),
         (("127.0.0.1:", "127.0.0.1:1"), "does not answer"),
+        (("127.0.0.1", "nosuch.invalid"), "name is not known"),
+        (("/site_", "/site_?nonsense=1&x="), "option that the driver does not know"),
+        (("/site_", "/postgres?sslmode=require&application_name="), "speaks no TLS"),
     ],
 )
 def test_what_a_wrong_url_says(url: str, change: tuple[str, str], words: str) -> None:
@@ -163,6 +167,48 @@ def test_what_a_wrong_url_says(url: str, change: tuple[str, str], words: str) ->
     ):
         pass
     wrong.close()
+
+
+@pytest.mark.parametrize(
+    ("made", "then", "words"),
+    [
+        ("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0", "", "createdb --encoding UTF8"),
+        ("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", "", "createdb --encoding UTF8"),
+        ("", "CREATE TABLE posts (id int)", "another program's .it has a table posts"),
+        ("", "ALTER DATABASE {} SET default_transaction_read_only = on", "takes no writes: name"),
+    ],
+)
+def test_a_database_that_cannot_be_ours(
+    server: Server, tmp_path: Path, made: str, then: str, words: str
+) -> None:
+    """One sentence for the site and for a copy into it; nothing is changed there."""
+    name = f"odd_{secrets.token_hex(6)}"
+    on_server(server.url, f"CREATE DATABASE {name} {made}")
+    url = server.url.rpartition("/")[0] + f"/{name}"
+    if then:
+        on_server(url, then.format(name))
+    known = (InvalidInput, InvalidData, StorageUnavailable)
+    with pytest.raises(known, match=words):
+        open_site(machine(tmp_path / "one", url))
+    file = tmp_path / "two" / "publisher.db"
+    own = replace(machine(tmp_path / "two", url), database_url=f"sqlite:///{file}")
+    open_site(own).database.close()
+    with pytest.raises(known, match=words):
+        copy_site(own, url, lambda _: None)
+
+
+def test_a_site_whose_database_became_read_only(remote: Site, server: Server) -> None:
+    """Doctor finds it; a save says what to do, and a copy still brings the site away."""
+    make_post(remote)
+    url = make_url(remote.environment.database_url)
+    on_server(server.url, f"ALTER DATABASE {url.database} SET default_transaction_read_only = on")
+    remote.database.close()
+    with pytest.raises(StorageUnavailable, match="takes no writes: name the primary"):
+        make_post(remote)
+    found = [one for one in doctor.examine_database(remote) if not one.good]
+    assert [(one.what, one.detail) for one in found] == [("database", "it takes no writes")]
+    copied = remote.environment.instance / "copied.db"
+    assert copy_site(remote.environment, f"sqlite:///{copied}", lambda _: None) > 0
 
 
 def _port_one(url: str) -> str:
