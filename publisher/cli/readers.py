@@ -9,6 +9,7 @@ import click
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.plurals import counted
+from publisher.base.spreadsheet import cell
 from publisher.cli import readers_logs
 from publisher.cli.parameters import echo_json, json_option, site
 
@@ -17,7 +18,6 @@ CSV_COLUMNS = (
     "agent", "version", "requests", "requests_per_day", "median_interval_minutes", "told_minutes",
     "conditional_share", "not_modified_share", "bytes", "subscribers", "verdict", "evidence",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t")
 
 
 @click.group(invoke_without_command=True)
@@ -90,8 +90,7 @@ def _write_csv(rows: list[dict[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        texts = {n: f"'{v}" for n, v in row.items() if isinstance(v, str) and v[:1] in _FORMULA}
-        writer.writerow(row | texts)
+        writer.writerow(row | {n: cell(v) for n, v in row.items() if isinstance(v, str)})
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

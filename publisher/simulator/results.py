@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from publisher.base.spreadsheet import cell
 from publisher.simulator.clients import Population
 from publisher.simulator.figures import Figures, figures, mixture
 from publisher.simulator.grid import Result
@@ -68,7 +69,8 @@ def as_csv(rows: Sequence[Row]) -> str:
     if rows:
         writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        names = ("timeline", "publisher", "client")
+        writer.writerows(row | {name: cell(row[name]) for name in names} for row in rows)
     return text.getvalue()
 
 

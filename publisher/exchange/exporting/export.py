@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.media_files import MediaFiles
+from publisher.base.spreadsheet import cell
 from publisher.blog import authors, media
 from publisher.exchange.exporting import files as documents
 from publisher.exchange.exporting.target import Write
@@ -100,7 +101,7 @@ def _log(session: Session, done: Exported) -> Iterator[bytes]:
     )
     for part in session.execute(query).yield_per(_ROWS_AT_ONCE).partitions():
         done.updates += len(part)
-        yield _csv((format_rfc3339(at), kind, guid or "") for at, kind, guid in part)
+        yield _csv((format_rfc3339(at), kind, cell(guid or "")) for at, kind, guid in part)
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> bytes:

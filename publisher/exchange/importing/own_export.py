@@ -13,6 +13,7 @@ from typing import Any
 
 from publisher.base.dates import parse_instant, parse_rfc3339
 from publisher.base.errors import InvalidData
+from publisher.base.spreadsheet import text_of
 from publisher.blog import content, media
 from publisher.blog.content import Content, from_plain, to_plain
 from publisher.exchange.importing import markdown_files
@@ -58,7 +59,7 @@ def updates(folder: Folder) -> Iterator[LoggedUpdate]:
     try:
         for row in rows:
             at, kind = parse_rfc3339(row["updated_at"]), _update_kind(row["kind"])
-            yield at, kind, row["guid"] or ""
+            yield at, kind, text_of(row["guid"] or "")
     except (KeyError, ValueError, csv.Error) as error:
         raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
 
