@@ -2,8 +2,12 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 from flask.testing import FlaskClient
 
@@ -16,13 +20,29 @@ ROOT = Path(__file__).parents[2]
 NAME = re.compile(r"publisher_\w+")
 
 
+def metrics(client: FlaskClient) -> str:
+    return client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
+
+
+def rules() -> list[dict[str, Any]]:
+    """The alerts."""
+    alerts = yaml.safe_load((ROOT / "integrations/prometheus/alerts.yml").read_text("utf-8"))
+    return [rule for group in alerts["groups"] for rule in group["rules"]]
+
+
+def questions() -> list[str]:
+    """What the dashboard asks."""
+    board = json.loads((ROOT / "integrations/grafana/publisher.json").read_text("utf-8"))
+    return [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+
+
 def told(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
     rebuild(site)
     heartbeat.beat(site.environment.instance)
     client.get("/")
-    text = client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
+    text = metrics(client)
     samples = {line.partition("{")[0].partition(" ")[0] for line in text.splitlines()}
     families = {match for line in text.splitlines() for match in NAME.findall(line)}
     return samples | families
@@ -30,14 +50,34 @@ def told(client: FlaskClient, site: Site) -> set[str]:
 
 def test_alerts_dashboard_and_page_name_what_is_told(client: FlaskClient, site: Site) -> None:
     """A figure that was renamed would leave an alert that can never ring."""
-    alerts = yaml.safe_load((ROOT / "integrations/prometheus/alerts.yml").read_text("utf-8"))
-    rules = [rule for group in alerts["groups"] for rule in group["rules"]]
-    board = json.loads((ROOT / "integrations/grafana/publisher.json").read_text("utf-8"))
-    asked = [rule["expr"] for rule in rules]
-    asked += [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    asked = [*(rule["expr"] for rule in rules()), *questions()]
     names = {name for expression in asked for name in NAME.findall(expression)}
     assert len(names) >= 14
     assert names <= told(client, site)
     page = (ROOT / "docs/monitoring.md").read_text("utf-8")
     plain = {name.removeprefix("publisher_feed").removesuffix("_bucket") for name in names}
     assert [name for name in plain if name not in page] == []
+
+
+def test_prometheus_understands_all_of_it(
+    client: FlaskClient, site: Site, tmp_path: Path
+) -> None:
+    """Its own tool reads the alerts, the dashboard's questions and the page of figures."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed (Debian's prometheus has it)")
+    recorded = [
+        {"record": f"panel:{number}", "expr": asked.replace("$__rate_interval", "5m")}
+        for number, asked in enumerate(questions())
+    ]
+    file = tmp_path / "panels.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": recorded}]}))
+    alerts = ROOT / "integrations/prometheus/alerts.yml"
+    for words, given in (
+        (["check", "rules", str(alerts), str(file)], ""),
+        (["check", "metrics"], metrics(client)),
+    ):
+        done = subprocess.run(
+            [promtool, *words], input=given, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
