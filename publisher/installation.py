@@ -48,6 +48,8 @@ def open_site(
     InvalidInput and InvalidData in words that a person can act on.
     """
     file = sqlite_file.path_of(environment.database_url)
+    if environment.listen_url:
+        sqlite_file.path_of(environment.listen_url, "PUBLISHER_LISTEN_URL")
     prepare_instance(environment)
     if file is not None:
         sqlite_file.prepare(file)

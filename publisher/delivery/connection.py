@@ -205,6 +205,8 @@ class Connection(asyncio.Protocol):
         head = make_head(method, self._target, version, self._headers, parser.should_keep_alive())
         body = None
         if head.length != 0:
+            if parser.should_upgrade():  # the parser would take its body for the next request
+                raise Refused("400 Bad Request", "Nothing is upgraded here, so ask without it.")
             limit = self._shared.limit(head.environ["PATH_INFO"])
             body = Body(head.length, limit, self._shared.spool)
             if head.expects_continue and not self._queue and self._page is None:

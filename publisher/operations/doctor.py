@@ -40,6 +40,7 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
     yield from examine_folder(environment)
     yield from examine_bucket(environment)
     try:
+        site.database.check_listening()
         yield from examine_database(site)
         yield from examine_processes(site)
     except PublisherError as error:

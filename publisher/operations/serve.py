@@ -50,6 +50,7 @@ def serve(
             _tidy(environment)
             heartbeat.end(environment.instance)
             _count_in(places, environment.instance / "metrics")
+            site.database.check_listening()
             claim_clock(site)
             claim_key(site)
             with site.database.write() as db:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import AskedClock, Clock, utc_now
-from publisher.base.errors import StorageUnavailable
+from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
 from publisher.base.sealed import Seal
 from publisher.storage import bell, postgresql
 from publisher.storage.columns import seal_with
@@ -107,6 +107,21 @@ class Database:
     def look_seconds(self) -> float:
         """How long to rely on the bell before looking anyway: a look at a server costs more."""
         return 5.0 if self.on_server else 1.0
+
+    def check_listening(self) -> None:
+        """InvalidInput where what is named as the way past a pooler is none."""
+        if not self.pooled:
+            return
+        direct = postgresql.make_engine(self._direct_url)
+        try:
+            with translated(), direct.connect() as connection:
+                postgresql.check_server(connection)
+        except PublisherError as error:
+            raise InvalidInput(
+                "PUBLISHER_LISTEN_URL does not lead past the pooler to the database server"
+            ) from error
+        finally:
+            direct.dispose()
 
     def right_to_schedule(self) -> postgresql.Alone | None:
         """On a server, where several machines may want it: the right to be the one scheduler."""

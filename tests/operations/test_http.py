@@ -11,6 +11,7 @@ from tests.serving import Server, serving
 
 H = b"Host: blog.example\r\n"
 CLOSE = H + b"Connection: close\r\n"
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
 FEED = b"GET /rss.xml HTTP/1.1\r\n"
 LOGIN = b"POST /studio/login HTTP/1.1\r\n" + CLOSE
 
@@ -120,6 +121,23 @@ def statuses(answer: bytes) -> list[int]:
         (FEED + CLOSE + b"Expect: miracles\r\n\r\n", [417]),
         # Nothing is upgraded to
         (FEED + H + b"Connection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n", [200]),
+        (
+            LOGIN.replace(CLOSE, H)
+            + UPGRADE
+            + b"Content-Length: 3\r\n\r\nabc"
+            + FEED
+            + CLOSE
+            + b"\r\n",
+            [400],
+        ),
+        (
+            LOGIN.replace(CLOSE, H)
+            + UPGRADE
+            + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+            + FEED,
+            [400],
+        ),
+        (FEED + H + UPGRADE + b"\r\n" + FEED + CLOSE + b"\r\n", [200, 200]),
         # Conditions
         (FEED + CLOSE + b'If-Match: "other"\r\n\r\n', [412]),
         (FEED + CLOSE + b"If-Match: *\r\n\r\n", [200]),

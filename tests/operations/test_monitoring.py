@@ -59,9 +59,7 @@ def test_alerts_dashboard_and_page_name_what_is_told(client: FlaskClient, site: 
     assert [name for name in plain if name not in page] == []
 
 
-def test_prometheus_understands_all_of_it(
-    client: FlaskClient, site: Site, tmp_path: Path
-) -> None:
+def test_prometheus_understands_all_of_it(client: FlaskClient, site: Site, tmp_path: Path) -> None:
     """Its own tool reads the alerts, the dashboard's questions and the page of figures."""
     promtool = shutil.which("promtool")
     if promtool is None:

@@ -341,7 +341,14 @@ def test_a_pooler_is_refused_until_the_way_past_it_is_named(
         environment = machine(tmp_path / "one", pooled)
         with pytest.raises((InvalidInput, StorageUnavailable), match="PUBLISHER_LISTEN_URL"):
             open_site(environment, clock)
+        astray = open_site(replace(environment, listen_url=pooled), clock)
+        with pytest.raises(InvalidInput, match="PUBLISHER_LISTEN_URL does not lead past"):
+            astray.database.check_listening()
+        astray.database.close()
+        with pytest.raises(InvalidInput, match="PUBLISHER_LISTEN_URL cannot be read"):
+            open_site(replace(environment, listen_url="nonsense"), clock)
         past = open_site(replace(environment, listen_url=url), clock)
+        past.database.check_listening()
         bell, right = past.database.listen(), past.database.right_to_schedule()
         bell.wait(0.1)
         bell.wait(0.1)
