@@ -53,7 +53,7 @@ class MediaFiles(Protocol):
         """Take a file away; one that is gone already does no harm."""
 
 
-class Folder:
+class MediaFolder:
     """The files in a folder of this machine, or of one that machines share."""
 
     def __init__(self, path: Path) -> None:

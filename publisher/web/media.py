@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request, send_from_directory
 from werkzeug.wsgi import wrap_file
 
 from publisher.base.errors import NotFound
-from publisher.base.media_files import Folder
+from publisher.base.media_files import MediaFolder
 from publisher.blog import media
 from publisher.web.context import site
 
@@ -26,7 +26,7 @@ def file(name: str) -> Response:
     elif -wanted.ranges[0][0] > size:
         request.environ["HTTP_RANGE"] = "bytes=0-"  # more of the end than there is: all of it
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
-    if isinstance(place, Folder):
+    if isinstance(place, MediaFolder):
         response = send_from_directory(place.path, name, mimetype=kind, etag=name)
     else:
         response = Response(wrap_file(request.environ, place.open(name)), mimetype=kind)

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
-from publisher.base.media_files import Folder
+from publisher.base.media_files import MediaFolder
 from publisher.blog import media, pictures
 from publisher.installation import Site
 from publisher.storage.tables.blog import Media
@@ -182,11 +182,11 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("publisher.base.whole_files.os.fsync", full)
     with pytest.raises(StorageUnavailable, match="disk is full"):
-        media.store(Folder(tmp_path), accepted)
+        media.store(MediaFolder(tmp_path), accepted)
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    media.store(Folder(tmp_path), accepted)
-    media.store(Folder(tmp_path), accepted)
+    media.store(MediaFolder(tmp_path), accepted)
+    media.store(MediaFolder(tmp_path), accepted)
     assert sorted(found.name for found in tmp_path.iterdir()) == sorted(accepted.files)
 
 
