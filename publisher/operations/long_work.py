@@ -13,13 +13,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import structlog
 
-from publisher.base.errors import PublisherError
+from publisher.base.errors import PublisherError, StorageUnavailable
 from publisher.exchange import jobs, schedule_of_backups
 from publisher.installation import Site, recall, remember
 from publisher.settings import Settings, load_settings
@@ -71,17 +72,19 @@ class LongWork:
             jobs.get(session, job.id).state = jobs.WORKING
 
         def tell(words: str) -> None:
-            with site.database.write() as session:
+            # An import holds the database while it stores: then its progress is not told.
+            with suppress(StorageUnavailable), site.database.write() as session:
                 jobs.get(session, job.id).told = words
 
         result, trouble = self._run(command(site, job), tell, site)
-        with site.database.write() as session:
-            row = jobs.get(session, job.id)
-            if trouble:
-                jobs.fail(row, trouble, site.clock())
-            else:
-                jobs.succeed(row, result, site.clock())
-            jobs.forget_old(session, site.environment, site.clock())
+        while True:
+            try:
+                _end(site, job.id, result, trouble)
+                break
+            except StorageUnavailable:
+                if self._stopped:
+                    raise
+                sleep(TOLD_EVERY_SECONDS)
         log.info("a job is done", kind=job.kind, number=job.id, trouble=trouble)
 
     def _back_up(self, site: Site, settings: Settings, now: datetime) -> None:
@@ -111,6 +114,7 @@ class LongWork:
             if self._stopped:
                 child.terminate()
             timer = threading.Timer(MOST_SECONDS, child.kill)
+            timer.daemon = True
             timer.start()
             printed: list[str] = []
             reader = threading.Thread(target=lambda: printed.extend(_lines(child.stdout)))
@@ -124,6 +128,17 @@ class LongWork:
                 return {}, "it was stopped before it was done; nothing was changed"
             return {}, last.removeprefix("publisher: ") or "it failed without saying why"
         return _report(printed), ""
+
+
+def _end(site: Site, number: int, result: dict[str, Any], trouble: str) -> None:
+    """Keep what became of a job; raises StorageUnavailable."""
+    with site.database.write() as session:
+        row = jobs.get(session, number)
+        if trouble:
+            jobs.fail(row, trouble, site.clock())
+        else:
+            jobs.succeed(row, result, site.clock())
+        jobs.forget_old(session, site.environment, site.clock())
 
 
 def command(site: Site, job: Job) -> list[str]:

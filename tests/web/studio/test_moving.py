@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from publisher.base.errors import StorageUnavailable
 from publisher.blog import published
 from publisher.exchange import jobs
 from publisher.installation import Site
 from publisher.operations.long_work import LongWork, begin
+from publisher.storage.database import Database
 from tests.factories import make_post
 from tests.web.studio.browser import Browser
 
@@ -67,6 +69,26 @@ def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongWork) -> None:
     assert "Imported." in ada.get(f"/studio/moving/jobs/{done}")
     assert ada.client.get("/2019/05/hello.html").location == "/posts/hello"
     assert ada.post(f"/studio/moving/jobs/{done}/go").status_code == 404
+
+
+def test_a_busy_database_does_not_leave_a_job_working(
+    ada: Browser, site: Site, worker: LongWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import holds the database while it stores: what cannot be told is not told, and the end
+    is kept as soon as that is possible."""
+    number = look_at(ada, FEED)
+    open_for_writing, calls = Database.write, []
+
+    def write(database: Database) -> Any:
+        calls.append(database)
+        if 2 <= len(calls) <= 4:  # the first says that work begins
+            raise StorageUnavailable("the database is busy; nothing was changed, try again")
+        return open_for_writing(database)
+
+    monkeypatch.setattr(Database, "write", write)
+    worker.do_jobs(site)
+    monkeypatch.undo()
+    assert "2 new posts" in ada.get(f"/studio/moving/jobs/{number}")
 
 
 @pytest.mark.parametrize(
