@@ -66,7 +66,7 @@ fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ON
 	@$(BIN)/python -m tests.fuzz
 
 test-postgresql: $(EVERYTHING) ## the tests that need a database, on a PostgreSQL server of their own
-	@$(BIN)/python -m tests.postgres -n auto tests/storage tests/blog tests/publishing tests/readers tests/exchange tests/web
+	@$(BIN)/python -m tests.postgres -n auto tests/storage tests/blog tests/publishing tests/readers tests/exchange tests/web tests/cli tests/river
 
 kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py

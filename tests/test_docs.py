@@ -54,7 +54,7 @@ def test_every_command_is_documented(command: str) -> None:
 
 def test_the_command_lines_of_the_pages_are_understood() -> None:
     """Each `publisher ...` in a block names a command, options and arguments that exist; files
-    that are not there are let pass. (The tutorial and the recipes for static sites are run.)"""
+    that are not there are let pass. (Those of the how-tos are run: test_how_tos.)"""
     blocks = "\n".join(re.findall(r"^```\w*\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE))
     lines = re.findall(r"^(?:\$ )?publisher (.+?)(?: +[|>].*)?$", blocks, re.MULTILINE)
     assert len(lines) >= 25

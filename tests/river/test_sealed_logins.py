@@ -1,14 +1,13 @@
 """Passwords of feeds: unreadable in the database, readable by the river, and lost with the key."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from publisher.base.environment import Environment
 from publisher.base.sealed import Seal, is_sealed
@@ -23,10 +22,9 @@ SECRET = Credentials("me", "pässword")
 
 
 def kept(site: Site) -> str:
-    """The password as whoever holds the file reads it."""
-    with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as file:
-        (found,) = file.execute("SELECT password FROM river_feeds").fetchone()
-    return str(found)
+    """The password as whoever holds the database reads it."""
+    with site.database.read() as db:
+        return str(db.scalar(text("SELECT password FROM river_feeds")))
 
 
 def password(site: Site) -> str:
@@ -56,8 +54,8 @@ def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
 
 def test_passwords_of_older_versions_are_sealed(followed: Site) -> None:
     """Once, when the site is served; what is sealed stays as it is."""
-    with closing(sqlite3.connect(followed.environment.instance / "publisher.db")) as file, file:
-        file.execute("UPDATE river_feeds SET password = 'in the clear'")
+    with followed.database.write() as db:
+        db.execute(text("UPDATE river_feeds SET password = 'in the clear'"))
     assert password(followed) == "in the clear"
     with followed.database.write() as db:
         assert subscriptions.seal_logins(db) == 1
