@@ -243,8 +243,7 @@ river.add_command(river_observe.observe_lines)
 def _problem(feed: "RiverFeed") -> str:
     from publisher.river.failed_polls import in_words
 
-    words = in_words(feed.problem)
-    return f"{words}: {feed.detail}" if feed.detail else words
+    return in_words(feed.problem, feed.detail)
 
 
 def _schedule(feed: "RiverFeed", default_policy: str) -> dict[str, Any]:

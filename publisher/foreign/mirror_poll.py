@@ -22,6 +22,7 @@ from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.river import service
 from publisher.river.answers import Validators
+from publisher.river.failed_polls import in_words
 from publisher.river.feed_document import NotAFeed, UnreadableFeed
 from publisher.river.polls import Visit
 from publisher.river.reading import read_document
@@ -96,7 +97,9 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
     """Store what a look brought; where it brought nothing good, the last good document stays."""
     fetched = found.fetched
     mirror.last_polled_at, mirror.status = found.job.at, fetched.status
-    problem = f"{found.problem}: {found.detail}{_offers(found)}" if found.problem else ""
+    problem = ""
+    if found.problem:
+        problem = in_words(found.problem, found.detail) + _offers(found)
     if not problem and found.document is not None:
         problem = _take(session, mirror, found, frame, now)
     if problem:
@@ -131,7 +134,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     """Take over a document that was read; returns what is wrong with it, "" for nothing."""
     document = found.document
     if document is None or document.broken:
-        return "unreadable: the document is not well-formed; the last good one is served on"
+        return "the document is not well-formed; the last good one is served on"
     digest = mirror_document.content_hash(document)
     if digest == mirror.content_hash:
         return ""  # a new build date alone is no reason to send everybody the whole document
@@ -146,7 +149,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     except InvalidData as problem:
         mirror.body, mirror.content_hash, mirror.content_type = before
         mirror.history, mirror.content_changed_at = history, changed_at
-        return f"not editable: {problem}; the last good document is served on"
+        return f"the ttl cannot be put in: {problem}; the last good document is served on"
     mirror.title, mirror.undated = document.title[:500], lesson.undated
     if before[0] and (lesson.new or lesson.changed):
         mirror.last_new_at = now

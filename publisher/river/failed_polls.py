@@ -21,9 +21,13 @@ _WORDS = {
 _WHOLE_DAY = timedelta(days=1)
 
 
-def in_words(problem: str) -> str:
-    """A stored problem as people say it: `not-a-feed` is not a feed, `dns` host not found."""
-    return _WORDS.get(problem, problem.replace("-", " "))
+def in_words(problem: str, detail: str = "") -> str:
+    """A stored problem as people say it: `not-a-feed` is not a feed, `dns` host not found.
+
+    The `detail` follows, where it does not begin with the same words.
+    """
+    words = _WORDS.get(problem, problem.replace("-", " "))
+    return detail if detail.startswith(words) else f"{words}: {detail}" if detail else words
 
 
 def count(feed: RiverFeed, visit: Visit, problem: str) -> None:

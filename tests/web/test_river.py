@@ -367,7 +367,7 @@ def test_a_star_keeps_an_item(reader: FlaskClient, site: Site, clock: FakeClock)
     assert "Title n29" in page
     assert page.count("<article") == 1
     reader.post("/river/items/1/star", data={"starred": "0"})
-    assert "Nothing has a star yet" in reader.get("/river?show=starred").text
+    assert "Nothing is starred yet" in reader.get("/river?show=starred").text
     assert reader.post("/river/items/99/star").status_code == 404
 
 
