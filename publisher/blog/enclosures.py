@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from publisher.base.attachment import Attachment
+from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors
 from publisher.base.links import is_of_the_web
 from publisher.blog.content_fields import Field
@@ -94,14 +95,14 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if not re.fullmatch(r"(audio|video)/[a-z0-9.+-]{1,60}", content_type.strip().lower()):
         problems["enclosure_type"] = "a type such as audio/mpeg is needed"
     count = re.sub(r"[\s,._']", "", size)
-    if not re.fullmatch(r"[0-9]{1,13}", count) or not 0 < int(count) <= _MAX_BYTES:
+    if not (number_of_bytes := whole_number(count, _MAX_BYTES)):
         problems["enclosure_bytes"] = "the size in bytes is needed: readers show it"
     seconds = _seconds(length)
     if seconds is None:
         problems["enclosure_length"] = "write it as minutes:seconds, such as 42:10"
     if problems:
         raise FieldErrors(problems)
-    return Attachment(url.strip(), content_type.strip().lower(), int(count), seconds or 0)
+    return Attachment(url.strip(), content_type.strip().lower(), number_of_bytes or 0, seconds or 0)
 
 
 def to_inputs(file: Attachment) -> dict[str, str]:
@@ -133,5 +134,4 @@ def _seconds(length: str) -> int | None:
 
 
 def _number(plain: Any) -> int:
-    digits = str(plain or "").strip()
-    return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else 0
+    return whole_number(str(plain or "").strip(), 10**15) or 0

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import click
 
+from publisher.base.digits import LARGEST_ROW
 from publisher.cli.parameters import Instant, echo_rows, json_option, site
 
 
@@ -56,7 +57,7 @@ def list_(name: str | None, as_json: bool) -> None:
 
 
 @token.command("revoke")
-@click.argument("number", type=click.IntRange(1, 2**63 - 1))
+@click.argument("number", type=click.IntRange(1, LARGEST_ROW))
 def revoke(number: int) -> None:
     """Revoke the token with this NUMBER (see `token list`)."""
     from publisher.blog import tokens

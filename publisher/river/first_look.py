@@ -13,6 +13,7 @@ from xml.parsers.expat import ExpatError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData
 
 _SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
@@ -187,23 +188,19 @@ def _refuse_crowded_tags(document: bytes) -> None:
 
 
 def _hints(found: dict[str, list[str]]) -> DocumentHints:
-    hours = (_whole(text) for text in found.get("channel/skipHours/hour", []))
+    hours = (whole_number(text, 24) for text in found.get("channel/skipHours/hour", []))
     days = (text.lower() for text in found.get("channel/skipDays/day", []))
     return DocumentHints(
         ttl_minutes=_positive(found, "channel/ttl"),
         syndication_minutes=_syndication(found),
         # RSS 0.91 counted 1-24; 24 is midnight.
-        skip_hours=frozenset(h % 24 for h in hours if h is not None and 0 <= h <= 24),
+        skip_hours=frozenset(h % 24 for h in hours if h is not None),
         skip_days=frozenset(_DAYS.index(day) for day in days if day in _DAYS),
     )
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 def _positive(found: dict[str, list[str]], key: str) -> int | None:
-    minutes = _whole(found.get(key, [""])[0])
+    minutes = whole_number(found.get(key, [""])[0])
     return min(minutes, _MAX_MINUTES) if minutes else None
 
 
@@ -211,6 +208,6 @@ def _syndication(found: dict[str, list[str]]) -> int | None:
     """Minutes between updates by mod_syndication; its defaults are daily and once."""
     under = "" if f"{_SYNDICATION}updatePeriod" in found else "channel/"
     period = found.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
-    often = _whole(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
+    often = whole_number(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
     minutes = _PERIOD_MINUTES.get(period)
     return max(1, minutes // often) if minutes else None

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 import feedparser
 import structlog
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData
 from publisher.base.text import plain_text
 from publisher.river.charset import to_text, to_utf8
@@ -213,8 +214,7 @@ def _seconds(duration: str) -> int:
 
 
 def _whole(value: Any) -> int:
-    text = str(value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+    return whole_number(str(value or "").strip(), 999_999) or 0
 
 
 def _content(entry: Any, url: str) -> tuple[str, str]:
@@ -254,8 +254,7 @@ def _file_type(link: Any) -> str:
 
 
 def _length(link: Any) -> int:
-    text = str(link.get("length") or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+    return whole_number(str(link.get("length") or "").strip(), 10**15) or 0
 
 
 def _moment(entry: Any) -> datetime | None:

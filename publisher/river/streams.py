@@ -13,6 +13,7 @@ from typing import Literal
 from sqlalchemy import ColumnElement, and_, func, not_, select, true
 from sqlalchemy.orm import Session
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import NotFound
 from publisher.river import reading_list, subscriptions
 from publisher.river.reading_list import ReadingEntry, View
@@ -76,8 +77,8 @@ def parse_stream(session: Session, name: str) -> Stream:
 def feed_of(session: Session, name: str) -> RiverFeed:
     """The subscription of a name `feed/NUMBER` or `feed/ADDRESS`; NotFound when there is none."""
     said = name.removeprefix("feed/")
-    if said.isascii() and said.isdigit() and len(said) < 10:
-        return subscriptions.by_id(session, int(said))
+    if (number := whole_number(said)) is not None:
+        return subscriptions.by_id(session, number)
     return subscriptions.named(session, said)
 
 

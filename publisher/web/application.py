@@ -8,6 +8,7 @@ from flask.sessions import SecureCookieSessionInterface
 from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
+from publisher.base.digits import LARGEST_ROW
 from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
@@ -159,7 +160,7 @@ class LoginCookie(SecureCookieSessionInterface):
 class RowNumber(IntegerConverter):
     """A number in an address: as large as a row's can be. A larger one is no address of ours."""
 
-    def __init__(self, url_map: Map, fixed_digits: int = 0, max: int = 2**63 - 1) -> None:  # noqa: A002 - werkzeug's name
+    def __init__(self, url_map: Map, fixed_digits: int = 0, max: int = LARGEST_ROW) -> None:  # noqa: A002 - werkzeug's name
         super().__init__(url_map, fixed_digits, max=max)
 
 

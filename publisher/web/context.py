@@ -10,6 +10,7 @@ from flask import current_app, g, redirect, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
 from publisher.blog import authors, permissions, published, tokens
 from publisher.installation import Site
@@ -38,9 +39,9 @@ def page_start(db: Session) -> Post | None:
     before = request.args.get("before", "")
     if not before:
         return None
-    if not (before.isascii() and before.isdigit() and len(before) < 10):
+    if (number := whole_number(before)) is None:
         raise NotFound("There is no such page.")
-    return published.shown(db, int(before))
+    return published.shown(db, number)
 
 
 def author() -> Author | None:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from publisher.base.dates import parse_instant
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import plain_text
 from publisher.blog import markdown
@@ -80,8 +81,7 @@ def slug_of(address: str) -> str:
 
 def size(text: str | None) -> int:
     """A number of bytes as written; 0 for anything else."""
-    digits = (text or "").strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    return whole_number((text or "").strip(), 10**15) or 0
 
 
 def seconds(text: str | None) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response, jsonify, request
 from sqlalchemy.orm import Session
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
 from publisher.river import streams
 from publisher.river.reading_list import ReadingEntry
@@ -90,17 +91,17 @@ def _whole(name: str) -> int | None:
     text = request.values.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    if (number := whole_number(text, 10**18)) is None:
         raise InvalidInput(f"{name} is a whole number")
-    return int(text)
+    return number
 
 
 def moment_of(text: str) -> datetime | None:
     """A moment in seconds since 1970, or in milli- or microseconds, as its length says."""
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 18) or int(text) == 0:
+    if not (number := whole_number(text, 10**17 - 1)):
         return None
     unit = 1_000_000 if len(text) > 14 else 1_000 if len(text) > 11 else 1
-    return datetime.fromtimestamp(int(text) / unit, UTC)
+    return datetime.fromtimestamp(number / unit, UTC)
 
 
 def _microseconds(moment: datetime) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
 from publisher.foreign import mirrors
 from publisher.publishing.rebuild import ADDRESSES, RSS
@@ -110,9 +111,9 @@ def erase() -> Any:
 
 
 def _days(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= 400):
+    if not (days := whole_number(text, 400)):
         raise InvalidInput("the number of days is a whole number from 1 to 400")
-    return int(text)
+    return days
 
 
 def _verdict(text: str) -> str:

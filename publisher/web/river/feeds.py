@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.plurals import counted
 from publisher.blog import permissions
@@ -120,14 +121,14 @@ def understood() -> Any:
     return redirect(url_for("river.feeds.page"))
 
 
-@blueprint.get("/river/feeds/<int(max=9223372036854775807):feed_id>")
+@blueprint.get("/river/feeds/<int:feed_id>")
 @login_required
 def feed(feed_id: int) -> str:
     """One feed: its health, its next poll and why then, its day."""
     return _feed_page(feed_id, {})
 
 
-@blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>")
+@blueprint.post("/river/feeds/<int:feed_id>")
 @login_required
 def change(feed_id: int) -> Any:
     """Change folder, policy, and whether others may see it."""
@@ -146,7 +147,7 @@ def change(feed_id: int) -> Any:
     return redirect(url_for("river.feeds.feed", feed_id=feed_id))
 
 
-@blueprint.post("/river/feeds/<int(max=9223372036854775807):feed_id>/<action>")
+@blueprint.post("/river/feeds/<int:feed_id>/<action>")
 @login_required
 def act(feed_id: int, action: str) -> Any:
     """Retrieve now, pause, resume, take a move back, keep without its list, remove."""
@@ -223,14 +224,13 @@ def subscriptions_page(
 def _query() -> FeedQuery:
     """What the address asks for; nonsense in it is ignored."""
     values = request.args
-    page, of_list = values.get("page", ""), values.get("list", "")
     return FeedQuery(
         words=values.get("q", "").strip()[:100],
         only=values.get("only", "") if values.get("only") in feed_list.FILTERS else "",
         sort=values.get("sort", "") if values.get("sort") in feed_list.SORTS else "problems",
         folder=values.get("folder"),
-        list_id=int(of_list) if of_list.isdecimal() and len(of_list) < 10 else None,
-        page=int(page) if page.isdecimal() and len(page) < 6 else 0,
+        list_id=whole_number(values.get("list", "")),
+        page=whole_number(values.get("page", ""), 99_999) or 0,
     )
 
 

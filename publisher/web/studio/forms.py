@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_civil
+from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog import content, posts
 from publisher.blog.content import Content
@@ -43,8 +44,7 @@ class Typed:
     @property
     def version(self) -> int:
         """The version of the post that this form was filled from; 0 when that is nonsense."""
-        text = self.base_version
-        return int(text) if text.isdecimal() and len(text) < 10 else 0
+        return whole_number(self.base_version) or 0
 
     @property
     def kept(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from flask import Blueprint, flash, jsonify, redirect, render_template, request,
 from sqlalchemy.orm import Session
 
 from publisher.base.attachment import Attachment
+from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, Forbidden, InvalidData
 from publisher.base.text import clean
 from publisher.blog import enclosures, media, media_library, permissions, transcripts
@@ -22,8 +23,7 @@ blueprint = Blueprint("media", __name__)
 def page() -> str:
     """The library: newest first, searched by name and description."""
     words = " ".join(clean(request.args.get("q", "")).split())[:200]
-    before = request.args.get("before", "")
-    start = int(before) if before.isdecimal() and len(before) < 10 else None
+    start = whole_number(request.args.get("before", ""))
     with site().database.read() as db:
         rows = media_library.find(db, words, start)
         shown = rows[: media_library.PAGE]

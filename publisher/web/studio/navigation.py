@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.links import BUILT_IN, Link, lines_of, parse_links
 from publisher.blog import published
@@ -28,7 +29,7 @@ def save() -> Any:
     """Save what was typed, with one link moved, removed or added where a button said so."""
     links = _typed()
     action, _, number = request.form.get("action", "").partition(":")
-    place = int(number) if number.isdecimal() and len(number) < 4 else -1
+    place = -1 if (typed := whole_number(number)) is None else typed
     if action == "remove" and 0 <= place < len(links):
         del links[place]
     elif action == "up" and 0 < place < len(links):

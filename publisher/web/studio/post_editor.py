@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
 from publisher.blog import autosave, editing, permissions, previews, revisions
 from publisher.blog.difference import Piece, difference
@@ -25,9 +26,9 @@ def new() -> str:
     """The editor with an empty form, or about an item of the river (`?about=`)."""
     kind = "page" if request.args.get("kind") == "page" else "post"
     texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
-    if (item := request.args.get("about", "")).isdecimal() and len(item) < 19:
+    if (item := whole_number(request.args.get("about", ""), 2**63 - 1)) is not None:
         with site().database.read() as db:
-            entry = reading_list.one(db, me().id, int(item))
+            entry = reading_list.one(db, me().id, item)
         texts["title"], texts["source"] = quotation(entry)
     return show(Typed(place="draft").with_texts(texts), 0)
 

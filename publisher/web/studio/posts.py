@@ -3,6 +3,7 @@
 from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
 from publisher.base.text import clean
 from publisher.blog import authors, overview, permissions, published
@@ -46,21 +47,21 @@ def _filter() -> overview.Filter:
     asked = {name: clean(text.strip())[:200] for name, text in request.args.items()}
     who: int | None = me().id
     if permissions.is_admin(me()):
-        who = int(asked["author"]) if asked.get("author", "").isdecimal() else None
+        who = whole_number(asked.get("author", ""))
     return overview.Filter(
         state=asked.get("state", "") if asked.get("state") in STATUSES else "",
         kind=asked.get("kind", "") if asked.get("kind") in KINDS else "",
         tag=asked.get("tag", ""),
-        author_id=who if who is None or who < 2**31 else 0,
+        author_id=who,
         words=asked.get("q", ""),
     )
 
 
 def _cursor(text: str) -> overview.Cursor | None:
     moment, _, number = text.partition("~")
-    if not number.isdecimal():
+    if (post := whole_number(number)) is None:
         return None
     try:
-        return overview.Cursor(parse_rfc3339(moment), int(number[:15]))
+        return overview.Cursor(parse_rfc3339(moment), post)
     except InvalidInput:
         return None

@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Blueprint, jsonify, request
 
+from publisher.base.digits import whole_number
 from publisher.blog import markdown
 from publisher.blog.formulas import drawn
 from publisher.web.context import login_required
@@ -18,7 +19,7 @@ blueprint = Blueprint("preview", __name__)
 def preview() -> Any:
     """The text as readers will get it."""
     typed = forms.from_mapping(request.form)
-    number = request.form.get("post_id", "")
-    anchor = f"p{number}-" if number.isdecimal() and number != "0" else ""
+    number = whole_number(request.form.get("post_id", ""))
+    anchor = f"p{number}-" if number else ""
     form, language = typed.texts["source_format"], settings().language
     return jsonify(html=drawn(markdown.html_of(typed.source, form, anchor, language)))

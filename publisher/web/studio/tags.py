@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors
 from publisher.blog import permissions, tags
 from publisher.web.context import admin_required, login_required, me, now, site
@@ -44,10 +45,10 @@ def rename(tag_id: int) -> Any:
 @admin_required
 def merge(tag_id: int) -> Any:
     """Make one tag of two."""
-    into = request.form.get("into", "")
+    into = whole_number(request.form.get("into", "")) or 0
     with site().database.write() as db:
         tag = tags.get(db, tag_id)
-        target = tags.get(db, int(into) if into.isdecimal() and len(into) < 10 else 0)
+        target = tags.get(db, into)
         words = f"{tag.name} is now part of {target.name}. Its old address redirects there."
         if tag.id != target.id:
             tags.merge(db, tag, target, now())

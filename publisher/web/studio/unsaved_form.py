@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from flask import request
 
+from publisher.base.digits import whole_number
 from publisher.base.errors import PublisherError
 from publisher.web.studio import post_editor
 from publisher.web.studio.forms import FIELDS, Typed, from_mapping
@@ -38,9 +39,8 @@ def carried_by_login() -> UnsavedForm | None:
     if f"{PREFIX}post_id" not in request.form:
         return None
     fields = {name: request.form.get(PREFIX + name, "") for name in FIELDS}
-    number = request.form[f"{PREFIX}post_id"]
-    known = number.isdecimal() and len(number) < 19
-    return UnsavedForm(int(number) if known else 0, from_mapping(fields))
+    post_id = whole_number(request.form[f"{PREFIX}post_id"]) or 0
+    return UnsavedForm(post_id, from_mapping(fields))
 
 
 def editor_page(held: UnsavedForm, notice: str) -> str:

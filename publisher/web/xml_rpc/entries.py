@@ -12,6 +12,7 @@ from typing import Any, Literal
 from xmlrpc.client import DateTime  # nosec B411
 
 from publisher.base.dates import parse_instant
+from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import posts
 from publisher.blog.content import Content, checked
@@ -44,10 +45,9 @@ def known_by(post_id: object) -> tuple[int, Form]:
     """The post and the form that `number` said; NotFound for what it never said."""
     text = str(post_id).strip()
     form: Form = "markdown" if text.startswith("m") else "html"
-    digits = text.removeprefix("m")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 12):
+    if (post := whole_number(text.removeprefix("m"))) is None:
         raise NotFound(f"there is no post {text[:40]!r}")
-    return int(digits), form
+    return post, form
 
 
 def to_content(

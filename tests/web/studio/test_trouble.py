@@ -165,18 +165,3 @@ def test_killed_while_saving(tmp_path: Path) -> None:
             assert tags.fetchone() == (2,)
             updates = db.execute("SELECT kind FROM updates WHERE post_id = ? ORDER BY id", [post])
             assert [row[0] for row in updates] == ["publish", "edit"][:version]
-
-
-@pytest.mark.parametrize(
-    ("path", "fields"),
-    [
-        ("/studio/posts/new", {"source": "a", "base_version": "9" * 5_000}),
-        ("/studio/posts/new", {"source": "a", "enclosure_url": "http://["}),
-        ("/studio/navigation", {"action": "up:" + "9" * 5_000}),
-        ("/studio/login", {"held_post_id": "9" * 5_000, "name": "ada", "password": "x"}),
-    ],
-)
-def test_numbers_and_addresses_that_are_none(
-    ada: Browser, path: str, fields: dict[str, str]
-) -> None:
-    assert ada.post(path, **fields).status_code < 500
