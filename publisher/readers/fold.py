@@ -26,7 +26,7 @@ from publisher.readers.sums import (
     count_answer,
     count_interval,
 )
-from publisher.readers.telling_apart import Made, Readers
+from publisher.readers.telling_apart import Made, Readers, rhythm_after
 from publisher.storage.database import Database
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
@@ -200,7 +200,7 @@ class _Folding:
         count_interval(day, feed, at, self._smallest)
         self._news.count(feed, at, poll)
         feed.returned = feed.returned or feed.tag in poll.bare_tags or poll.status == 304
-        feed.rhythm = max(at - feed.last_at, 0.0)
+        feed.rhythm = rhythm_after(feed, at - feed.last_at)
         feed.last_at = max(feed.last_at, at)
         feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
         if poll.status == 429:

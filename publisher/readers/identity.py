@@ -8,6 +8,8 @@ an address to what was counted before. Which readers come from an origin says `t
 import hashlib
 import secrets
 from datetime import datetime
+from functools import lru_cache
+from ipaddress import ip_address
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -28,14 +30,27 @@ def week_of(now: datetime) -> int:
 def origin_id(key: bytes, address: str, agent: Agent, mirror: str = "") -> int:
     """An origin's number under a key: 63 bits, never `NOBODY`.
 
-    A service that reads for many, and a search engine, come from one place whatever the address.
+    A service that reads for many, and a search engine, come from one place whatever the address;
+    of an IPv6 address the network counts, as the rest of it is changed for privacy.
     Who fetches the feed of another blog, the one of `mirror`, is a reader of that blog alone.
     """
-    place = "" if agent.one_program else address
+    place = "" if agent.one_program else _network(address)
     parts = [place, agent.without_claim, *([mirror] if mirror else [])]
     text = "\0".join(parts).encode("utf-8", "replace")
     digest = hashlib.blake2b(text, key=key, digest_size=8).digest()
     return int.from_bytes(digest) >> 1 or 1
+
+
+@lru_cache(maxsize=4096)
+def _network(address: str) -> str:
+    """An IPv6 address without its lower half; IPv4, and what is no address, as it is."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return address
+    return str(found.ipv4_mapped or ip_address(int(found) >> 64 << 64))
 
 
 def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:

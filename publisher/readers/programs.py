@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from publisher.readers.report import Reader
+from publisher.readers.reader import Reader
 from publisher.readers.verdicts import OBEDIENT, VERDICTS
 
 

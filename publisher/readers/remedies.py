@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from publisher.readers.report import Reader
+from publisher.readers.reader import Reader
 from publisher.readers.verdicts import (
     ABUSIVE,
     FIXED,

@@ -14,62 +14,17 @@ from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session
 
 from publisher.readers import delays, intervals, poll_sources, verdicts
+from publisher.readers.addresses_alone import together
 from publisher.readers.agents import parse_agent
 from publisher.readers.delays import PostDelay
 from publisher.readers.identity import NOBODY
+from publisher.readers.reader import Reader
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
-from publisher.readers.verdicts import judge
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import ReaderClient, reader_days
 
 FIXED_MINUTES = (15, 60)
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """One reader's part of the report; `sums.spans` are filled for the readers that are shown.
-
-    `kind`: a feed reader, browser, search engine, monitor, or HEAD only; `verdict`: a name.
-    """
-
-    client: int
-    agent: str
-    version: str
-    text: str
-    subscribers: int
-    subscribers_capped: bool
-    days: float
-    kind: str
-    verdict: str
-    sums: ReaderSums
-
-    def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
-        """The reader's row as `publisher readers --json` has it."""
-        sums, verdict = self.sums, judge(self.sums, smallest_ttl_minutes, self.kind)
-        told = Counter[int]()
-        for (minutes, _), count in sums.spans.items():
-            told[minutes] += count
-        return {
-            "agent": self.agent,
-            "version": self.version,
-            "kind": self.kind,
-            "requests": sums.requests,
-            "requests_per_day": round(sums.requests / self.days, 1),
-            "median_interval_minutes": intervals.quantile_minutes(
-                verdicts.intervals(sums.spans), 0.5
-            ),
-            "told_minutes": intervals.quantile(told, 0.5),
-            "conditional_share": _share(sums.conditional, sums.requests - sums.heads),
-            "not_modified_share": _share(sums.not_modified, sums.requests),
-            "bytes": sums.bytes,
-            "subscribers": self.subscribers,
-            "subscribers_capped": self.subscribers_capped,
-            "refused": sums.refused,
-            "refused_obeyed": sums.refused_obeyed,
-            "verdict": verdict.name,
-            "evidence": verdict.evidence,
-        }
 
 
 @dataclass(frozen=True)
@@ -151,11 +106,11 @@ def make(
     """
     first_day = int((now - timedelta(days=days)).timestamp() // DAY_SECONDS)
     begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)
-    everybody = sorted(
-        (_reader(row, begin.timestamp()) for row in _rows(session, first_day, mirror)),
+    everybody = [_reader(row, begin.timestamp()) for row in _rows(session, first_day, mirror)]
+    readers = sorted(
+        together(reader for reader in everybody if reader.client != NOBODY),
         key=lambda reader: (-reader.sums.requests, reader.agent, reader.client),
     )
-    readers = [reader for reader in everybody if reader.client != NOBODY]
     nobody = [reader.sums for reader in everybody if reader.client == NOBODY]
     _fill_spans(session, shown(readers), first_day)
     lost = None if mirror else session.get(Meta, LOST)
@@ -229,6 +184,7 @@ def _reader(row: Any, begin: float) -> Reader:
         subscribers=row.subscribers,
         subscribers_capped=row.subscribers_capped,
         days=max(seen, 1.0),
+        last_at=row.last_at,
         kind=kind,
         verdict=verdicts.name_of(sums, kind),
         sums=sums,
@@ -237,7 +193,7 @@ def _reader(row: Any, begin: float) -> Reader:
 
 def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:
     days = reader_days
-    by_client = {reader.client: reader for reader in readers}
+    by_client = {reader.client: reader for reader in readers if reader.addresses == 1}
     clients = list(by_client)
     for start in range(0, len(clients), IDS_AT_ONCE):
         query = (
@@ -250,7 +206,3 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
         )
         for client, text in session.execute(query):
             by_client[client].sums.spans.update(intervals.from_texts(text or ""))
-
-
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 3) if whole else 0.0

@@ -29,8 +29,9 @@ from publisher.storage.tables.readers import ReaderFeed
 
 MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
 MOST_CANDIDATES = 500  # readers of one program with the same tag, of which one may have moved
-UNKNOWN_RHYTHM, STALE = 0.25, 10.0  # what a candidate costs without a rhythm; that stays away
+STALE = 10.0  # what a candidate costs that stays away
 SAME_COST = 0.05
+RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
 
 Feeds = dict[tuple[int, str], ReaderFeed]
 
@@ -138,7 +139,9 @@ class Readers:
             made = self._best(again, document, at)
             feed = feeds[made.client]
             _remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
-            return made
+            interval = at - feed.last_at
+            steady = came_on_time(feed, interval) or _keeps_rhythm(feed, interval)
+            return made._replace(unsure=made.unsure or not steady)
         return self._best(known, document, at)._replace(aside=True)
 
     def _claimed(
@@ -231,21 +234,18 @@ class Readers:
     def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
         """The reader whose interval fits best; of equals, the one that waited longest."""
         ranked = sorted(
-            (round(self._cost(self.feeds[client, document], at), 3), client) for client in clients
+            (round(self._cost(feed, at), 3), feed.rhythm == 0.0, feed.last_at, client)
+            for client in clients
+            for feed in (self.feeds[client, document],)
         )
-        equals = [client for cost, client in ranked if cost <= ranked[0][0] + SAME_COST]
-        best = min(equals, key=lambda client: self.feeds[client, document].last_at)
-        return Made(best, unsure=len(equals) > 1)
+        best, *others = ranked
+        return Made(best[-1], unsure=any(other[0] <= best[0] + SAME_COST for other in others))
 
     def _cost(self, feed: ReaderFeed, at: float) -> float:
-        interval = at - feed.last_at
-        if came_on_time(feed, interval):
-            return 0.0
-        longest = 3.0 * max(feed.told_minutes * 60.0, feed.max_age, feed.rhythm) + 3600.0
-        stale = STALE * (interval > longest)
-        if feed.rhythm <= 0.0:
-            return UNKNOWN_RHYTHM + stale
-        return abs(log(max(interval, 1.0) / feed.rhythm)) + stale
+        interval = max(at - feed.last_at, 1.0)
+        expected = [feed.told_minutes * 60.0, float(feed.max_age), feed.rhythm]
+        cost = min(abs(log(interval / span)) for span in expected if span > 0.0)
+        return cost + STALE * (interval > 3.0 * max(expected) + 3600.0)
 
     def _on_time(self, client: int, document: str, at: float) -> bool:
         feed = self.feeds[client, document]
@@ -263,6 +263,17 @@ class Readers:
         self.here[origin].append(client)
         self._names[client] = name
         return client
+
+
+def rhythm_after(feed: ReaderFeed, interval: float) -> float:
+    """A reader's own interval after this one: 0 while it comes when it is told to."""
+    if not came_on_time(feed, interval):
+        return max(interval, 0.0)
+    return feed.rhythm if _keeps_rhythm(feed, interval) else 0.0
+
+
+def _keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
+    return abs(interval - feed.rhythm) <= RHYTHM_SHARE * feed.rhythm
 
 
 def _holds(feed: ReaderFeed, sent: set[str | float]) -> bool:

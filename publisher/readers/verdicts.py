@@ -69,11 +69,32 @@ def name_of(sums: ReaderSums, kind: str = "reader") -> str:
     careless = _honest(sums) < CONDITIONAL_SHARE * _repeated(sums)
     if not careless and (_obedient(sums) or _patient(sums)) and not hammers:
         return OBEDIENT
-    if sums.unsure > UNSURE_SHARE * sums.intervals:
+    doubtful = sums.unsure > UNSURE_SHARE * sums.intervals
+    if not careless and (doubtful or _obedient(sums, granted=sums.unsure)):
         return TOO_FEW
-    if hammers or (careless and sums.fast >= FAST_SHARE * sums.intervals):
+    if hammers or (careless and not doubtful and sums.fast >= FAST_SHARE * sums.intervals):
         return ABUSIVE
     return UNCONDITIONAL if careless else FIXED
+
+
+def has_no_rhythm(sums: ReaderSums) -> bool:
+    """Whether too little is known of its intervals, or each is unlike the one before it."""
+    return sums.intervals < INTERVALS_NEEDED or sums.unsure > UNSURE_SHARE * sums.intervals
+
+
+def several_addresses(sums: ReaderSums, addresses: int) -> Verdict:
+    """Of polls without validators from many addresses, which nothing tells apart."""
+    return Verdict(
+        TOO_FEW,
+        f"{counted(sums.requests, 'request')} from {addresses:,} addresses, none of which named "
+        f"what it had: one reader or several, they cannot be told apart; "
+        f"{counted(sums.full, 'whole document')} went out",
+    )
+
+
+def names_nothing(sums: ReaderSums) -> bool:
+    """Whether no request named what we had sent, so that the address alone tells it apart."""
+    return _honest(sums) == 0
 
 
 def mean_interval(sums: ReaderSums) -> str:
@@ -131,10 +152,13 @@ def _honest(sums: ReaderSums) -> int:
     return max(sums.conditional - sums.invented, 0)
 
 
-def _obedient(sums: ReaderSums) -> bool:
-    """In time as a rule, and after each class of ttl: a fixed hour is in time after 60 only."""
-    return sums.on_time >= ON_TIME_SHARE * sums.intervals and all(
-        part.on_time >= CLASS_SHARE * part.intervals for part in _classes(sums)
+def _obedient(sums: ReaderSums, granted: int = 0) -> bool:
+    """In time as a rule, and after each class of ttl: a fixed hour is in time after 60 only.
+
+    granted: so many of the others may have been made by somebody else.
+    """
+    return sums.on_time + granted >= ON_TIME_SHARE * sums.intervals and all(
+        part.on_time + granted >= CLASS_SHARE * part.intervals for part in _classes(sums)
     )
 
 
@@ -175,6 +199,7 @@ def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str
         f"{_share(sums.fast, sums.intervals)} of {counted(sums.intervals, 'interval')} were "
         f"shorter than the smallest ttl ({smallest} min), {_length(mean)} on average, and "
         f"{_share(honest, repeated)} of the repeated requests named what we had sent"
+        f"{_perhaps_several(honest)}"
     )
 
 
@@ -187,7 +212,15 @@ def _careless(sums: ReaderSums, repeated: int, honest: int) -> str:
     return (
         f"{_share(honest, repeated)} of {counted(repeated, 'repeated request')} carried a "
         f"validator; {counted(sums.full, 'whole document')} went out. {_on_time(sums)}"
+        f"{_perhaps_several(honest)}"
     )
+
+
+def _perhaps_several(honest: int) -> str:
+    """What must be said where the address alone tells a reader apart."""
+    if honest:
+        return ""
+    return ". One reader, or several behind one address: without validators they look the same"
 
 
 def _fixed(sums: ReaderSums) -> str:

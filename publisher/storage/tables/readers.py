@@ -103,7 +103,7 @@ class ReaderFeed:
     `asked_back_at`: the moment that a 429 told it to wait for. Moments are seconds since 1970.
 
     `tag` is the ETag that it was given last, `tag_before` the one before; `returned`: whether it
-    ever sent one back; `rhythm`: its last interval in seconds, 0 where none is known; `given`:
+    ever sent one back; `rhythm`: its own interval in seconds, 0 while it comes as told; `given`:
     copies that went out to the same origin and were never claimed, as lists of (moment, ttl,
     max-age, Last-Modified, ETag): another reader may hold them. `foreign`: its first request
     already had an ETag, so how many hold it was never counted; `origin`: where it got its last

@@ -14,8 +14,9 @@ from publisher.readers import delays, retention
 from publisher.readers.program_chart import chart
 from publisher.readers.programs import Program, by_program
 from publisher.readers.push_arrivals import results
+from publisher.readers.reader import Reader
 from publisher.readers.remedies import Remedy, remedy
-from publisher.readers.report import Reader, make
+from publisher.readers.report import make
 from publisher.readers.verdicts import VERDICTS, WORDS
 from publisher.settings import load_settings
 from publisher.web.context import admin_required, login_required, now, site

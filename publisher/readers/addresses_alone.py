@@ -1,0 +1,70 @@
+"""Polls that nothing but their address tells apart, as one line of the report.
+
+A program that never sends a validator back can be followed by its address alone. Where that changes
+(a mobile network, a cloud function, the many addresses of a service), each address would be a
+reader of its own: dozens, of which none is known. They are said as what they are: one reader or
+several, from so many addresses.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from publisher.readers.agents import parse_agent
+from publisher.readers.reader import Reader
+from publisher.readers.sums import COUNTS, ReaderSums, told_sum
+from publisher.readers.verdicts import ABUSIVE, TOO_FEW, has_no_rhythm, names_nothing
+
+FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of one program; of one that takes them in turn
+EVEN_SHARE = 0.2  # how unequal the times between such addresses may be
+LEAST_APART = 60.0  # seconds; what comes on the hour comes at once
+
+
+def together(readers: Iterable[Reader]) -> list[Reader]:
+    """The readers, with one in the place of many that cannot be told apart."""
+    told_apart: list[Reader] = []
+    groups: dict[str, list[Reader]] = defaultdict(list)
+    for reader in readers:
+        if reader.kind == "reader" and reader.verdict != ABUSIVE and names_nothing(reader.sums):
+            groups[parse_agent(reader.text).without_claim].append(reader)
+        else:
+            told_apart.append(reader)
+    for group in groups.values():
+        own_rhythm = [reader for reader in group if not has_no_rhythm(reader.sums)]
+        loose = [reader for reader in group if has_no_rhythm(reader.sums)]
+        if _in_turn(own_rhythm):
+            own_rhythm, loose = [], group
+        told_apart += own_rhythm
+        told_apart += [_one(loose)] if len(loose) >= FEWEST else loose
+    return told_apart
+
+
+def _in_turn(readers: Sequence[Reader]) -> bool:
+    """Whether they come one after the other at equal distances: the addresses of one program."""
+    if len(readers) < FEWEST_IN_TURN:
+        return False
+    last = sorted(reader.last_at for reader in readers)
+    gaps = [later - earlier for earlier, later in pairwise(last)]
+    round_seconds = min(r.sums.interval_seconds / r.sums.intervals for r in readers)
+    even = sum(gaps) / len(gaps)
+    return (
+        even >= LEAST_APART
+        and last[-1] - last[0] < round_seconds
+        and all(abs(gap - even) <= EVEN_SHARE * even for gap in gaps)
+    )
+
+
+def _one(readers: Sequence[Reader]) -> Reader:
+    """The busiest of them, with the sums of all."""
+    sums = ReaderSums(**{name: sum(getattr(r.sums, name) for r in readers) for name in COUNTS})
+    for reader in readers:
+        sums.told = told_sum(sums.told, reader.sums.told)
+    return replace(
+        max(readers, key=lambda reader: reader.sums.requests),
+        days=max(reader.days for reader in readers),
+        last_at=max(reader.last_at for reader in readers),
+        verdict=TOO_FEW,
+        sums=sums,
+        addresses=len(readers),
+    )

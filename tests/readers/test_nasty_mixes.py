@@ -1,0 +1,162 @@
+"""Mixes that are hard to tell apart: no reader is accused of another's polls, none becomes dozens.
+
+Days of scripted readers, as in `test_telling_apart`.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from tests.readers.polls import Counting
+from tests.readers.scripted import (
+    Ask,
+    Reader,
+    Where,
+    fixed_address,
+    polite,
+    pool,
+    punctual,
+    roaming,
+)
+from tests.readers.test_telling_apart import NEWSBOAT, NNW, office, verdicts
+
+SCRIPT, SERVICE = "python-requests/2.31", "AggBot/1.0 (+https://agg.example)"
+OFFICE = fixed_address("192.0.2.7")
+
+
+def always_new(net: str) -> Where:
+    """A new address each time."""
+    turns = iter(range(10**6))
+    return lambda: f"{net}.{(turn := next(turns)) // 250}.{turn % 250}"
+
+
+def private_ipv6(prefix: str = "2001:db8:1:2") -> Where:
+    """An address whose lower half is new each time."""
+    rng = random.Random(1)
+    return lambda: f"{prefix}:{rng.randrange(65536):x}:{rng.randrange(65536):x}::1"
+
+
+def careless(agent: str, where: Where, begin: float) -> Reader:
+    """Comes when the element says, and names nothing."""
+    ttl, wait = 60.0, begin
+    while True:
+        got = yield Ask(wait, where(), agent)
+        ttl = float(got.ttl or ttl)
+        wait = ttl + 0.2
+
+
+def by_hand(agent: str, where: Where, low: float, high: float, tags: bool = True) -> Reader:
+    """Opened when somebody feels like it."""
+    rng = random.Random(7)
+    tag, wait = "", 5.0
+    while True:
+        got = yield Ask(wait, where(), agent, tag)
+        tag, wait = got.tag if tags else "", rng.uniform(low, high)
+
+
+def homes(count: int) -> list[Reader]:
+    """Polite readers of one program, each at an address of its own."""
+    rng = random.Random(6)
+    return [polite(NNW, fixed_address(f"192.0.2.{n}"), rng.uniform(0, 600)) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    "readers",
+    [
+        lambda: [punctual(SCRIPT, always_new("198.51"), 1, 60, tags=False)],
+        lambda: [
+            punctual(SCRIPT, always_new("198.51"), 1, 60, tags=False),
+            punctual(SCRIPT, always_new("198.52"), 17, 120, tags=False),
+        ],
+        lambda: [careless("Phone/1", always_new("198.51"), 3)],
+        lambda: [punctual("", always_new("198.51"), 1, 60, tags=False)],
+        lambda: [punctual(SERVICE, pool("203.0.113", 20), 1, 30, tags=False)],
+        lambda: [punctual(SERVICE, roaming(random.Random(1), "203"), 1, 30, tags=False)],
+    ],
+    ids=["function", "two functions", "phone", "no agent", "in turn", "at random"],
+)
+def test_changing_addresses_without_validators_are_one_line(
+    counting: Counting, readers: Callable[[], list[Reader]]
+) -> None:
+    """Nothing tells them apart, and the report says so instead of listing dozens."""
+    found = verdicts(counting, readers())
+    assert [row[1] for row in found] == ["too-few"], found
+    assert "one reader or several, they cannot be told apart" in found[0][2]
+
+
+@pytest.mark.parametrize("tags", [True, False])
+def test_an_ipv6_address_is_known_by_its_network(counting: Counting, tags: bool) -> None:
+    """Privacy addresses change each day; the network does not."""
+    found = verdicts(counting, [punctual("Phone/1", private_ipv6(), 3, 60, tags)])
+    assert [row[1] for row in found] == ["fixed" if tags else "unconditional"], found
+
+
+def test_careless_readers_at_their_own_addresses_stay_as_many(counting: Counting) -> None:
+    """Each with an hour of its own: twelve, and not one program with twelve addresses."""
+    rng = random.Random(3)
+    readers = [
+        punctual(SCRIPT, fixed_address(f"192.0.2.{n}"), rng.uniform(0, 60), 60, tags=False)
+        for n in range(12)
+    ]
+    assert [row[1] for row in verdicts(counting, readers)] == ["unconditional"] * 12
+
+
+def test_hourly_careless_readers_behind_one_address_are_not_abusive(counting: Counting) -> None:
+    """Twelve of them together come every five minutes; none of them does."""
+    rng = random.Random(3)
+    readers = [punctual(SCRIPT, OFFICE, rng.uniform(0, 60), 60, tags=False) for _ in range(12)]
+    found = verdicts(counting, readers)
+    assert [row[1] for row in found] == ["unconditional"], found
+    assert "One reader, or several behind one address" in found[0][2]
+
+
+@pytest.mark.parametrize("minutes", [20, 30, 60])
+def test_a_polite_reader_beside_one_with_an_interval_of_its_own(
+    counting: Counting, minutes: float
+) -> None:
+    """The same program behind the same address: each gets its own verdict."""
+    readers = [polite(NEWSBOAT, OFFICE, 3), punctual(NEWSBOAT, OFFICE, 9, minutes)]
+    found = verdicts(counting, readers)
+    assert sorted(row[1] for row in found) == ["fixed", "obedient"], found
+
+
+def test_polite_readers_beside_careless_ones(counting: Counting) -> None:
+    """Three that behave, one that fetches every hour whole."""
+    readers = [*office(3), punctual(NEWSBOAT, OFFICE, 13, 60, tags=False)]
+    found = Counter(row[1] for row in verdicts(counting, readers))
+    assert found == {"obedient": 3, "unconditional": 1}
+
+
+def test_five_intervals_behind_one_address(counting: Counting) -> None:
+    """Five readers with five intervals are five; none of them is called polite."""
+    readers = [
+        punctual(NEWSBOAT, OFFICE, 11.0 * number, minutes)
+        for number, minutes in enumerate((20, 30, 45, 60, 90))
+    ]
+    found = Counter(row[1] for row in verdicts(counting, readers))
+    assert found.total() == 5
+    assert not found.keys() - {"fixed", "too-few"}, found
+
+
+def test_forty_phones_of_one_carrier(counting: Counting) -> None:
+    """Ten addresses for forty polite phones: forty polite phones, or one more."""
+    rng = random.Random(5)
+    readers = [
+        polite(NNW, lambda: f"100.64.0.{rng.randrange(10)}", rng.uniform(0, 600)) for _ in range(40)
+    ]
+    found = Counter(row[1] for row in verdicts(counting, readers))
+    assert found["obedient"] >= 39, found
+    assert found.total() <= 42, found
+    assert not found.keys() - {"obedient", "too-few"}, found
+
+
+def test_phones_among_homes_and_one_that_is_opened_by_hand(counting: Counting) -> None:
+    """All hold the same tags; those that move are not taken for those that stay."""
+    rng = random.Random(6)
+    phones = [polite(NNW, roaming(rng, f"198.{n}"), rng.uniform(0, 600)) for n in range(3)]
+    hand = by_hand(NNW, always_new("203.0"), 120, 540)
+    found = Counter(row[1] for row in verdicts(counting, [*homes(10), *phones, hand]))
+    assert found["obedient"] == 13, found
+    assert found.total() == 14, found
