@@ -1,18 +1,22 @@
 """How far the newest post has come: how many readers have it, which programs first, when all will.
 
 "Your readers" are those that came in the week before the post; who has it says Last-Modified of
-the version that each holds.
+the version that each holds. Who came once, and not again when its copy had run out, is not among
+them, nor is who came once of a program that does so often: its address changes each time.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.plurals import counted
 from publisher.base.text import first_words
+from publisher.readers.addresses_alone import FEWEST
 from publisher.readers.agents import parse_agent
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.readers import PostReach, ReaderClient, reader_feeds
@@ -84,6 +88,7 @@ def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime],
         select(
             ReaderClient.client, ReaderClient.agent, feeds.seen_at, feeds.last_at,
             feeds.told_minutes, feeds.max_age, feeds.rhythm,
+            (ReaderClient.first_at == ReaderClient.last_at).label("once"),
         )
         .join(ReaderClient, ReaderClient.client == feeds.client)
         .where(
@@ -92,15 +97,23 @@ def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime],
             feeds.document.not_like("HEAD %"),
             ReaderClient.mirror == "",
         )
-    )  # fmt: skip
+    ).all()  # fmt: skip
+    gone = Counter(row.agent for row in rows if row.once and _again(row) < entered)
     expected: dict[int, float] = {}
     reached: set[int] = set()
     for row in rows:
         if parse_agent(row.agent).kind != "reader":
             continue
+        again = _again(row)
+        if row.once and (again < entered or gone[row.agent] >= FEWEST):
+            continue
         if row.seen_at >= entered:
             reached.add(row.client)
-        wait = max(row.told_minutes * 60.0, row.max_age, row.rhythm)
-        expected[row.client] = max(expected.get(row.client, 0.0), row.last_at + wait)
+        expected[row.client] = max(expected.get(row.client, 0.0), again)
     waiting = [datetime.fromtimestamp(at, UTC) for c, at in expected.items() if c not in reached]
     return waiting, len(reached)
+
+
+def _again(row: Row[Any]) -> float:
+    """When a reader is expected, in seconds since 1970."""
+    return float(row.last_at + max(row.told_minutes * 60.0, row.max_age, row.rhythm))

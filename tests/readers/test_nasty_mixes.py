@@ -9,11 +9,16 @@ from collections.abc import Callable
 
 import pytest
 
+from publisher.blog import published
+from publisher.readers.reach_progress import newest
+from tests.conftest import FakeClock
+from tests.factories import make_post
 from tests.readers.polls import Counting
 from tests.readers.scripted import (
     Ask,
     Reader,
     Where,
+    World,
     fixed_address,
     polite,
     pool,
@@ -160,3 +165,20 @@ def test_phones_among_homes_and_one_that_is_opened_by_hand(counting: Counting) -
     found = Counter(row[1] for row in verdicts(counting, [*homes(10), *phones, hand]))
     assert found["obedient"] == 13, found
     assert found.total() == 14, found
+
+
+def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeClock) -> None:
+    """A post is on its way to the two who read, not to a function's last hundred addresses."""
+    readers = [
+        punctual(SCRIPT, always_new("198.51"), 1, 60, tags=False),
+        polite(NEWSBOAT, fixed_address("192.0.2.1"), 2),
+        polite(NNW, fixed_address("192.0.2.2"), 3),
+    ]
+    world = World(counting)
+    world.run(readers, 3)
+    clock.moment = world.now
+    make_post(counting.site, "News.")
+    with counting.site.database.read() as session:
+        on_its_way = newest(session, world.now, published.listed())
+    assert on_its_way is not None
+    assert on_its_way.readers == 2

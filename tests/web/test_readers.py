@@ -123,7 +123,7 @@ def test_the_feed_s_room_says_first_that_all_is_well(
     assert "The last seven days" in page
     assert "/atom.xml" in page
     clock.forward(hours=1)
-    assert "Its next version is built within seconds" in author.get("/studio/feed").text
+    assert "Its next version will be built within seconds" in author.get("/studio/feed").text
 
 
 def test_erasing_is_for_admins_and_leaves_nothing(
