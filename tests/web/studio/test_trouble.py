@@ -14,6 +14,7 @@ from sqlalchemy import Engine, event
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
+from tests.conftest import SERVER
 from tests.factories import make_post
 from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
@@ -31,6 +32,8 @@ def environment(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> En
 @contextmanager
 def busy(site: Site) -> Iterator[None]:
     """Another process holds the write lock."""
+    if SERVER:
+        pytest.skip("SQLite's lock; a server's is in tests/storage/test_postgresql.py")
     with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -40,6 +43,8 @@ def busy(site: Site) -> Iterator[None]:
 @contextmanager
 def full(app: Flask) -> Iterator[None]:
     """No page can be added to the database file, as on a full disk."""
+    if SERVER:
+        pytest.skip("the size of SQLite's file is limited here")
     engine: Engine = app.extensions["publisher"].database.engine
 
     def limit(connection: sqlite3.Connection, _record: Any) -> None:
