@@ -161,10 +161,10 @@ def _row(reader: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _words(reader: dict[str, Any]) -> str:
-    from publisher.readers.verdicts import ABUSIVE, WORDS
+    from publisher.readers.verdicts import ABUSIVE, in_words
 
     judged = reader["kind"] == "reader" or reader["verdict"] == ABUSIVE
-    return WORDS[reader["verdict"]] if judged else str(reader["kind"])
+    return in_words(reader["verdict"]) if judged else str(reader["kind"])
 
 
 def _minutes(value: float | None) -> str:

@@ -11,12 +11,16 @@ OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
 # The same as people say it; the names above stand in the JSON.
-WORDS = {
+_WORDS = {
     OBEDIENT: "polite",
     FIXED: "keeps its own time",
     UNCONDITIONAL: "ignores what it fetched",
     ABUSIVE: "abusive",
     TOO_FEW: "too little known",
+}
+_WORDS_OF_SEVERAL = _WORDS | {
+    FIXED: "keep their own time",
+    UNCONDITIONAL: "ignore what they fetched",
 }
 
 HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
@@ -37,6 +41,11 @@ _NOT_JUDGED = {
     "search engine": "reads for a search engine, {requests}; it is not judged",
     "monitor": "watches whether the site is there, {requests}; it is not judged",
 }
+
+
+def in_words(verdict: str, readers: int = 1) -> str:
+    """A verdict about so many readers, as people say it."""
+    return (_WORDS if readers == 1 else _WORDS_OF_SEVERAL)[verdict]
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def test_readers_are_grouped_by_program_with_what_can_be_done(
     counting.fold()
     clock.forward(hours=12)
     page = author.get("/readers").text
-    assert "30 readers: 30 ignores what it fetched" in page
+    assert "30 readers: 30 ignore what they fetched" in page
     assert page.count("<article") <= 8 * 4
     assert "All 30 readers with Hourly" in page
     assert "5 more programs" in page

@@ -17,7 +17,7 @@ from publisher.readers.push_arrivals import results
 from publisher.readers.reader import Reader
 from publisher.readers.remedies import Remedy, remedy
 from publisher.readers.report import make
-from publisher.readers.verdicts import VERDICTS, WORDS
+from publisher.readers.verdicts import VERDICTS, in_words
 from publisher.settings import load_settings
 from publisher.web.context import admin_required, login_required, now, site
 
@@ -95,7 +95,7 @@ def report() -> str:
             fairness=settings.fairness,
             choices=DAYS,
             verdicts=VERDICTS,
-            words=WORDS,
+            words=in_words,
             meaning=MEANING,
             privacy=retention.privacy_text(settings.readers_days),
         )
