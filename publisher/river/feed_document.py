@@ -16,6 +16,7 @@ _TOLERANCE = timedelta(days=1)
 _MOST_CATEGORIES = 30
 _CATEGORY_CHARACTERS = 100
 _MOST_SHARED = 50
+_MARK_BYTES = 8
 MAX_ITEMS = 1_000
 T = TypeVar("T")
 
@@ -193,3 +194,17 @@ def assemble(
     kept = sorted(shared | before)[:_MOST_SHARED]
     items = tuple({item.key: item for item in settled}.values())
     return items, (*window, *((key, key) for key in kept))
+
+
+def unpack(window: bytes) -> Mapping[bytes, bytes]:
+    """A stored window as the mapping from an item's bytes to its key."""
+    pair = 2 * _MARK_BYTES
+    return {
+        window[at : at + _MARK_BYTES]: window[at + _MARK_BYTES : at + pair]
+        for at in range(0, len(window), pair)
+    }
+
+
+def pack(document: FeedDocument) -> bytes:
+    """The window of a document as it is stored; items without a key are left out."""
+    return b"".join(mark + key for mark, key in document.window if key)

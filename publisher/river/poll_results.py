@@ -27,13 +27,13 @@ from publisher.river import (
     redirects,
     turnover,
 )
-from publisher.river.feed_document import MAX_ITEMS, FeedDocument, FeedItem
+from publisher.river.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
 from publisher.river.fetch import BUSY
 from publisher.river.first_look import DocumentHints
 from publisher.river.observed import policy_of
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
-from publisher.river.polls import OVERLOADED, Visit, answer_of, pack
+from publisher.river.polls import OVERLOADED, Visit, answer_of
 from publisher.river.schedule import Stakes, plan
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverHost, RiverItem, RiverVisit
 

@@ -1,7 +1,6 @@
 """One poll of a feed: its answer read into a document, or into the reason why not."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import structlog
@@ -17,6 +16,7 @@ from publisher.river.feed_document import (
     UnreadableFeed,
     digest,
     plausible,
+    unpack,
 )
 from publisher.river.fetch import Fetcher
 from publisher.river.first_look import first_tag
@@ -25,7 +25,6 @@ from publisher.river.http_hints import asked_to_wait_seconds, header_hints
 from publisher.river.opml import FeedList
 from publisher.river.reading import read_document, read_list
 
-MARK_BYTES = 8
 OVERLOADED = "overloaded"
 """The problem of an answer that we had no process free to read: ours, and soon over."""
 
@@ -151,20 +150,6 @@ def _read_list(job: DuePoll, fetched: Fetched, content_hash: bytes) -> Visit:
     except InvalidData as refusal:
         return Visit(job, fetched, problem="not-a-list", detail=str(refusal))
     return Visit(job, fetched, listed=listed, content_hash=content_hash)
-
-
-def unpack(window: bytes) -> Mapping[bytes, bytes]:
-    """A stored window as the mapping from an item's bytes to its key."""
-    pair = 2 * MARK_BYTES
-    return {
-        window[at : at + MARK_BYTES]: window[at + MARK_BYTES : at + pair]
-        for at in range(0, len(window), pair)
-    }
-
-
-def pack(document: FeedDocument) -> bytes:
-    """The window of a document as it is stored; items without a key are left out."""
-    return b"".join(mark + key for mark, key in document.window if key)
 
 
 def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:

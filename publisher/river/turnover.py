@@ -11,8 +11,7 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
-from publisher.river.feed_document import FeedDocument, FeedItem, plausible
-from publisher.river.polls import unpack
+from publisher.river.feed_document import FeedDocument, FeedItem, plausible, unpack
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _LEAST_ITEMS = 3

@@ -17,7 +17,7 @@ from publisher.river import subscriptions
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import content, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting
-from tests.web.test_rights import NUMBER, TABLE
+from tests.web.test_rights import TABLE
 
 Form = Literal["light", "dark"]
 WIDTHS: dict[Form, int] = {"light": 1280, "dark": 390}
@@ -37,7 +37,7 @@ NO_PAGE = (
 ONE_OF_MANY = re.compile(r"(?<![\d.,:/-])1 (?!(?:is|was|has|less)\b)[a-z]*[a-rt-z]s\b")
 VALUES = {
     "<path:old>": "nothing-here", "<int:year>": "2024", "<int:month>": "03", "<name>": "ada",
-    "<slug>": "a-title", "<int:post_id>": "1", "<int:version>": "1", NUMBER % "feed_id": "1",
+    "<slug>": "a-title", "<int:post_id>": "1", "<int:version>": "1", "<int:feed_id>": "1",
     "<secret>": "x", "<int:number>": "1",
 }  # fmt: skip
 

@@ -91,11 +91,11 @@ def test_a_cloud_of_ours_takes_the_place_of_theirs() -> None:
     ("broken", "message"),
     [
         (b"", "line 1 is broken XML"),
-        (b"<html><body>no feed</body></html>", "no feed"),
+        (b"<html><body>no feed</body></html>", "not a feed"),
         (b'{"version": "https://jsonfeed.org/version/1.1"}', "JSON Feed has no ttl"),
         (b"<rss><channel>\n<title>&nbsp;</title></channel></rss>", "line 2 is broken XML"),
         (b"<rss><channel><title>cut o", "line 1 is broken XML"),
-        (b"<rss version='2.0'/>", "no feed"),
+        (b"<rss version='2.0'/>", "not a feed"),
         (b"<rss version='2.0'><channel/></rss>", "its channel is empty"),
         (b'<!DOCTYPE r [<!ENTITY a "b">]><rss><channel></channel></rss>', "declares entities"),
         ("<rss><channel></channel></rss>".encode("utf-16"), "UTF-16"),

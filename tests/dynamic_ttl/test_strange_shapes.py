@@ -77,7 +77,7 @@ def test_one_right_ttl_and_nothing_else(name: str) -> None:
         (rss("<m:x/>").encode() + b"<rss/>", "line 1 is broken XML"),
         (rss(before='<!DOCTYPE r SYSTEM "file:///etc/passwd" [<!ENTITY % p "x">]>').encode(),
          "declares entities"),
-        (b"<opml><body/></opml>", "no feed"),
+        (b"<opml><body/></opml>", "not a feed"),
         (b"\x1f\x8b\x08" + bytes(50), "compressed with gzip"),
         (b"%PDF-1.7", "broken XML"),
     ],

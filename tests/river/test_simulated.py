@@ -1,5 +1,6 @@
 """The river and the simulator agree: same policies, same feeds, same seconds."""
 
+import asyncio
 import itertools
 import random
 from bisect import bisect_right
@@ -52,6 +53,7 @@ class Publishers:
 
     def __init__(self, clock: FakeClock) -> None:
         self._clock = clock
+        self.readers = asyncio.Semaphore(2)
         self.feeds: dict[str, tuple[list[int], list[int], list[int]]] = {}
 
     def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:

@@ -315,8 +315,9 @@ def pooler(url: str, *more: str) -> Iterator[str]:
     ]  # fmt: skip
     folder = Path(tempfile.mkdtemp(prefix="pooler-"))
     (folder / "pooler.ini").write_text("\n".join(lines))
-    if os.geteuid() == 0:
+    if os.geteuid() == 0:  # the file too: with our own umask nobody else could read it
         shutil.chown(folder, "postgres")
+        shutil.chown(folder / "pooler.ini", "postgres")
     user = "postgres" if os.geteuid() == 0 else None
     with subprocess.Popen([program, "-q", str(folder / "pooler.ini")], user=user) as process:
         try:
