@@ -6,6 +6,7 @@ poll misses items; the document then holds none that is known.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from math import ceil
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
@@ -54,17 +55,20 @@ def gap(
     """The gap before a document in which nothing is known, unless its dates leave no room for one.
 
     About as many items are missing as the document's own pace would put into the time
-    between the last good poll and its oldest item; None where it has no dates.
+    between the last good poll and its oldest item; None where it has no dates. A feed that was
+    never read has followed its document since it was added: earlier answers may have been lost.
     """
     size = document_size(feed, document)
-    before = feed.last_success_at
-    if before is None or feed.last_new_at is None or not _LEAST_ITEMS <= size <= len(new):
+    first = feed.last_success_at is None
+    before = feed.last_success_at or feed.added_at
+    if not _LEAST_ITEMS <= size <= len(new) or not (first or feed.last_new_at):
         return None
     dates = sorted(d for item in new if (d := plausible(item.published_at, now)) is not None)
     if len(dates) < len(new):
-        return RiverGap(feed_id=feed.id, begins_at=before, ends_at=now, items=None)
+        unknown = RiverGap(feed_id=feed.id, begins_at=before, ends_at=now, items=None)
+        return None if first else unknown
     pace = (dates[-1] - dates[0]) / (len(dates) - 1)
-    missed = round((dates[0] - before) / pace) - 1 if pace and dates[0] > before else 0
+    missed = ceil((dates[0] - before) / pace) - 1 if pace else 0
     if missed < 1:
         return None
     return RiverGap(feed_id=feed.id, begins_at=before, ends_at=dates[0], items=missed)

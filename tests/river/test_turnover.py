@@ -132,6 +132,9 @@ def test_gaps_are_told_from_dates(clock: FakeClock) -> None:
     found = document([1, 2, 3, 4, 5])
     assert found is not None
     assert (found.items, found.ends_at) == (18, now - timedelta(hours=5))
+    one = document([1, 6, 12, 17])
+    assert one is not None
+    assert one.items == 1
     assert document([1, 30, 60, 90]) is None
     assert document([1, 12, 23.9]) is None
     assert document([1, 2]) is None
@@ -201,3 +204,33 @@ def test_a_first_answer_that_was_lost_is_asked_for_at_once(site: Site, clock: Fa
     with site.database.write() as db:
         again = frontier.claim(db, "two", clock(), clock() + timedelta(minutes=10), 9)
     assert [job.url for job in again] == ["http://a.example/new"]
+
+
+def test_what_a_lost_first_answer_took_along_is_announced(
+    site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """Who asked first died with the answer; when the lease was over, the document had moved on."""
+    feed, river, begin = Busy(clock, 300, etag=True), River(site, clock), clock()
+    url = origin.serve("/f", feed)
+    river.add(url)
+    with site.database.write() as db:
+        assert frontier.claim(db, "killed", begin, begin + timedelta(hours=6), 1)
+    river.later(hours=6)
+    stored = {int(title) for title in river.titles()}
+    missed = {n for n, at in enumerate(feed.moments, 1) if at > begin and n < min(stored)}
+    with site.database.read() as db:
+        (found,) = turnover.gaps_of(db, 1)
+    assert found.begins_at == begin
+    assert found.items == pytest.approx(len(missed), rel=0.3)
+
+
+def test_a_first_document_from_before_the_feed_was_added_is_no_gap(
+    site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """However late it is read: it reaches back to that moment."""
+    river = River(site, clock)
+    river.add(origin.serve("/f", Busy(clock, 60, etag=True)))
+    river.later(hours=4)
+    assert len(river.titles()) == 20
+    with site.database.read() as db:
+        assert not turnover.gaps_of(db, 1)
