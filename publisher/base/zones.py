@@ -59,9 +59,14 @@ def find_zone(text: str) -> str:
     if found := known.get(_plain(wanted)):
         return found
     near = get_close_matches(_plain(wanted), known, n=3, cutoff=0.75)
-    names = ", ".join(dict.fromkeys(known[name] for name in near))
+    names = ", ".join(dict.fromkeys(_called(name, known[name]) for name in near))
     hint = f"did you mean {names}?" if names else "try the largest city nearby, such as Berlin"
     raise InvalidInput(f"no time zone is called {wanted[:60]!r}; {hint}")
+
+
+def _called(name: str, zone: str) -> str:
+    """A zone with the place that it was found by, where its own name does not say it."""
+    return zone if name in _plain(zone) else f"{name.title()} ({zone})"
 
 
 @cache

@@ -97,8 +97,11 @@ def _lines(values: dict[str, Any]) -> list[str]:
     rows = [COLUMNS, *(_row(reader) for reader in values["readers"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     totals, delays = values["totals"], values["delays"]
-    lines = []
-    for number, row in enumerate(rows):
+    since = format_rfc3339(values["from"])
+    if not totals["requests"]:
+        return [f"Nobody has fetched the feed since {since}."]
+    lines = [] if values["readers"] else ["No reader matches."]
+    for number, row in enumerate(rows if values["readers"] else ()):
         cells = (
             cell.ljust(width) if column in (0, len(COLUMNS) - 1) else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
@@ -112,7 +115,7 @@ def _lines(values: dict[str, Any]) -> list[str]:
         "",
         (
             f"{requests} by {readers}{people if totals['subscribers'] else ''} since"
-            f" {format_rfc3339(values['from'])}, {_kilobytes(totals['bytes'])} kB sent"
+            f" {since}, {_kilobytes(totals['bytes'])} kB sent"
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"

@@ -31,6 +31,8 @@ def test_what_is_unknown_is_refused_with_the_nearest_names() -> None:
     """A slip of the pen gets the name that was meant."""
     with pytest.raises(InvalidInput, match="Australia/Sydney"):
         find_zone("Sidney")
+    with pytest.raises(InvalidInput, match=r"did you mean Atlanta \(America/New_York\)"):
+        find_zone("Atlantis")  # the place says why that zone is meant
     for nonsense in ("", "xx", "../../etc/passwd", "Berlin\0", "United States"):
         with pytest.raises(InvalidInput):
             find_zone(nonsense)

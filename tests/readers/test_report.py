@@ -149,13 +149,17 @@ def test_readers_are_chosen_and_totals_stay(
     assert agents("--verdict", "abusive") == []
     lines = run.invoke(cli, ["readers", "--csv"]).stdout.splitlines()
     assert [row["agent"] for row in csv.DictReader(lines)] == everybody
+    nobody = run.invoke(cli, ["readers", "--program", "zzz"]).stdout
+    assert nobody.startswith("No reader matches.\n\n122 requests")
 
 
 def test_an_empty_site_has_an_empty_report(run: CliRunner) -> None:
-    """Nobody came: zeros, no division by them."""
+    """Nobody came: zeros, no division by them, and a sentence instead of a table of none."""
     values = json.loads(run.invoke(cli, ["readers", "--json"]).stdout)
     assert (values["readers"], values["totals"]["requests"]) == ([], 0)
     assert values["delays"]["median_minutes"] is None
+    words = run.invoke(cli, ["readers"]).stdout
+    assert words == f"Nobody has fetched the feed since {values['from']}.\n"
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "x", "9999"])
