@@ -95,14 +95,15 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if not re.fullmatch(r"(audio|video)/[a-z0-9.+-]{1,60}", content_type.strip().lower()):
         problems["enclosure_type"] = "a type such as audio/mpeg is needed"
     count = re.sub(r"[\s,._']", "", size)
-    if not (number_of_bytes := whole_number(count, _MAX_BYTES)):
+    number_of_bytes = whole_number(count, _MAX_BYTES) or 0
+    if not number_of_bytes:
         problems["enclosure_bytes"] = "the size in bytes is needed: readers show it"
     seconds = _seconds(length)
     if seconds is None:
         problems["enclosure_length"] = "write it as minutes:seconds, such as 42:10"
     if problems:
         raise FieldErrors(problems)
-    return Attachment(url.strip(), content_type.strip().lower(), number_of_bytes or 0, seconds or 0)
+    return Attachment(url.strip(), content_type.strip().lower(), number_of_bytes, seconds or 0)
 
 
 def to_inputs(file: Attachment) -> dict[str, str]:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from publisher.base.confined import Limits, Unreadable, read
+from publisher.base.digits import number_up_to
 from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.dynamic_ttl.feed_head import ATOM
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
@@ -105,9 +106,9 @@ def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | N
     meant = asked.get("hub.mode") == "subscribe" and asked.get("hub.topic") == mirror.hub_topic
     if not (pending and meant and challenge):
         return None
-    lease = asked.get("hub.lease_seconds", "")
-    granted = timedelta(seconds=int(lease[:9])) if lease.isascii() and lease.isdigit() else LEASE
-    mirror.hub_until = now + min(granted, 3 * LEASE)
+    longest = int(3 * LEASE.total_seconds())
+    granted = number_up_to(longest, asked.get("hub.lease_seconds", ""))
+    mirror.hub_until = now + (LEASE if granted is None else timedelta(seconds=granted))
     return challenge
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from publisher.base.digits import number_up_to
 from publisher.dynamic_ttl.validators import http_date
 
 _DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
@@ -21,14 +22,6 @@ class HeaderHints:
     age_seconds: int | None = None
     expires_at: int | None = None
     last_modified_at: int | None = None
-
-
-def _seconds(text: str | None) -> int | None:
-    """A count of seconds, at most a year; None for anything that is not digits."""
-    stripped = (text or "").strip()
-    if not stripped.isascii() or not stripped.isdigit():
-        return None
-    return min(int(stripped[:12]), _YEAR_SECONDS)
 
 
 def cache_control(value: str) -> dict[str, str]:
@@ -50,14 +43,14 @@ def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
     modified_at = int(modified.timestamp()) if modified else None
     if "no-store" in directives or "no-cache" in directives:
         return HeaderHints(last_modified_at=modified_at)
-    max_age = _seconds(directives.get("max-age"))
+    max_age = number_up_to(_YEAR_SECONDS, directives.get("max-age", "").strip())
     expires = http_date(headers.get("expires")) if max_age is None else None
     if expires is not None:
         lead = (expires - (http_date(headers.get("date")) or now)).total_seconds()
         expires_at = int(now.timestamp() + min(max(lead, 0), _YEAR_SECONDS))
     return HeaderHints(
         max_age_seconds=max_age,
-        age_seconds=_seconds(headers.get("age")),
+        age_seconds=number_up_to(_YEAR_SECONDS, headers.get("age", "").strip()),
         expires_at=expires_at if expires is not None else None,
         last_modified_at=modified_at,
     )
@@ -82,9 +75,9 @@ def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> int | None:
     """How long the server asks us to stay away, from either form of Retry-After; a week at most."""
-    value = headers.get("retry-after")
-    if (seconds := _seconds(value)) is not None:
-        return min(seconds, LONGEST_SILENCE_SECONDS)
+    value = headers.get("retry-after", "").strip()
+    if (seconds := number_up_to(LONGEST_SILENCE_SECONDS, value)) is not None:
+        return seconds
     moment = http_date(value)
     if moment is None:
         return None

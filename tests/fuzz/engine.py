@@ -8,6 +8,7 @@ from tests.fuzz.mutations import mutated
 from tests.fuzz.targets import Target
 
 LONGEST_SECONDS = 1.0  # of this thread's processor time: the machine may be busy
+TRIES = 3  # the interpreter may collect its garbage within one of them: over a second in a big heap
 
 
 class Fell(AssertionError):
@@ -35,8 +36,10 @@ def _read(target: Target, data: bytes, where: str) -> None:
 
 
 def _try(target: Target, data: bytes, where: str) -> None:
-    begun = time.thread_time()
-    _read(target, data, where)
-    seconds = time.thread_time() - begun
-    if seconds > LONGEST_SECONDS:
-        raise Fell(f"{where}: {seconds:.1f} s\n{data!r}")
+    for _ in range(TRIES):
+        begun = time.thread_time()
+        _read(target, data, where)
+        seconds = time.thread_time() - begun
+        if seconds <= LONGEST_SECONDS:
+            return
+    raise Fell(f"{where}: {seconds:.1f} s, {TRIES} times\n{data!r}")

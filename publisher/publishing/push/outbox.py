@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
+from publisher.base.digits import number_up_to
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.blog.linked_pages import WEBMENTION
 from publisher.publishing.mentioning import sending
@@ -116,10 +117,8 @@ def _try(target: Target, send: Send) -> Outcome:
 
 
 def _retry_after(reply: Reply) -> timedelta:
-    text = reply.headers.get("retry-after", "")
-    if not (text.isascii() and text.isdigit()):
-        return timedelta(0)
-    return min(timedelta(seconds=int(text[:9])), LONGEST_PAUSE)
+    longest = int(LONGEST_PAUSE.total_seconds())
+    return timedelta(seconds=number_up_to(longest, reply.headers.get("retry-after", "")) or 0)
 
 
 def _settle(row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime) -> None:
