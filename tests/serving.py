@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 
 
 @dataclass
@@ -37,10 +37,10 @@ class Server:
         if self.tls:
             anybody = ssl._create_unverified_context()  # noqa: S323 - its own certificate
             connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-                "127.0.0.1", self.port, timeout=10, context=anybody
+                "127.0.0.1", self.port, timeout=30, context=anybody
             )
         else:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, headers=headers or {})
             answer = connection.getresponse()
@@ -96,7 +96,7 @@ def serving(
         if process.poll() is None:
             process.terminate()
         try:
-            process.wait(15)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

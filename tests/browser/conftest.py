@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -22,6 +22,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from tests.factories import PASSWORD, make_author
+from tests.serving import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = [
@@ -83,6 +84,16 @@ def environment(environment: Environment, port: int) -> Environment:
 
 
 class _Silent(WSGIRequestHandler):
+    answering: ClassVar[set[object]] = set()  # requests that are being worked on
+
+    def run_wsgi(self) -> None:
+        """Answer a request, and let it be known how long that takes."""
+        self.answering.add(self)
+        try:
+            super().run_wsgi()
+        finally:
+            self.answering.discard(self)
+
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's name
         """Say nothing: the failing test says it."""
 
@@ -97,6 +108,8 @@ def live(app: Flask, site: Site, port: int) -> Iterator[Live]:
     server.shutdown()
     thread.join(10)
     server.server_close()
+    # A browser that has left may have asked for one thing more: the site stays until it is said.
+    wait_until(lambda: not _Silent.answering, 60)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def running(command: list[str], port: int, log: Path) -> Iterator[int]:
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        wait_until(listens, 20, log)
+        wait_until(listens, 60, log)
         yield port
     finally:
         process.terminate()

@@ -88,10 +88,10 @@ def test_a_full_disk(small: Path, tmp_path: Path) -> None:
         assert server.get("/healthz")[0] == 503
         filler.unlink()
         assert create(server, token, "With room again.")[0] in (201, 202)
-        wait_until(lambda: server.get("/healthz")[0] == 200, 30, "a healthy site")
+        wait_until(lambda: server.get("/healthz")[0] == 200, 60, "a healthy site")
         kept = server.command("post", "list", "--json").stdout
         assert kept.count('"published"') == 3 + sum(status < 300 for status, _ in told)
-        wait_until(lambda: b"With room again." in server.get("/rss.xml")[2], 30, "a whole feed")
+        wait_until(lambda: b"With room again." in server.get("/rss.xml")[2], 60, "a whole feed")
         assert b"With room." in server.get("/rss.xml")[2]
         assert "Traceback" not in server.output()
 

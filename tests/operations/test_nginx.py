@@ -57,7 +57,7 @@ def nginx(folder: Path, backend: int, cached: bool = False) -> Iterator[int]:
     )
     process = subprocess.Popen([str(NGINX), "-p", str(folder), "-c", str(config)])
     try:
-        wait_until(lambda: listening(port), 10, config)
+        wait_until(lambda: listening(port), 60, config)
         yield port
     finally:
         process.terminate()
@@ -86,7 +86,7 @@ def newer_items(server: Server) -> dict[str, str]:
     held = server.get("/rss.xml")[1]["etag"]
     server.command("post", "add", text="Newer.")
     asked = {"A-IM": "feed", "If-None-Match": held}
-    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 10)
+    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 60)
     return asked
 
 
@@ -146,8 +146,8 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             asked.append(one)
             assert whole.status == 200  # what is kept here is for everybody
             server.command("post", "add", "--title", "Fresh", text="News.")
-            wait_until(lambda: b"Fresh" in poll(one).body, 10)  # type: ignore[attr-defined]
-            wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 10, log)
+            wait_until(lambda: b"Fresh" in poll(one).body, 60)  # type: ignore[attr-defined]
+            wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 60, log)
             told = server.command("readers", "import", str(log)).stdout
             assert f"{len(asked)} polls counted" in told
         report = json.loads(server.command("readers", "--json").stdout)

@@ -90,7 +90,7 @@ def test_no_request_is_lost_when_workers_are_renewed(server: Server) -> None:
     for asker in askers:
         asker.start()
     server.process.send_signal(1)
-    wait_until(lambda: sum(map(alive, old)) == 1, 30)  # the scheduler stays
+    wait_until(lambda: sum(map(alive, old)) == 1, 60)  # the scheduler stays
     time.sleep(0.3)
     stop.set()
     for asker in askers:

@@ -71,7 +71,7 @@ def recorder(server: Server) -> Iterator[Recorder]:
 def build(site: Site, server: Server, text: str) -> None:
     """Build the feed and wait until the server has it."""
     rebuild(site)
-    wait_until(lambda: text.encode() in server.get("/rss.xml")[2], 10, "the server is stale")
+    wait_until(lambda: text.encode() in server.get("/rss.xml")[2], 60, "the server is stale")
 
 
 def journey(
@@ -94,7 +94,7 @@ def journey(
         new = content(AFTER, title="Hello")
         posts.save(session, post.id, new, post.version, None, utc_now())
     build(site, server, AFTER)
-    wait_until(lambda: AFTER in poll(), 20, "the reader does not show the edit")
+    wait_until(lambda: AFTER in poll(), 60, "the reader does not show the edit")
     assert recorder.statuses()[0] == 200
 
 
@@ -111,7 +111,7 @@ def news(site: Site, server: Server, recorder: Recorder, poll: Poll, status: int
     add(site, titles[-1], "News.")
     build(site, server, titles[-1])
     asked = {"A-IM": "feed", "If-None-Match": held}
-    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 10, "no newer items alone")
+    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 60, "no newer items alone")
     shown += poll()
     assert recorder.statuses() == [status]
     assert [title for title in titles if title not in shown] == []

@@ -222,7 +222,7 @@ def test_the_river_of_a_fast_site_polls_in_the_sites_time(tmp_path: Path) -> Non
         database = f"sqlite:///{tmp_path}/instance/publisher.db"
         site = open_site(Environment(tmp_path / "instance", database, allow_private=True))
         make_post(site, "Hello")
-        wait_until(lambda: b"Hello" in server.get("/rss.xml")[2], 20, "the feed is stale")
+        wait_until(lambda: b"Hello" in server.get("/rss.xml")[2], 60, "the feed is stale")
         service.on_demand(site).add(f"{server.url}/rss.xml", policy="max-age")
         wait_until(lambda: len(_visits(site)) >= 4, 40, "too few polls")
         visits = _visits(site)
