@@ -14,7 +14,7 @@ from aiohttp.client_proto import ResponseHandler
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LONGEST_HEAD = 1 << 18
 _FRAMING = re.compile(
-    rb"^(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?\n",
+    rb"^(content-length|transfer-encoding)[ \t]*:([^\r\n]*)\r?\n",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -78,7 +78,7 @@ def _may_be_http(head: bytearray) -> bool:
 
 def mended(head: bytes) -> bytes:
     """The head of an answer, with one way to find the end of its body if they agree."""
-    found: list[tuple[bytes, bytes]] = _FRAMING.findall(head)
+    found = [(name, value.strip(b" \t")) for name, value in _FRAMING.findall(head)]
     lengths = [value for name, value in found if name[:1] in b"cC"]
     chunked = any(value.lower().endswith(b"chunked") for name, value in found if name[:1] in b"tT")
     if not lengths or (len(lengths) == 1 and not chunked and b"," not in lengths[0]):

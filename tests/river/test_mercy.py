@@ -11,6 +11,7 @@ from publisher.river.entities import expand_entities
 from publisher.river.feed_document import FeedDocument, NotAFeed
 from publisher.river.fetch import open_fetcher
 from publisher.river.first_look import UnsafeDocument
+from publisher.river.lenient_http import mended
 from publisher.river.parse import parse_document
 from tests.river.origin import Origin, Reply, rss
 
@@ -125,3 +126,12 @@ def test_a_long_header_line(origin: Origin) -> None:
             return await fetcher.fetch(url)
 
     assert asyncio.run(fetch()).ok
+
+
+def test_a_head_of_blanks_is_read_at_once() -> None:
+    """In the time of its length; by its square, the loop that asks everybody stood for minutes."""
+    blanks = b" " * 250_000
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 5" + blanks + b"6\r\nContent-Length:7 \t\r\n\r\n"
+    assert mended(head) == head
+    equal = b"HTTP/1.1 200 OK\r\ncontent-length \t:\t5 \r\nContent-Length: 5" + blanks + b"\r\n\r\n"
+    assert mended(equal) == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
