@@ -182,7 +182,7 @@ class FeedFront:
             for row in rows:
                 path = ADDRESSES.get(row.name, row.name)  # a mirror's is its name
                 links = link_headers(settings.hubs, self._site.site_url + path)
-                document = served(row, links)
+                document = served(row, links, foreign=row.name not in ADDRESSES)
                 self._snapshots[path] = document.packed_as(self._snapshots.get(path))
             for name in self._serials.keys() - {name for name, _ in current}:
                 self._snapshots.pop(ADDRESSES.get(name, name), None)

@@ -34,6 +34,11 @@ _FOR_ONE: Headers = [
     ("CDN-Cache-Control", "no-store"),
     ("X-Accel-Expires", "0"),
 ]
+# Opened in a browser, a stranger's document would be a page of this site, with its logins.
+_HARMLESS: Headers = [
+    ("Content-Security-Policy", "default-src 'none'; sandbox"),
+    ("X-Content-Type-Options", "nosniff"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Served:
     `second_shared` says that two builds fell into the second of `last_modified`, so that a reader
     who names this second may hold the older one. `links` are values of the Link header.
     `max_age_seconds` is the document's own ttl; `history` tells which of its items are new.
+    A `foreign` one is a stranger's: no browser runs what stands in it, and it is packed no further.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class Served:
         links: tuple[str, ...] = (),
         freshness: Freshness = Freshness(),
         history: deltas.History | None = None,
+        foreign: bool = False,
     ) -> None:
         self.etag = etag
         self.last_modified = last_modified.replace(microsecond=0)
@@ -96,7 +103,7 @@ class Served:
         self._places = {"": 0, GZIP: 1}
         self._history = history
         self._deltas: Mapping[str, deltas.Delta] = {}
-        self.is_packed = False
+        self.is_packed = foreign
         self._second_shared = second_shared
         # A surprise post must not be hidden by a shared cache. Not s-maxage: some readers take it
         # for theirs. CDN-Cache-Control is RFC 9213; X-Accel-Expires is nginx's, which keeps it.
@@ -105,6 +112,7 @@ class Served:
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
             ("Vary", "Accept-Encoding"),
             *(("Link", link) for link in links),
+            *(_HARMLESS if foreign else ()),
         ]
         self._content_type = content_type
         self._second: Second | None = None
@@ -130,7 +138,7 @@ class Served:
 
     def packed_as(self, before: "Served | None") -> "Served":
         """The same document; packed at once where it says what `before` says, which is packed."""
-        if before is None or not before.is_packed:
+        if self.is_packed or before is None or not before.is_packed:
             return self
         if self._bodies[""] != before._bodies[""] or self._history != before._history:
             return self

@@ -1,6 +1,7 @@
 """The document that a mirror serves: the origin's bytes with our head, kept as a snapshot."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from publisher.core.ttl.reasons import explain
 from publisher.dynamic_ttl import advice
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
+from publisher.feeds.packing import gzipped
 from publisher.foreign.learning import FeedHistory
 from publisher.publishing import snapshots
 from publisher.publishing.push.targets import cloud_element
@@ -24,6 +26,11 @@ from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot
 
 _LIMITS = Limits(seconds=5.0)
+_TYPES = {
+    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
+    "text/xml", "application/feed+json", "application/json",
+}  # fmt: skip
+_CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +54,33 @@ class Frame:
         )
 
 
-def edited(body: bytes, change: HeadChange) -> bytes:
-    """As `edit`, with an InvalidData in its place: what runs in the confined process."""
-    if body.lstrip()[:1] == b"{":
-        return body  # JSON Feed has no head of ours; the headers say all
-    try:
-        return edit(body, change)
-    except NotEditable as problem:
-        raise InvalidData(str(problem)) from problem
+def edited(body: bytes, change: HeadChange) -> tuple[bytes, bytes]:
+    """As `edit`, and the same packed with gzip: what runs in the confined process.
+
+    InvalidData for what cannot be edited.
+    """
+    if not _is_json(body):  # JSON Feed has no head of ours; the headers say all
+        try:
+            body = edit(body, change)
+        except NotEditable as problem:
+            raise InvalidData(str(problem)) from problem
+    return body, gzipped(body)
+
+
+def feed_type(said: str, body: bytes) -> str:
+    """The Content-Type of a mirrored document: what its origin `said`, where that is a feed's.
+
+    Anything else, such as text/html, would make it a page of this site.
+    """
+    kind = said.partition(";")[0].strip().lower()
+    if kind not in _TYPES:
+        kind = "application/feed+json" if _is_json(body) else "application/xml"
+    charset = _CHARSET.search(said)
+    return f"{kind}; charset={charset[1]}" if charset else kind
+
+
+def _is_json(body: bytes) -> bool:
+    return body.lstrip()[:1] == b"{"
 
 
 def decision_of(mirror: Mirror, settings: Settings, now: datetime) -> Decision:
@@ -103,7 +129,8 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
     InvalidData, and the old one stays, where the origin's bytes cannot be edited.
     """
     decision = decision_of(mirror, frame.settings, now)
-    body = read(edited, _LIMITS, mirror.body, frame.change(mirror.name, decision.ttl_minutes))
+    change = frame.change(mirror.name, decision.ttl_minutes)
+    body, body_gzip = read(edited, _LIMITS, mirror.body, change)
     expiries = decision.expiries
     facts = {
         "phase": decision.phase,
@@ -121,7 +148,8 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
         built_at=now,
         etag=frame.settings.etag,
     )
-    return snapshots.keep(session, mirror.path, mirror.content_type, body, made)
+    kind = feed_type(mirror.content_type, body)
+    return snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
 
 
 def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> bool:

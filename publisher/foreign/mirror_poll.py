@@ -38,7 +38,6 @@ QUIET_OVER = timedelta(days=28)
 TOLD_MINUTES = 60
 FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
 QUARTER_SECONDS = 900.0
-FALLBACK_TYPE = "application/rss+xml; charset=utf-8"
 
 log = structlog.get_logger("mirror")
 
@@ -60,7 +59,17 @@ def work(site: Site) -> float:
             continue  # removed meanwhile
         except PublisherError as problem:
             log.warning("a mirror is postponed", mirror=name, reason=str(problem))
+        except Exception:  # a bug over one document must not stop the others, nor ask on and on
+            log.exception("a mirror failed", mirror=name)
+            _put_off(site, name)
     return _rest(site)
+
+
+def _put_off(site: Site, name: str) -> None:
+    with site.database.write() as session:
+        mirror = mirrors.named(session, name)
+        mirror.problem, mirror.asked_at = "an error of this program, see its log", None
+        mirror.next_poll_at = site.clock() + timedelta(minutes=FAILURE_MINUTES[0])
 
 
 def look(site: Site, name: str) -> Mirror:
@@ -141,7 +150,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     before = (mirror.body, mirror.content_hash, mirror.content_type)
     lesson = learn(mirror_document.history_of(mirror), document, now, mirror.timezone)
     mirror.body, mirror.content_hash = found.fetched.body, digest
-    mirror.content_type = found.fetched.headers.get("content-type") or FALLBACK_TYPE
+    mirror.content_type = found.fetched.headers.get("content-type", "")
     history, mirror.history = mirror.history, lesson.history.to_json()
     changed_at, mirror.content_changed_at = mirror.content_changed_at, now
     try:

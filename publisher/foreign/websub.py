@@ -27,7 +27,7 @@ RENEW_BEFORE = timedelta(days=2)
 ASK_AGAIN = timedelta(hours=6)  # where the hub did not verify
 TIMEOUT_SECONDS = 10.0
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
-_LINK = re.compile(r'<([^<>]*)>\s*;[^,]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
+_LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
 
 log = structlog.get_logger("mirror")
 

@@ -35,10 +35,18 @@ class Build:
         return entity_tag(self.content_hash, body, self.etag)
 
 
-def keep(session: Session, name: str, content_type: str, body: bytes, build: Build) -> Snapshot:
+def keep(
+    session: Session,
+    name: str,
+    content_type: str,
+    body: bytes,
+    build: Build,
+    foreign_gzip: bytes | None = None,
+) -> Snapshot:
     """Make `body` the document that is served under `name` from now on.
 
-    Last-Modified moves only when the ETag does, and never goes back.
+    Last-Modified moves only when the ETag does, and never goes back. `foreign_gzip` comes with a
+    stranger's document: packed where that may take long; it is not taken apart for its items.
     """
     before = session.get(Snapshot, name)
     etag = build.tag(body)
@@ -50,7 +58,7 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
             serial=before.serial + 1 if before else 1,
             content_type=content_type,
             body=body,
-            body_gzip=before.body_gzip if before and same else gzipped(body),
+            body_gzip=foreign_gzip or (before.body_gzip if before and same else gzipped(body)),
             etag=etag,
             last_modified=last_modified,
             second_shared=shared,
@@ -60,18 +68,24 @@ def keep(session: Session, name: str, content_type: str, body: bytes, build: Bui
             decision=build.decision,
             decided_at=build.decided_at,
             built_at=build.built_at,
-            item_history=followed(
+            item_history=None
+            if foreign_gzip
+            else followed(
                 before.item_history if before else None, build.content_hash, content_type, body
             ),
         )
     )
 
 
-def served(row: Snapshot, links: tuple[str, ...] = ()) -> Served:
-    """A stored snapshot, ready to be sent; `links` are values of the Link header."""
+def served(row: Snapshot, links: tuple[str, ...] = (), foreign: bool = False) -> Served:
+    """A stored snapshot, ready to be sent; `links` are values of the Link header.
+
+    `foreign`: it is a stranger's document (see `Served`).
+    """
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
         row.ttl_minutes * 60, row.second_shared, links, freshness(row), row.item_history,
+        foreign,
     )  # fmt: skip
 
 

@@ -19,9 +19,10 @@ from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_outline import outline_of
-from publisher.foreign import mirror_document, mirror_poll, mirrors
+from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
 from publisher.installation import Site
 from publisher.river.answers import Validators
+from publisher.river.feed_document import FeedDocument
 from publisher.river.first_look import scan
 from publisher.river.on_demand import OnDemandPoller
 from publisher.river.polls import Visit
@@ -415,3 +416,82 @@ def test_private_addresses_stay_closed(
     assert mirror_poll.look(site, "tides").problem.startswith("private address")
     assert elsewhere.asked == 0
     close_app(closed)
+
+
+@pytest.mark.usefixtures("mirrored")
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("text/html", "application/xml"),
+        ("image/svg+xml; charset=ISO-8859-1", "application/xml; charset=ISO-8859-1"),
+        ('Application/Atom+XML; x="\t"; charset="utf-8"', "application/atom+xml; charset=utf-8"),
+        ("", "application/xml"),
+    ],
+)
+def test_no_mirrored_document_is_a_page_of_this_site(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, said: str, told: str
+) -> None:
+    """As text/html, or in elements of XHTML, an origin's scripts would have the author's login."""
+    clock.forward(minutes=1)
+    elsewhere.post()
+    elsewhere.extra = '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>'
+    elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": said})
+    mirror_poll.look(site, "tides")
+    got = get(app, A_IM="feed", If_None_Match='W/"other"')
+    assert got.headers["Content-Type"] == told
+    held = get(app, If_None_Match=got.headers["ETag"])
+    for answer in (got, held):
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert (got.status_code, held.status_code) == (200, 304)
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_mirrored_document_is_never_taken_apart_here(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """A namespace that libxml2 cannot put in order was an error at every look; thousands of them
+    in a small document held the database for minutes."""
+    clock.forward(minutes=1)
+    elsewhere.post()
+    elsewhere.extra = '<x xmlns:a="relative"/>'
+    body = elsewhere.body.replace(b"<item>", b'<item><a:b xmlns:a="../relative"/>')
+    elsewhere.reply = Reply(200, body, {"Content-Type": "application/rss+xml"})
+    assert mirror_poll.look(site, "tides").problem == ""
+    assert b"../relative" in get(app).data
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_one_mirror_s_error_is_not_the_others(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is its origin asked again and again for it."""
+    with site.database.write() as session:
+        mirrors.add(session, "https://b.example/feed", "b", "UTC", clock())
+        mirrors.add(session, "https://z.example/feed", "z", "UTC", clock())
+    looked = []
+
+    def broken(site: Site, name: str) -> None:
+        looked.append(name)
+        if name == "b":
+            raise KeyError(name)
+
+    monkeypatch.setattr(mirror_poll, "look", broken)
+    for _ in range(3):
+        mirror_poll.work(site)
+    assert looked == ["b", "z", "z", "z"]
+    with site.database.read() as session:
+        assert mirrors.named(session, "b").problem.startswith("an error of this program")
+
+
+def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
+    """Looking for a hub in it takes its length, not the square of it: hours for this one."""
+    with site.database.write() as session:
+        made, _ = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+        document = FeedDocument("rss")
+        for part in ("<a>;", "<<<>; re", "<a>; rel ", "<a>" + " " * 60):
+            websub.note_hub(made, document, {"link": part * 100_000}, elsewhere.body)
+            assert made.hub_url == ""
+        hub = '<https://a.example/json>; rel="https://api.w.org/", <https://hub.example>; rel=hub'
+        websub.note_hub(made, document, {"link": hub}, elsewhere.body)
+        assert made.hub_url == "https://hub.example"
