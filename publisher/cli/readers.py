@@ -32,10 +32,10 @@ CSV_COLUMNS = (
 def readers(
     ctx: click.Context, /, as_csv: bool, as_json: bool, days: int, mirror: str, **wanted: Any
 ) -> None:
-    """Report who fetched the feeds in the last DAYS days, and how; import and follow bring polls
-    that a cache answered, from its logs.
+    """Report who fetched the feeds in the last days, and how.
 
-    Totals and delays are those of all readers, whichever are listed.
+    Totals and delays are those of all readers, whichever are listed. The commands below add
+    polls that a cache answered, from its logs.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -100,7 +100,7 @@ def _lines(values: dict[str, Any]) -> list[str]:
     since = format_rfc3339(values["from"])
     if not totals["requests"]:
         return [f"Nobody has fetched the feed since {since}."]
-    lines = [] if values["readers"] else ["No reader matches."]
+    lines = [] if values["readers"] else ["No readers match."]
     for number, row in enumerate(rows if values["readers"] else ()):
         cells = (
             cell.ljust(width) if column in (0, len(COLUMNS) - 1) else cell.rjust(width)

@@ -141,7 +141,9 @@ class Simulate(click.Command):
 def simulate(
     form: str, jobs: int | str | None, plot: Path | None, trace: bool, **asked: Any
 ) -> None:
-    """Replay TIMELINEs under publishers with clients and print what readers would have got.
+    """Replay when blogs published: how long readers would have waited, and at what cost.
+
+    Publishers are rules for the ttl, clients are habits of readers; each pair is a row.
 
     A TIMELINE is a CSV with a column updated_at, what `import` reads (a feed, an export), or an
     access log, from which a feed's updates are guessed.

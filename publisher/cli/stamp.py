@@ -43,7 +43,7 @@ def stamp(
     root: Path | None,
     as_json: bool,
 ) -> None:
-    """Put ttl and sy into the feed file of a static site; every other byte stays as it is."""
+    """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
     from publisher.base.errors import InvalidInput
     from publisher.base.zones import find_zone
     from publisher.core.menu import parse_menu

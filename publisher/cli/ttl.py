@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--at", type=Instant(), help="any moment, past or future (default: now)")
 @json_option
 def ttl(at: datetime | None, as_json: bool) -> None:
-    """Show the ttl that the feed carries, and why."""
+    """Show the ttl that the feed carries (minutes until readers should come back), and why."""
     here = site()
     answer = _answer(here, at or here.clock())
     if as_json:

@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 10_000
 
 @click.group()
 def updates() -> None:
-    """Load and export the update log."""
+    """Load and export the update log: when this blog published, from which its ttl is learned."""
 
 
 @updates.command("load")

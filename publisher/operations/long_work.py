@@ -77,6 +77,8 @@ class LongWork:
                 jobs.get(session, job.id).told = words
 
         result, trouble = self._run(command(site, job), tell, site)
+        if job.file and job.options.get("source"):  # ours, and the name that its owner knows
+            trouble = trouble.replace(job.file, job.options["source"])
         while True:
             try:
                 _end(site, job.id, result, trouble)

@@ -18,7 +18,7 @@ from publisher.publishing.push.targets import cloud_element
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Post, Tag
 
-_OWN_TARGET = re.compile(r"(\]\(<?)/(?!/)")
+_OWN_TARGET = re.compile(r"""(\]\(<?|\b(?:href|poster|src)=["'])/(?!/)""")
 _FULL_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 
 

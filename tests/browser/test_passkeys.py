@@ -56,7 +56,7 @@ def test_a_passkey_from_beginning_to_end(
     page = log_in(browse("/"))
     device(page)
     add(page, "Laptop", "not my password")
-    expect(page.get_by_text("this is not your current password")).to_be_visible()
+    expect(page.get_by_text("This is not your current password.")).to_be_visible()
     add(page, "Laptop")
     expect(page.get_by_text("can now be used to log in")).to_be_visible()
     page.get_by_label("Name of the passkey Laptop").fill("Old laptop")

@@ -150,7 +150,7 @@ def test_readers_are_chosen_and_totals_stay(
     lines = run.invoke(cli, ["readers", "--csv"]).stdout.splitlines()
     assert [row["agent"] for row in csv.DictReader(lines)] == everybody
     nobody = run.invoke(cli, ["readers", "--program", "zzz"]).stdout
-    assert nobody.startswith("No reader matches.\n\n122 requests")
+    assert nobody.startswith("No readers match.\n\n122 requests")
 
 
 def test_an_empty_site_has_an_empty_report(run: CliRunner) -> None:

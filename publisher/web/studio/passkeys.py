@@ -15,6 +15,7 @@ from publisher.blog import authors, passkeys, throttle
 from publisher.settings import load_settings
 from publisher.web import failures
 from publisher.web.context import login_required, me, my_row, now, site
+from publisher.web.rendering import sentence
 from publisher.web.studio import login
 
 blueprint = Blueprint("passkeys", __name__)
@@ -102,7 +103,7 @@ def remove(number: int) -> Any:
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Response:
     """What is wrong, without the names of fields."""
-    return failures.page(error.http_status, "; ".join(error.fields.values()))
+    return failures.page(error.http_status, sentence("; ".join(error.fields.values())))
 
 
 def _place(db: Session) -> passkeys.Place:

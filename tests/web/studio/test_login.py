@@ -19,6 +19,7 @@ def test_login_gives_no_hint(browser: Browser) -> None:
     both = [re.sub(r'value="[^"]*"', "", answer.text) for answer in (wrong, unknown)]
     assert both[0] == both[1]
     assert "Name or password is wrong" in wrong.text
+    assert "publisher author password NAME" in wrong.text  # the way on, for whoever forgot it
 
 
 def test_login_is_throttled_by_name_and_address(browser: Browser, clock: FakeClock) -> None:
