@@ -25,7 +25,7 @@ def working(live: Live) -> Iterator[None]:
     yield
     stop.set()
     work.stop()
-    thread.join(30)
+    thread.join(60)
 
 
 @pytest.mark.usefixtures("working")

@@ -30,7 +30,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 
 PATHS = sorted(ADDRESSES.values())
-MOMENT_SECONDS = 5.0
+MOMENT_SECONDS = 60.0
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ for life in range(int(sys.argv[1])):
     pollers = [threading.Thread(target=poll) for _ in range(2)]
     for poller in pollers:
         poller.start()
-    assert seen.wait(5)
+    assert seen.wait(60)
     polls.stop()
     front.close()
     lived.database.close()

@@ -35,7 +35,7 @@ def snippets(language: str) -> list[str]:
 
 
 def ask(port: int, agent: str, path: str = "/feed/") -> tuple[int, str, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", path, headers={"User-Agent": agent, "Host": "blog.example"})
     answer = connection.getresponse()
     found = answer.status, answer.headers.get("Location", ""), answer.read()
@@ -60,7 +60,7 @@ def running(command: list[str], port: int, log: Path) -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def nginx(folder: Path, blog: Origin, snippet: str) -> tuple[list[str], int]:

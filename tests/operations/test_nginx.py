@@ -61,7 +61,7 @@ def nginx(folder: Path, backend: int, cached: bool = False) -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def listening(port: int) -> bool:
@@ -73,7 +73,7 @@ def listening(port: int) -> bool:
 
 
 def ask(port: int, headers: dict[str, str], path: str = "/rss.xml") -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", path, headers={"Host": "blog.example", **headers})
     answer = connection.getresponse()
     answer.body = answer.read()  # type: ignore[attr-defined]

@@ -59,7 +59,7 @@ def test_sigterm_ends_everything(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as server:
         family = server.children()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(15) == 0
+        assert server.process.wait(60) == 0
         wait_until(lambda: not any(map(alive, family)), 60)
         assert "Traceback" not in server.output()
         assert "WARNING" not in server.output()
@@ -70,7 +70,7 @@ def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as server:
         family = server.children()
         kill(server.process.pid)
-        server.process.wait(5)
+        server.process.wait(60)
         wait_until(lambda: not any(map(alive, family)), 60, family)
 
 

@@ -86,7 +86,7 @@ def test_polls_on_many_connections_and_pages_between_them(server: Server) -> Non
         paths = ["/rss.xml", "/rss.xml", "/rss.xml", "/"] * 60
         found = list(readers.map(lambda path: server.get(path)[0], paths))
     assert found == [200] * len(paths)
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
 
 
 END = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"

@@ -123,18 +123,18 @@ def test_a_flush_during_shutdown_is_neither_lost_nor_doubled() -> None:
 
     def store(polls: Polls) -> None:
         storing.set()
-        go_on.wait(10)
+        go_on.wait(60)
         kept.append(polls)
 
     counter, document = PollCounter(store), FakeDocument()
     counter.count(document, FULL, request(), NOW)
     counter.start()
-    assert storing.wait(10)
+    assert storing.wait(60)
     stopping = threading.Thread(target=counter.stop)
     stopping.start()
     counter.count(document, FULL, request(agent="in the last moment"), NOW)
     go_on.set()
-    stopping.join(10)
+    stopping.join(60)
     assert not stopping.is_alive()
     assert [polls.held for polls in kept] == [1, 1]
     counter.stop()
@@ -155,6 +155,6 @@ def test_a_store_that_breaks_does_not_end_the_counting() -> None:
     counter = PollCounter(store)
     counter.count(FakeDocument(), FULL, request(), NOW)
     counter.start()
-    assert broken.wait(10)
+    assert broken.wait(60)
     counter.stop()
     assert [polls.held for polls in kept] == [1]

@@ -155,7 +155,7 @@ def test_two_workers_flush_at_once(counting: Counting, site: Site) -> None:
     def work(counter: PollCounter) -> None:
         for minute in range(5):
             counter.count(document, FULL, request(), MONDAY + timedelta(minutes=minute))
-            together.wait(10)
+            together.wait(60)
             counter.flush()
 
     with ThreadPoolExecutor(len(counters)) as workers:

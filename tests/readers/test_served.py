@@ -51,7 +51,7 @@ def test_two_workers_count_every_poll_to_the_last(tmp_path: Path) -> None:
             status, _, body = server.get("/rss.xml", {"User-Agent": "Last/1.0"})
             log.append(("Last/1.0", status, len(body)))
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(20) == 0
+        assert server.process.wait(60) == 0
     database = Database(f"sqlite:///{tmp_path}/publisher.db")
     fold(database, 15)
     with database.read() as session:

@@ -38,7 +38,7 @@ def recording(backend: int) -> Iterator[Recorder]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            connection = http.client.HTTPConnection("127.0.0.1", backend, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", backend, timeout=60)
             connection.request("GET", self.path, headers=dict(self.headers.items()))
             answer = connection.getresponse()
             body = answer.read()

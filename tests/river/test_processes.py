@@ -60,7 +60,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         if process.poll() is None:
             process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def wait_until(origin: Origin, requests: int, seconds: float = 40.0) -> None:
@@ -120,7 +120,7 @@ def test_kill_in_the_middle_of_a_round(own: Site, origin: Origin) -> None:
     with worker(own) as first:
         wait_until(origin, 3)
         first.send_signal(signal.SIGKILL)
-        first.wait(20)
+        first.wait(60)
     with own.database.read() as db:
         held = RiverFeed.host.in_(select(RiverHost.name).where(RiverHost.owner.is_not(None)))
         stored = {feed.url for feed in db.scalars(select(RiverFeed).where(RiverFeed.status == 200))}

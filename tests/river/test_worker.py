@@ -16,6 +16,7 @@ from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
+from tests.serving import wait_until
 
 OPTIONS = RiverOptions(
     policy="fixed:60",
@@ -346,6 +347,7 @@ def test_one_host_is_asked_by_one_request_at_a_time(river: River, origin: Origin
     async def a_moment() -> None:
         stop = asyncio.Event()
         task = asyncio.create_task(rounds.run(stop))
+        await asyncio.to_thread(wait_until, lambda: origin.log, 60)
         await asyncio.sleep(0.4)
         stop.set()
         await task

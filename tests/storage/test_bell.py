@@ -19,7 +19,7 @@ def test_whoever_commits_rings(site: Site) -> None:
     with site.database.write() as db:
         store_setting(db, "title", "Told")
         assert not bells[0].wait(0)
-    assert all(bell.wait(5) for bell in bells)
+    assert all(bell.wait(60) for bell in bells)
     assert not bells[0].wait(0)
     for bell in bells:
         bell.close()
@@ -54,7 +54,7 @@ def test_a_writer_never_sweeps_a_bell_that_is_being_made(
     monkeypatch.setattr(os, "mkfifo", slowly)
     bell = Bell(folder)
     ring(folder)
-    assert bell.wait(1)
+    assert bell.wait(60)
     bell.close()
 
 
@@ -73,5 +73,5 @@ def test_wake_ends_a_wait() -> None:
     """Also where there is no folder to share."""
     bell = Bell(folder_of("postgresql+psycopg://host/name"))
     threading.Timer(0.05, bell.wake).start()
-    assert bell.wait(10)
+    assert bell.wait(60)
     bell.close()

@@ -28,7 +28,7 @@ class Hub:
         self.pings.append((path, form))
         topic = form.get("hub.url") or form.get("url", "")
         if self.fetches:
-            with urllib.request.urlopen(topic, timeout=10) as answer:
+            with urllib.request.urlopen(topic, timeout=60) as answer:
                 self.fetched[topic] = answer.read()
                 self.links += answer.headers.get_all("Link", [])
         return self.answers.pop(0) if self.answers else (202, {})

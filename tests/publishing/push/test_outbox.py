@@ -146,7 +146,7 @@ def test_a_hub_that_never_answers_holds_nobody_up(
     working.start()
     make_post(pushing, "Written while the hub is silent.")
     rebuild(pushing)
-    working.join(30)
+    working.join(60)
     assert not working.is_alive()
     assert all(row.delivered_at is None for row in rows(pushing))
 
@@ -236,7 +236,7 @@ def test_a_hub_finds_the_news_when_it_comes(
     app.extensions["front"].refresh()
     outbox.deliver(site.database, clock(), SEND)
     server.shutdown()
-    thread.join(5)
+    thread.join(60)
     server.server_close()
     assert len(hub.fetched) == 3
     assert all(b"Extra, extra." in body for body in hub.fetched.values())
