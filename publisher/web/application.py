@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
-from flask.sessions import SecureCookieSessionInterface
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
@@ -155,6 +155,15 @@ class LoginCookie(SecureCookieSessionInterface):
             site_address.asked_at()
         )
         return own.startswith("https:") and here
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """As usual; what was made for one person is kept by no cache between.
+
+        Vary says so too, but not every cache before a site asks it.
+        """
+        super().save_session(app, session, response)
+        if session and "Cookie" in response.vary and not response.cache_control.no_store:
+            response.cache_control.private = response.cache_control.no_cache = True
 
 
 class RowNumber(IntegerConverter):

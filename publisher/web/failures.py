@@ -94,4 +94,5 @@ def _stay_here(response: Response) -> Response:
     """Flask adds a slash with a redirect to the Host that was asked; ours name no host."""
     if response.location and response.location.startswith(site_address.asked_at()):
         response.location = response.location[len(site_address.asked_at()) - 1 :]
+        response.data = b""  # it named the host too
     return response

@@ -14,6 +14,7 @@ from typing import Any
 from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.text import clean
 from publisher.blog.content import FIELDS, Content, checked
 from publisher.blog.media import PREFIX, is_name
 from publisher.storage.tables.blog import PostStatus, SourceFormat
@@ -149,7 +150,7 @@ def text(value: object, name: str) -> str:
     """A value that must be text; InvalidInput names the property otherwise."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name}: text is needed")
-    return value
+    return clean(value)
 
 
 def _texts(properties: Properties, name: str) -> list[str]:

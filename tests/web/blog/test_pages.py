@@ -157,9 +157,13 @@ def test_a_new_slug_leaves_a_trail(site: Site, client: FlaskClient, clock: FakeC
 
 
 def test_a_room_without_its_slash(client: FlaskClient) -> None:
-    """/studio leads to /studio/: the pages of the blog do not stand in its way."""
-    answer = client.get("/studio")
+    """/studio leads to /studio/: the pages of the blog do not stand in its way.
+
+    A host that somebody made up is named nowhere, not even in the answer's body.
+    """
+    answer = client.get("/studio", headers={"Host": "evil.example"})
     assert (answer.status_code, answer.location) == (308, "/studio/")
+    assert b"evil" not in answer.data
 
 
 def test_tag_and_author_pages(site: Site, client: FlaskClient) -> None:

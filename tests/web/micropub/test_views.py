@@ -421,6 +421,7 @@ def test_other_peoples_posts(client: FlaskClient, site: Site) -> None:
         {"action": "update", "url": f"{SITE_URL}/posts/none", "add": {"category": ["x"]}},
         {"action": "update", "url": "https://elsewhere.example/posts/a", "delete": ["name"]},
         {"action": "delete"},
+        {"action": "delete", "url": f"{SITE_URL}/posts/\ud800"},
         {"action": "explode", "url": f"{SITE_URL}/posts/a"},
         [],
     ],
