@@ -2,7 +2,6 @@
 
 import gc
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,8 @@ from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.web.application import close_app, create_app
-from tests.postgres import Server, on_server, running_server
+from tests.databases import SERVER, database_url, drop_all, drop_database
+from tests.postgres import Server, running_server
 
 SITE_URL = "https://blog.example"
 MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -60,13 +60,21 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What only SQLite can do is skipped where a server is tested."""
+    if SERVER and (mark := item.get_closest_marker("sqlite")):
+        pytest.skip(f"only SQLite: {mark.args[0]}")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where NOTHING_SKIPPED is set (CI), a skip is a failure that says what is missing."""
+    """Where NOTHING_SKIPPED is set (CI), a skip is a failure that says what is missing; what only
+    SQLite can do is none."""
     report = yield
-    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("NOTHING_SKIPPED"):
+    meant = hasattr(report, "wasxfail") or (SERVER and item.get_closest_marker("sqlite"))
+    if report.skipped and not meant and os.environ.get("NOTHING_SKIPPED"):
         report.outcome = "failed"
         report.longrepr = f"nothing may be skipped here: {report.longrepr}"
     return report
@@ -92,10 +100,6 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-SERVER = os.environ.get("TEST_POSTGRES_URL", "")
-"""A PostgreSQL server (its database `postgres`, a user who may make others) to test on instead."""
-
-
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A PostgreSQL server for the tests that need one; a skip where none is installed."""
@@ -104,39 +108,36 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def ready_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An empty database of the newest schema: the migrations run once, tests copy it."""
-    if SERVER:
-        name = f"ready_{secrets.token_hex(6)}"
-        on_server(SERVER, f"CREATE DATABASE {name}")
-        url = SERVER.rpartition("/")[0] + f"/{name}"
-    else:
-        url = f"sqlite:///{tmp_path_factory.mktemp('ready')}/publisher.db"
-    database = Database(url)
+def ready_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty SQLite file of the newest schema: the migrations run once, tests copy it."""
+    file = tmp_path_factory.mktemp("ready") / "publisher.db"
+    database = Database(f"sqlite:///{file}")
     upgrade(database)
     database.close()
-    yield url
-    if SERVER:
-        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
+    return file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_database_left() -> Iterator[None]:
+    """What tests made on a server goes with them."""
+    yield
+    drop_all()
 
 
 @pytest.fixture
-def environment(tmp_path: Path, ready_database: str) -> Iterator[Environment]:
+def environment(tmp_path: Path, ready_file: Path) -> Iterator[Environment]:
     """An instance folder of its own, with a database of its own."""
     instance = tmp_path / "instance"
     instance.mkdir()
-    if SERVER:
-        name = f"test_{secrets.token_hex(6)}"
-        on_server(SERVER, f"CREATE DATABASE {name} TEMPLATE {ready_database.rpartition('/')[2]}")
-        url = SERVER.rpartition("/")[0] + f"/{name}"
-    else:
-        url = f"sqlite:///{instance}/publisher.db"
-        shutil.copy(ready_database.removeprefix("sqlite:///"), instance / "publisher.db")
+    if not SERVER:
+        shutil.copy(ready_file, instance)
     yield Environment(
-        instance=instance, database_url=url, site_url=SITE_URL, secret_key="a key for tests only"
+        instance,
+        database_url(instance),
+        site_url=SITE_URL,
+        secret_key="a key for tests only",
     )
-    if SERVER:
-        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
+    drop_database(instance)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
 
+from tests.databases import on_server
 from tests.serving import free_port
 
 USER = "postgres"
@@ -46,14 +46,6 @@ class Server:
         """A new empty database; its URL."""
         on_server(self.url, f"CREATE DATABASE {name}")
         return self.url.rpartition("/")[0] + f"/{name}"
-
-
-def on_server(url: str, statement: str) -> None:
-    """Run a statement that makes or drops a database."""
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(statement)
-    engine.dispose()
 
 
 def run_as_owner(words: Sequence[str]) -> None:

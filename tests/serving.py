@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.databases import settings_of
+
 START_SECONDS = 180.0
 
 
@@ -82,7 +84,7 @@ def serving(
         "PATH": os.environ["PATH"],
         "HOME": str(instance),
         "PYTHONPATH": str(Path(__file__).parent.parent),
-        "PUBLISHER_INSTANCE": str(instance),
+        **settings_of(instance),
         **(env or {}),
     }
     words = [sys.executable, *program, "serve", "--port", str(port), *options]
@@ -121,7 +123,7 @@ def lines_until_killed(program: str, instance: Path, name: str, seconds: float) 
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(__file__).parent.parent),
-        "PUBLISHER_INSTANCE": str(instance),
+        **settings_of(instance),
     }
     words = [sys.executable, "-c", program, name]
     process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)

@@ -25,6 +25,7 @@ from publisher.installation import Site, open_site
 from publisher.settings import Settings
 from publisher.storage.tables.blog import Author, Post
 from tests.conftest import SITE_URL, FakeClock
+from tests.databases import database_url
 from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser
 
@@ -301,7 +302,7 @@ def exported(blog: Site, tmp_path: Path) -> Path:
 
 def test_export_and_import(blog: Site, exported: Path, clock: FakeClock, tmp_path: Path) -> None:
     """Another site has the post whole, its versions too, and finds its words."""
-    url = f"sqlite:///{tmp_path / 'other'}/publisher.db"
+    url = database_url(tmp_path / "other")
     other = open_site(Environment(tmp_path / "other", url, SITE_URL, "another key"), clock)
     take(other, exported)
     assert row(other) == WHOLE

@@ -77,6 +77,16 @@ class Environment:
         """Where uploaded pictures and sounds are kept."""
         return Bucket(self.media_url) if self.media_url else MediaFolder(self.instance / "media")
 
+    def variables(self) -> dict[str, str]:
+        """The variables for a process of ours that is to work on this installation."""
+        return {
+            **os.environ,
+            "PUBLISHER_INSTANCE": str(self.instance),
+            "PUBLISHER_DATABASE_URL": self.database_url,
+            "PUBLISHER_SITE_URL": self.site_url or "",
+            "PUBLISHER_ALLOW_PRIVATE": "1" if self.allow_private else "0",
+        }
+
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
     """The environment from `PUBLISHER_*` variables.

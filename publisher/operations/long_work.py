@@ -105,11 +105,10 @@ class LongWork:
         self, arguments: list[str], tell: Callable[[str], None], site: Site
     ) -> tuple[dict[str, Any], str]:
         """What a command of ours printed, as JSON if it is; and what went wrong, in its words."""
-        environment = {**os.environ, "PUBLISHER_INSTANCE": str(site.environment.instance)}
         with subprocess.Popen(
             [sys.executable, "-m", "publisher", *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=environment,
+            env=site.environment.variables(),
         ) as child:  # fmt: skip
             self._child = child
             _limit(child.pid)

@@ -8,7 +8,6 @@ from sqlalchemy import text
 from publisher.blog import search
 from publisher.installation import Site
 from publisher.storage.schema import MIGRATIONS
-from tests.conftest import SERVER
 from tests.factories import make_post
 
 TEXTS = {
@@ -50,7 +49,7 @@ def test_excerpts_mark_the_word(site: Site) -> None:
     assert hit.excerpt == TEXTS["ja"].replace("東京", "\x02東京\x03")
 
 
-@pytest.mark.skipif(bool(SERVER), reason="an index as SQLite alone had it")
+@pytest.mark.sqlite("a full-text index of an older version, which it alone had")
 def test_older_indexes_are_made_anew(site: Site) -> None:
     """The migration lets posts of before be found as well."""
     make_post(site, TEXTS["ja"])

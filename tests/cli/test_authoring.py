@@ -16,6 +16,7 @@ from publisher.cli import cli
 from publisher.installation import Site, open_site
 from publisher.storage.tables.blog import Post, Update
 from tests.conftest import SITE_URL
+from tests.databases import database_url
 from tests.factories import PASSWORD
 
 
@@ -23,7 +24,7 @@ from tests.factories import PASSWORD
 def here(tmp_path: Path) -> Iterator[Site]:
     """A site with an admin, on the real clock as the command line is."""
     folder = tmp_path / "instance"
-    opened = open_site(Environment(folder, f"sqlite:///{folder}/publisher.db", SITE_URL, "a key"))
+    opened = open_site(Environment(folder, database_url(folder), SITE_URL, "a key"))
     with opened.database.write() as db:
         authors.add(db, "ada", PASSWORD, None, utc_now())
     yield opened
@@ -31,11 +32,7 @@ def here(tmp_path: Path) -> Iterator[Site]:
 
 
 def run(here: Site, *arguments: str, text: str | bytes = "") -> Result:
-    environment = {
-        "PUBLISHER_INSTANCE": str(here.environment.instance),
-        "PUBLISHER_SITE_URL": SITE_URL,
-    }
-    return CliRunner().invoke(cli, arguments, env=environment, input=text)
+    return CliRunner().invoke(cli, arguments, env=here.environment.variables(), input=text)
 
 
 def stored(here: Site) -> list[Post]:

@@ -14,6 +14,7 @@ from publisher.cli import cli, parameters
 from publisher.installation import open_site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
+from tests.databases import database_url, settings_of
 
 FEED = """<rss version="2.0"><channel><title>Old</title><link>https://old.example/</link>
 <item><guid>https://old.example/1</guid><link>https://old.example/1</link><title>One</title>
@@ -30,13 +31,12 @@ def instance(tmp_path: Path) -> Path:
 
 def run(instance: Path, *arguments: str, **options: str) -> Result:
     """The command line with its own instance; known errors are kept for the test to see."""
-    environment = {"PUBLISHER_INSTANCE": str(instance)}
-    return CliRunner().invoke(cli, arguments, env=environment, **options)  # type: ignore[arg-type]
+    return CliRunner().invoke(cli, arguments, env=settings_of(instance), **options)  # type: ignore[arg-type]
 
 
 def count(instance: Path) -> tuple[int, int]:
     """How many posts and snapshots there are."""
-    here = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    here = open_site(Environment(instance, database_url(instance)))
     with here.database.read() as db:
         posts = db.scalar(select(func.count()).select_from(Post)) or 0
         built = db.scalar(select(func.count()).select_from(Snapshot)) or 0

@@ -18,7 +18,7 @@ from publisher.base.environment import Environment
 from publisher.blog import authors
 from publisher.cli import COMMANDS, main
 from publisher.installation import open_site
-from tests.conftest import SERVER
+from tests.databases import settings_of
 from tests.factories import PASSWORD
 
 # Stand for files that the fixture makes: text that is no data, one that nobody may read, a folder.
@@ -134,6 +134,8 @@ FAULTS: list[tuple[str, int, str]] = [
     ("author add ada", 1, "there is already an author called ada"),
     ("demo", 1, "empty"),
 ]
+_COPYING = ("backup", "restore")
+COPIES = pytest.mark.sqlite("backup and restore copy its file")
 
 
 @pytest.fixture
@@ -142,8 +144,8 @@ def here(
 ) -> Iterator[Path]:
     """A folder with the files above, beside a blog with one admin."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PUBLISHER_INSTANCE", str(environment.instance))
-    monkeypatch.setenv("PUBLISHER_DATABASE_URL", environment.database_url)
+    for name, value in settings_of(environment.instance).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{PASSWORD}\n".encode())))
     (tmp_path / GARBAGE).write_text("neither XML nor CSV\n")
     (tmp_path / SECRET).write_text("for others\n")
@@ -175,15 +177,17 @@ def answer(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("command", "code", "message"), FAULTS, ids=[row[0] for row in FAULTS])
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        pytest.param(*row, id=row[0], marks=COPIES if row[0].split()[0] in _COPYING else ())
+        for row in FAULTS
+    ],
+)
 def test_each_fault_has_its_code_and_one_line(
     command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The table, row by row."""
-    if SERVER and command.split(maxsplit=1)[0] in ("backup", "restore"):
-        pytest.skip(
-            "only SQLite's file is backed up: test_what_only_a_file_can_is_refused_in_words"
-        )
     got, out, err = answer(command, capsys)
     assert message in err
     assert (got, out) == (code, "")

@@ -7,6 +7,7 @@ import sys
 
 from publisher.base.environment import Environment
 from publisher.cli import COMMANDS
+from tests.databases import settings_of
 
 # Libraries that cost a tenth of a second or more to import.
 HEAVY = {
@@ -44,11 +45,7 @@ def imported(environment: Environment, commands: list[str]) -> dict[str, set[str
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLISHER_")}
     done = subprocess.run(
         [sys.executable, "-c", PROBE, json.dumps(commands)],
-        env=kept
-        | {
-            "PUBLISHER_INSTANCE": str(environment.instance),
-            "PUBLISHER_DATABASE_URL": environment.database_url,
-        },
+        env=kept | settings_of(environment.instance),
         capture_output=True,
         text=True,
         check=True,

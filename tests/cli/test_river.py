@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from publisher.cli import main
+from tests.databases import settings_of
 from tests.river.conftest import origin
 from tests.river.origin import Origin, Reply, conditional, rss
 
@@ -34,7 +35,8 @@ def typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Typed]:
     """Types a `river` command on an instance of its own, through the real entry point."""
-    monkeypatch.setenv("PUBLISHER_INSTANCE", str(tmp_path / "instance"))
+    for name, value in settings_of(tmp_path / "instance").items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("PUBLISHER_ALLOW_PRIVATE", "1")
 
     def run(*words: str, stdin: str = "") -> Done:

@@ -15,6 +15,7 @@ from publisher.blog import update_log
 from publisher.cli import cli
 from publisher.installation import open_site
 from publisher.storage.tables.blog import Update
+from tests.databases import database_url, settings_of
 
 LOG = """updated_at
 2020-01-01T09:00:00Z
@@ -24,7 +25,7 @@ LOG = """updated_at
 
 
 def run(instance: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments, env={"PUBLISHER_INSTANCE": str(instance)})
+    return CliRunner().invoke(cli, arguments, env=settings_of(instance))
 
 
 def load(folder: Path, text: str | bytes) -> Result:
@@ -81,7 +82,7 @@ def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
     )
     assert load(tmp_path, "updated_at\n" + days).output == "loaded 20160, skipped 0\n"
     instance = tmp_path / "instance"
-    here = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    here = open_site(Environment(instance, database_url(instance)))
     with here.database.read() as db:
         assert db.scalar(select(func.count()).select_from(Update)) == 20160
         assert update_log.load(db) == update_log.at(db, utc_now())

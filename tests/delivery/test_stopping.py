@@ -8,6 +8,7 @@ from pathlib import Path
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
+from tests.databases import settings_of
 
 ROOT = Path(__file__).parents[2]
 LIVES = int(os.environ.get("STRESS_LIVES", "100"))  # `make stress` has a thousand
@@ -58,7 +59,7 @@ def test_started_and_stopped_while_it_is_polled(site: Site, clock: FakeClock) ->
     environment = {
         "PATH": "",
         "PYTHONPATH": str(ROOT),
-        "PUBLISHER_INSTANCE": str(site.environment.instance),
+        **settings_of(site.environment.instance),
     }
     run = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", _LIVES, str(LIVES)],

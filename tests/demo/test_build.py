@@ -25,6 +25,7 @@ from publisher.readers.report import make
 from publisher.storage.tables.blog import Media, Post, Revision, Update
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import SITE_URL, FakeClock
+from tests.databases import database_url
 from tests.factories import PASSWORD, make_author
 
 PASSWORDS = dict.fromkeys(build.PEOPLE, PASSWORD)
@@ -106,7 +107,7 @@ def test_the_same_seed_and_moment_give_the_same_blog(
     others = []
     for number, seed in enumerate((1, 2)):
         folder = tmp_path / str(number)
-        url = f"sqlite:///{folder}/publisher.db"
+        url = database_url(folder)
         others.append(open_site(Environment(folder, url, SITE_URL, "key"), clock))
         fill(others[-1], seed)
     fill(site)

@@ -374,11 +374,7 @@ def test_the_page_needs_a_login(client: FlaskClient, mirrored: str) -> None:
 
 def run(environment: Environment, *arguments: str) -> Result:
     """The command line on the instance of this test."""
-    settings = {
-        "PUBLISHER_INSTANCE": str(environment.instance), "PUBLISHER_ALLOW_PRIVATE": "1",
-        "PUBLISHER_SITE_URL": environment.site_url or "",
-    }  # fmt: skip
-    return CliRunner().invoke(cli, ["mirror", *arguments], env=settings)
+    return CliRunner().invoke(cli, ["mirror", *arguments], env=environment.variables())
 
 
 def test_the_commands(environment: Environment, elsewhere: Elsewhere) -> None:

@@ -23,6 +23,7 @@ from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
+from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
@@ -168,7 +169,8 @@ def test_the_commands(
     environment: Environment, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`readers --mirror` reports, `simulate --mirror` replays what was learned."""
-    monkeypatch.setenv("PUBLISHER_INSTANCE", str(environment.instance))
+    for name, value in settings_of(environment.instance).items():
+        monkeypatch.setenv(name, value)
     done = CliRunner().invoke(cli, ["readers", "--days", "400", "--mirror", "tides", "--json"])
     assert done.exit_code == 0, done.exception
     assert "nameless_requests" in json.loads(done.stdout)["totals"]
@@ -189,11 +191,7 @@ def test_a_mirror_takes_its_readers_along(
     site: Site, clock: FakeClock, environment: Environment
 ) -> None:
     """Who read what is mirrored no more is forgotten; the blog's own readers are not."""
-    variables = {
-        "PUBLISHER_INSTANCE": str(environment.instance),
-        "PUBLISHER_DATABASE_URL": environment.database_url,
-    }
-    done = CliRunner().invoke(cli, ["mirror", "remove", "tides"], env=variables)
+    done = CliRunner().invoke(cli, ["mirror", "remove", "tides"], env=environment.variables())
     assert (done.exit_code, done.output) == (0, "")
     with site.database.read() as session:
         ours, theirs = (make(session, clock(), 7, 15, mirror=name) for name in ("", "tides"))

@@ -21,10 +21,9 @@ from publisher.installation import Site, open_site, serving_lock
 from publisher.operations.backup import backup, cut_off, restore
 from publisher.operations.doctor import examine
 from publisher.storage.sqlite_file import check
-from tests.conftest import SERVER
 from tests.factories import make_post
 
-pytestmark = pytest.mark.skipif(bool(SERVER), reason="backup and restore copy SQLite's file")
+pytestmark = pytest.mark.sqlite("backup and restore copy its file")
 
 
 def titles(environment: Environment) -> list[str]:

@@ -1,8 +1,6 @@
 """kill -9 at any moment: nothing acknowledged is lost, nothing half-written is left."""
 
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from defusedxml import ElementTree
 from publisher.base.environment import Environment
 from publisher.installation import open_site
 from publisher.publishing.rebuild import refresh
+from tests.databases import check_whole, database_url, rows_of
 from tests.serving import lines_until_killed
 
 FEED = "SELECT body, ttl_minutes FROM snapshots WHERE name = 'rss'"
@@ -49,25 +48,19 @@ def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
             PUBLISH_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.01, 0.4)
         )
         acknowledged.update(guids)
-    with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-        published = dict(db.execute("SELECT guid, id FROM posts WHERE status = 'published'"))
-        assert acknowledged <= set(published)
-        logged = [row[0] for row in db.execute("SELECT post_id FROM updates")]
-        assert sorted(logged) == sorted(published.values())
-        assert db.execute("SELECT count(*) FROM posts WHERE status != 'published'").fetchone() == (
-            0,
-        )
-        (weight,) = db.execute("SELECT sum(weight) FROM histogram_slots").fetchone()
-        assert weight > 0
-        kept = db.execute(FEED).fetchone()
-        (newest,) = db.execute("SELECT guid FROM posts ORDER BY id DESC LIMIT 1").fetchone()
-    site = open_site(Environment(tmp_path, f"sqlite:///{tmp_path}/publisher.db"))
+    check_whole(tmp_path)
+    published = dict(rows_of(tmp_path, "SELECT guid, id FROM posts WHERE status = 'published'"))
+    assert acknowledged <= set(published)
+    logged = [post for (post,) in rows_of(tmp_path, "SELECT post_id FROM updates")]
+    assert sorted(logged) == sorted(published.values())
+    assert rows_of(tmp_path, "SELECT id FROM posts WHERE status != 'published'") == []
+    assert rows_of(tmp_path, "SELECT sum(weight) FROM histogram_slots")[0][0] > 0
+    kept = rows_of(tmp_path, FEED)
+    (newest,) = rows_of(tmp_path, "SELECT guid FROM posts ORDER BY id DESC LIMIT 1")[0]
+    site = open_site(Environment(tmp_path, database_url(tmp_path)))
     refresh(site)
     site.database.close()
-    with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
-        completed = db.execute(FEED).fetchone()
-    assert newest.encode() in completed[0]
-    for body, ttl in [completed] if kept is None else [kept, completed]:
-        assert ElementTree.fromstring(body).findtext("channel/ttl") == str(ttl)
+    (completed,) = rows_of(tmp_path, FEED)
+    assert newest.encode() in bytes(completed[0])
+    for body, ttl in [*kept, completed]:
+        assert ElementTree.fromstring(bytes(body)).findtext("channel/ttl") == str(ttl)

@@ -18,11 +18,10 @@ from publisher.river.subscriptions import subscribe
 from publisher.storage.columns import Base
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed
-from tests.conftest import SERVER
 from tests.factories import make_author, make_post
 from tests.postgres import Server
 
-pytestmark = pytest.mark.skipif(bool(SERVER), reason="both kinds of databases are made here")
+pytestmark = pytest.mark.sqlite("both kinds of databases are made here, from there")
 
 
 @pytest.fixture

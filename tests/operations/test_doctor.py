@@ -19,6 +19,7 @@ from publisher.operations.doctor import examine_database, examine_folder, examin
 from publisher.operations.doctor_http import Finding, HttpAnswer, ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import SITE_URL, FakeClock
+from tests.databases import settings_of
 from tests.factories import make_post
 
 ORDER = {"Last-Modified before Date"}  # the test's site lives in 2024
@@ -119,7 +120,8 @@ def test_json_says_what_the_lines_say(
     site: Site, environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One object, for programs; the exit code is the same."""
-    monkeypatch.setenv("PUBLISHER_INSTANCE", str(environment.instance))
+    for name, value in settings_of(environment.instance).items():
+        monkeypatch.setenv(name, value)
     result = CliRunner().invoke(cli, ["doctor", "--json"])
     assert '"what": "installation"' in result.stdout
     assert ('"good": false,\n  "findings"' in result.stdout) == (result.exit_code == 1)

@@ -20,6 +20,7 @@ from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import FakeClock
+from tests.databases import database_url, settings_of
 from tests.factories import PASSWORD, make_post
 from tests.serving import Server, free_port, serving, wait_until
 
@@ -38,7 +39,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 def prepared(instance: Path) -> str:
     """A blog with one post in `instance`; the token of its author."""
-    site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    site = open_site(Environment(instance, database_url(instance)))
     with site.database.write() as db:
         author = authors.add(db, "ada", PASSWORD, None, site.clock())
         token = tokens.create(db, author, tokens.SCOPES, site.clock())
@@ -74,10 +75,11 @@ def fill(place: Path) -> Path:
     return filler
 
 
+@pytest.mark.sqlite("a full instance folder stops its writes")
 def test_a_full_disk(small: Path, tmp_path: Path) -> None:
     """Readers are served, writing is refused in a sentence; with room again everything goes on."""
     token = prepared(small / "instance")
-    with serving(tmp_path / "log", env={"PUBLISHER_INSTANCE": str(small / "instance")}) as server:
+    with serving(tmp_path / "log", env=settings_of(small / "instance")) as server:
         assert create(server, token, "With room.")[0] in (201, 202)
         filler = fill(small)
         told = [create(server, token, f"Without room {number}." * 5_000) for number in range(3)]
@@ -101,7 +103,7 @@ def test_a_read_only_folder(small: Path) -> None:
     prepared(small / "instance")
     before = sorted(path.name for path in (small / "instance").iterdir())
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
-    environment = {**os.environ, "PUBLISHER_INSTANCE": str(small / "instance")}
+    environment = os.environ | settings_of(small / "instance")
     serve = ("serve", "--port", str(free_port()))
     for words in (serve, ("post", "list"), ("backup", str(small / "b.tar.gz"))):
         ended = subprocess.run(

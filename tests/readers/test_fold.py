@@ -15,6 +15,7 @@ from publisher.readers.counter import PollCounter
 from publisher.readers.identity import NOBODY, keys, week_of
 from publisher.readers.reach import Reached, reached
 from publisher.readers.report import make
+from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Meta, Update
 from publisher.storage.tables.readers import (
     PollBatch,
@@ -202,9 +203,9 @@ def test_addresses_are_not_stored(counting: Counting, site: Site) -> None:
     counting.poll(MONDAY, address="203.0.113.77")
     counting.counter.flush()
     counting.fold()
-    path = site.environment.instance / "publisher.db"
-    for file in path.parent.glob("publisher.db*"):
-        assert b"203.0.113.77" not in file.read_bytes()
+    with site.database.read() as db:
+        for table in Base.metadata.sorted_tables:
+            assert "203.0.113.77" not in repr(db.execute(select(table)).all())
 
 
 def test_new_readers_beyond_the_days_limit_are_nobody(

@@ -24,6 +24,7 @@ from publisher.installation import Site, open_site
 from publisher.readers.fold import fold
 from publisher.readers.report import make
 from tests.conftest import FakeClock
+from tests.databases import database_url
 from tests.readers.simulated import Reader, Week, ask, fixed, strict
 from tests.river.test_worker import River
 
@@ -86,9 +87,7 @@ def river(home: Path, clock: FakeClock) -> Reader:
     """The river of another installation of ours, with the policy `ttl`."""
 
     def reader(url: str) -> Generator[float]:
-        environment = Environment(
-            home, f"sqlite:///{home}/publisher.db", "https://other.example", "key"
-        )
+        environment = Environment(home, database_url(home), "https://other.example", "key")
         following = River(open_site(environment, clock), clock)
         following.add(url, "ttl")
         while True:

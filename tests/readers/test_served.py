@@ -13,6 +13,7 @@ from pathlib import Path
 from publisher.readers.fold import fold
 from publisher.readers.report import make
 from publisher.storage.database import Database
+from tests.databases import database_url
 from tests.serving import Server, serving
 
 SPEED = 2000  # a day in 43 seconds
@@ -52,7 +53,7 @@ def test_two_workers_count_every_poll_to_the_last(tmp_path: Path) -> None:
             log.append(("Last/1.0", status, len(body)))
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
-    database = Database(f"sqlite:///{tmp_path}/publisher.db")
+    database = Database(database_url(tmp_path))
     fold(database, 15)
     with database.read() as session:
         report = make(session, datetime(2024, 3, 6, tzinfo=UTC), 7, 15).to_dict()

@@ -22,6 +22,7 @@ from publisher.base.environment import Environment
 from publisher.blog import posts, published
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
+from tests.databases import database_url
 from tests.factories import content
 from tests.real_readers.recorder import Recorder, recording
 from tests.serving import Server, serving, wait_until
@@ -48,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def site(server: Server) -> Iterator[Site]:
     """The served site, for writing beside the server as commands do; it has one post."""
-    database = f"sqlite:///{server.instance}/publisher.db"
+    database = database_url(server.instance)
     opened = open_site(Environment(server.instance, database, None, "a key for tests only"))
     then = utc_now() - timedelta(minutes=5)
     with opened.database.write() as session:

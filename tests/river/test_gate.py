@@ -17,6 +17,7 @@ from publisher.river.manners import Logged
 from publisher.settings import store_settings
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
+from tests.databases import database_url
 from tests.river.origin import Origin, Reply, rss
 from tests.river.test_processes import worker
 from tests.river.test_worker import OPTIONS, River
@@ -35,7 +36,7 @@ def origin() -> Iterator[Origin]:
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Site]:
     instance = tmp_path / "instance"
-    site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    site = open_site(Environment(instance, database_url(instance)))
     yield site
     site.database.close()
 

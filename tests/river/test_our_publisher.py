@@ -27,6 +27,7 @@ from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
+from tests.databases import database_url
 from tests.factories import make_post
 from tests.river.fast import FastRounds
 from tests.river.resolver import Loopback
@@ -147,7 +148,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
 def follower(tmp_path: Path, clock: FakeClock) -> Iterator[Site]:
     """Another installation, which only follows."""
     instance = tmp_path / "follower"
-    opened = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"), clock)
+    opened = open_site(Environment(instance, database_url(instance)), clock)
     yield opened
     opened.database.close()
 
@@ -219,7 +220,7 @@ def test_the_river_of_a_fast_site_polls_in_the_sites_time(tmp_path: Path) -> Non
     options = ("--clock-start", "2024-03-04T09:30:00Z", "--clock-speed", "900")
     env = {"PUBLISHER_ALLOW_PRIVATE": "1"}
     with serving(tmp_path / "instance", *options, env=env) as server:
-        database = f"sqlite:///{tmp_path}/instance/publisher.db"
+        database = database_url(tmp_path / "instance")
         site = open_site(Environment(tmp_path / "instance", database, allow_private=True))
         make_post(site, "Hello")
         wait_until(lambda: b"Hello" in server.get("/rss.xml")[2], 60, "the feed is stale")

@@ -18,6 +18,7 @@ from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.storage.tables.river import RiverFeed, RiverHost
+from tests.databases import database_url
 from tests.river.origin import Origin, Reply, rss
 
 FEEDS = 12
@@ -27,7 +28,7 @@ FEEDS = 12
 def own(tmp_path: Path, origin: Origin) -> Iterator[Site]:
     """A site on the real clock that follows slow feeds, each on a host of its own."""
     instance = tmp_path / "instance"
-    site = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"))
+    site = open_site(Environment(instance, database_url(instance)))
     now = site.clock()
     with site.database.write() as db:
         for number in range(FEEDS):

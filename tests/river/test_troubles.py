@@ -1,10 +1,8 @@
 """What goes wrong around a round: a database that is locked, a clock that goes back."""
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,8 +15,10 @@ from publisher.core.polling import names
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.river.worker import RiverWorker
+from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
+from tests.databases import database_url
 from tests.river.origin import Origin, Reply, conditional, rss
 from tests.river.test_worker import OPTIONS, River
 
@@ -30,7 +30,7 @@ def river(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> 
     """A river whose database gives up waiting for a lock soon."""
     monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
     instance = tmp_path / "instance"
-    opened = open_site(Environment(instance, f"sqlite:///{instance}/publisher.db"), clock)
+    opened = open_site(Environment(instance, database_url(instance)), clock)
     yield River(opened, clock)
     opened.database.close()
 
@@ -38,14 +38,13 @@ def river(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> 
 def lock(river: River) -> threading.Thread:
     """Somebody else writes for a while, many times longer than we wait for them."""
     begun = threading.Event()
-    path = river.site.database.engine.url.database or ""
 
     def hold() -> None:
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        other = Database(river.site.environment.database_url)
+        with other.write():
             begun.set()
             threading.Event().wait(HELD_SECONDS)
-            other.execute("COMMIT")
+        other.close()
 
     holder = threading.Thread(target=hold)
     holder.start()

@@ -31,8 +31,9 @@ from publisher.storage.database import Database, translated
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
+from tests.databases import on_server
 from tests.factories import make_post
-from tests.postgres import Server, on_server
+from tests.postgres import Server
 from tests.serving import free_port, kill, serving, wait_until
 
 

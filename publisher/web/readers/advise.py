@@ -5,7 +5,6 @@ its own: behind the guard against private addresses, kept for an hour, one at a 
 """
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -77,12 +76,7 @@ def form() -> tuple[str, int] | str:
 
 def ask(here: Site, url: str, zone: str) -> dict[str, Any]:
     """Run the command; InvalidData with its own words when it refuses."""
-    environment = {
-        **os.environ,
-        "PUBLISHER_INSTANCE": str(here.environment.instance),
-        "PUBLISHER_SITE_URL": here.site_url,
-        "PUBLISHER_ALLOW_PRIVATE": "1" if here.environment.allow_private else "0",
-    }
+    environment = {**here.environment.variables(), "PUBLISHER_SITE_URL": here.site_url}
     command = [sys.executable, "-m", "publisher", "advise", url, "--timezone", zone, "--json"]
     try:
         done = subprocess.run(

@@ -5,7 +5,6 @@ process of its own, beside the page. Result and state are stored, so that every 
 """
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -218,14 +217,9 @@ def read(rows: tuple[dict[str, Any], ...]) -> Worth:
 
 
 def _ask(here: Site, options: list[str]) -> list[dict[str, Any]]:
-    environment = {
-        **os.environ,
-        "PUBLISHER_INSTANCE": str(here.environment.instance),
-        "PUBLISHER_DATABASE_URL": here.environment.database_url,
-    }
     try:
         done = subprocess.run(
-            [*COMMAND, *options], env=environment, capture_output=True, text=True,
+            [*COMMAND, *options], env=here.environment.variables(), capture_output=True, text=True,
             timeout=LONGEST_SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:

@@ -41,6 +41,7 @@ from publisher.storage.tables.blog import (
     Update,
 )
 from tests.conftest import SITE_URL, FakeClock
+from tests.databases import database_url
 from tests.factories import content, make_author
 
 # What may differ: numbers, the secret of private previews, and what is made from the source.
@@ -71,7 +72,7 @@ def take(site: Site, source: Path) -> dry_run.Plan:
 
 def fresh(folder: Path, clock: FakeClock) -> Site:
     """Another, empty site."""
-    url = f"sqlite:///{folder}/publisher.db"
+    url = database_url(folder)
     return open_site(Environment(folder, url, SITE_URL, "another key"), clock)
 
 

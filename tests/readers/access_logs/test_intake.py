@@ -23,6 +23,7 @@ from publisher.readers.fold import fold
 from publisher.readers.report import make
 from publisher.storage.tables.readers import LogPosition, PollBatch
 from tests.conftest import FakeClock
+from tests.databases import settings_of
 from tests.readers.access_logs.lines import nginx
 from tests.readers.polls import NOT_MODIFIED, PACKED, Counting, FakeDocument
 
@@ -260,8 +261,7 @@ def test_a_hundred_thousand_lines_cost_little(
             file.write(nginx(at, agent, 304 if known else 200, inm='W/"one"' * known))
     words = [sys.executable, "-c", IMPORT, str(log)]
     environment = {
-        "PUBLISHER_INSTANCE": str(site.environment.instance),
-        "PUBLISHER_DATABASE_URL": site.environment.database_url,
+        **settings_of(site.environment.instance),
         "PYTHONPATH": ".",
     }
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from publisher.blog import posts
 from publisher.installation import Site
 from publisher.settings import store_setting, store_settings
 from publisher.storage.tables.blog import Redirect
-from tests.conftest import SERVER, SITE_URL, FakeClock
+from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 
 
@@ -280,7 +280,7 @@ def test_pages_of_the_moment_and_of_authors_have_no_date(
     assert "Last-Modified" not in client.get("/posts/one").headers
 
 
-@pytest.mark.skipif(bool(SERVER), reason="the plan is read in SQLite's words")
+@pytest.mark.sqlite("plans of queries are read in its words")
 def test_lists_cost_the_same_with_many_posts(site: Site, client: FlaskClient) -> None:
     """Every query of the home page, a post and a tag enters an index where it begins, and sorts
     nothing."""

@@ -3,7 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ from sqlalchemy import Engine, event
 
 from publisher.base.environment import Environment
 from publisher.installation import Site
+from publisher.storage import postgresql
+from publisher.storage.database import Database
 from publisher.storage.tables.blog import Post
-from tests.conftest import SERVER
+from tests.databases import check_whole, rows_of
 from tests.factories import make_post
 from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
@@ -26,25 +28,22 @@ ROOT = Path(__file__).parent.parent.parent.parent
 def environment(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """A busy database is waited for a moment only."""
     monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setitem(postgresql._SESSION, "lock_timeout", 100)
     return environment
 
 
 @contextmanager
 def busy(site: Site) -> Iterator[None]:
     """Another process holds the write lock."""
-    if SERVER:
-        pytest.skip("SQLite's lock; a server's is in tests/storage/test_postgresql.py")
-    with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as other:
-        other.execute("BEGIN IMMEDIATE")
+    other = Database(site.environment.database_url)
+    with other.write():
         yield
-        other.rollback()
+    other.close()
 
 
 @contextmanager
 def full(app: Flask) -> Iterator[None]:
     """No page can be added to the database file, as on a full disk."""
-    if SERVER:
-        pytest.skip("the size of SQLite's file is limited here")
     engine: Engine = app.extensions["publisher"].database.engine
 
     def limit(connection: sqlite3.Connection, _record: Any) -> None:
@@ -79,6 +78,7 @@ def test_busy_database(ada: Browser, site: Site) -> None:
     assert number(ada.post("/studio/posts/new", source="Typed with care.", place="draft")) == 1
 
 
+@pytest.mark.sqlite("a full disk is a limit to its file's size")
 def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
     """A save that does not fit on the disk says so and leaves the database whole."""
     make_post(site, "As it was.", author_id=1)
@@ -92,8 +92,7 @@ def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
         kept = ada.post("/studio/autosave/1", "application/json", source=text, base_version="1")
         assert "the disk is full" in (kept.json or {})["error"]
     assert (the_post(site).source, the_post(site).version, count(site)) == ("As it was.", 1, 1)
-    with closing(sqlite3.connect(site.environment.instance / "publisher.db")) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    check_whole(site.environment.instance)
     assert ada.post("/studio/posts/1", source=text, base_version="1").status_code == 302
 
 
@@ -116,6 +115,7 @@ WRITE_FOR_EVER = """
 import sys
 from publisher.web.application import create_app
 from publisher.blog import authors
+from publisher.settings import store_setting
 
 app = create_app()
 app.config["FORM_KEYS"] = False
@@ -148,25 +148,26 @@ def test_killed_while_saving(tmp_path: Path) -> None:
     for life in range(4):
         lines = lines_until_killed(WRITE_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.0, 0.5))
         told += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
-    with closing(sqlite3.connect(tmp_path / "publisher.db")) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        saved = dict(db.execute("SELECT id, version FROM posts"))
-        for post, version in told:
-            assert saved[post] >= version
-        for post, version in saved.items():
-            revisions = db.execute(
-                "SELECT version, source, title FROM revisions WHERE post_id = ? ORDER BY version",
-                [post],
-            ).fetchall()
-            assert [row[0] for row in revisions] == list(range(1, version + 1))
-            source, title, html, slug, status = db.execute(
-                "SELECT source, title, html, slug, status FROM posts WHERE id = ?", [post]
-            ).fetchone()
-            assert revisions[-1][1:] == (source, title)
-            assert source.endswith("Edited.") == (version == 2)
-            assert source[:20] in html
-            assert (status, slug.startswith("post-")) == ("published", True)
-            tags = db.execute("SELECT count(*) FROM post_tags WHERE post_id = ?", [post])
-            assert tags.fetchone() == (2,)
-            updates = db.execute("SELECT kind FROM updates WHERE post_id = ? ORDER BY id", [post])
-            assert [row[0] for row in updates] == ["publish", "edit"][:version]
+    assert told
+    check_whole(tmp_path)
+    saved = dict(rows_of(tmp_path, "SELECT id, version FROM posts"))
+    for post, version in told:
+        assert saved[post] >= version
+    for post, version in saved.items():
+        revisions = rows_of(
+            tmp_path,
+            "SELECT version, source, title FROM revisions WHERE post_id = :post ORDER BY version",
+            post=post,
+        )
+        assert [row[0] for row in revisions] == list(range(1, version + 1))
+        stored = "SELECT source, title, html, slug, status FROM posts WHERE id = :post"
+        ((source, title, html, slug, status),) = rows_of(tmp_path, stored, post=post)
+        assert revisions[-1][1:] == (source, title)
+        assert source.endswith("Edited.") == (version == 2)
+        assert source[:20] in html
+        assert (status, slug.startswith("post-")) == ("published", True)
+        tags = "SELECT count(*) FROM post_tags WHERE post_id = :post"
+        assert rows_of(tmp_path, tags, post=post) == [(2,)]
+        updates = "SELECT kind FROM updates WHERE post_id = :post ORDER BY id"
+        kinds = [kind for (kind,) in rows_of(tmp_path, updates, post=post)]
+        assert kinds == ["publish", "edit"][:version]
