@@ -88,9 +88,12 @@ def _cheap_passwords() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _usual_logs() -> Iterator[None]:
-    """What a command told the logs to leave out is not left out in the next test."""
+def _as_before() -> Iterator[None]:
+    """What a command set for its process (logs, who may read its files) ends with its test."""
+    mask = os.umask(0o077)
+    os.umask(mask)
     yield
+    os.umask(mask)
     structlog.reset_defaults()
 
 

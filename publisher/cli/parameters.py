@@ -157,9 +157,12 @@ def _moment(value: Any) -> str:
 
 
 def site() -> "Site":
-    """The installation that the environment names."""
+    """The installation that the environment names; the command's end closes its connections."""
     from publisher.base import logs
     from publisher.installation import open_site
 
     logs.configure(logging.WARNING)  # a command says what it did by itself
-    return open_site(read_environment())
+    here = open_site(read_environment())
+    if command := click.get_current_context(silent=True):
+        command.call_on_close(here.database.close)
+    return here

@@ -100,11 +100,10 @@ def examine_database(site: Site) -> Iterator[Finding]:
     detail = f"missing: {', '.join(missing)}" if missing else f"all {len(there)} are there"
     yield Finding("tables", not missing, detail, RESTORE)
     if site.database.on_server:
-        with site.database.read() as db:
-            closed = db.scalar(text("SHOW default_transaction_read_only")) == "on"
-        detail = "it takes no writes" if closed else "it takes writes"
+        open_ = site.database.takes_writes()
+        detail = "it takes writes" if open_ else "it takes no writes"
         mend = "name the primary server, and let default_transaction_read_only be off"
-        yield Finding("database", not closed, detail, mend)
+        yield Finding("database", open_, detail, mend)
     if (file := sqlite_file.path_of(site.environment.database_url)) is None:
         return
     with site.database.read() as db:

@@ -86,6 +86,13 @@ class Database:
             session.connection()  # else the lock would be taken by the first statement
             yield session
 
+    def takes_writes(self) -> bool:
+        """False on a server that is a replica, or where default_transaction_read_only is on."""
+        if not self.on_server:
+            return True
+        with translated(), self.engine.connect() as connection:
+            return connection.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "off"
+
     def clock(self) -> Clock:
         """The clock that all machines of the site share: the server's, or this machine's own."""
         return AskedClock(self._server_time) if self.on_server else utc_now

@@ -21,15 +21,19 @@ STALE_SECONDS = 120
 def healthz() -> Any:
     """200 while the feed is as fresh as it should be and the disk takes what is written.
 
-    503 when the scheduler seems dead, the disk is full, or the database cannot be read.
+    503 when the scheduler seems dead, the disk is full, or the database cannot be read or takes no
+    writes.
     """
     try:
         try_write(site().environment)
+        writable = site().database.takes_writes()
         with site().database.read() as db:
             snapshot = db.get(Snapshot, RSS)
             current = moment_of(db, now())
     except StorageUnavailable as error:
         return jsonify(status=str(error), snapshot_age_seconds=None), 503
+    if not writable:
+        return jsonify(status="the database takes no writes", snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
     silent_seconds = heartbeat.age_seconds(site().environment.instance)

@@ -8,7 +8,6 @@ standard output, never a traceback.
 import io
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -139,9 +138,7 @@ COPIES = pytest.mark.sqlite("backup and restore copy its file")
 
 
 @pytest.fixture
-def here(
-    tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def here(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files above, beside a blog with one admin."""
     monkeypatch.chdir(tmp_path)
     for name, value in settings_of(environment.instance).items():
@@ -160,9 +157,7 @@ def here(
     with site.database.write() as db:
         authors.add(db, "ada", PASSWORD, None, utc_now())
     site.database.close()
-    mask = os.umask(0o077)
-    yield tmp_path
-    os.umask(mask)
+    return tmp_path
 
 
 def answer(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 
+import click
 import pytest
 from click.testing import CliRunner
 from flask import Flask
@@ -174,11 +175,12 @@ def test_the_commands(
     done = CliRunner().invoke(cli, ["readers", "--days", "400", "--mirror", "tides", "--json"])
     assert done.exit_code == 0, done.exception
     assert "nameless_requests" in json.loads(done.stdout)["totals"]
-    (line,) = sources({
-        "files": (), "timezone": None, "mine": False, "mirror": "tides",
-        "begin": clock() - timedelta(days=99),
-        "end": None, "last_days": None, "score_days": None, "synthetic": None,
-    })  # fmt: skip
+    with click.Context(cli):  # its end closes what is opened
+        (line,) = sources({
+            "files": (), "timezone": None, "mine": False, "mirror": "tides",
+            "begin": clock() - timedelta(days=99),
+            "end": None, "last_days": None, "score_days": None, "synthetic": None,
+        })  # fmt: skip
     assert isinstance(line, Timeline)
     assert (line.name, line.zone, len(line.times)) == ("tides", "UTC", 120)
     for command in ("simulate", "readers"):

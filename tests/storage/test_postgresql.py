@@ -30,6 +30,7 @@ from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
+from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import on_server
 from tests.factories import make_post
@@ -199,11 +200,19 @@ def test_a_database_that_cannot_be_ours(
 
 
 def test_a_site_whose_database_became_read_only(remote: Site, server: Server) -> None:
-    """Doctor finds it; a save says what to do, and a copy still brings the site away."""
+    """Doctor and /healthz find it; a save says what to do, a copy still brings the site away."""
     make_post(remote)
+    rebuild(remote)
+    app = create_app(remote.environment, remote.clock)
+    health = app.test_client()
+    assert health.get("/healthz").status_code == 200
     url = make_url(remote.environment.database_url)
     on_server(server.url, f"ALTER DATABASE {url.database} SET default_transaction_read_only = on")
     remote.database.close()
+    app.extensions["publisher"].database.engine.dispose()  # what is open stays as it was begun
+    ill = health.get("/healthz")
+    assert (ill.status_code, ill.get_json()["status"]) == (503, "the database takes no writes")
+    close_app(app)
     with pytest.raises(StorageUnavailable, match="takes no writes: name the primary"):
         make_post(remote)
     found = [one for one in doctor.examine_database(remote) if not one.good]
