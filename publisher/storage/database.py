@@ -91,7 +91,7 @@ class Database:
         if not self.on_server:
             return True
         with translated(), self.engine.connect() as connection:
-            return connection.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "off"
+            return postgresql.takes_writes(connection)
 
     def clock(self) -> Clock:
         """The clock that all machines of the site share: the server's, or this machine's own."""

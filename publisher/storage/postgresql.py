@@ -135,6 +135,13 @@ def check_server(connection: Connection, pooled: bool = False) -> None:
         )
 
 
+def takes_writes(connection: Connection) -> bool:
+    """Whether it is a primary on which transactions may write unless they say otherwise."""
+    replica = connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one()
+    closed = connection.exec_driver_sql("SHOW default_transaction_read_only").scalar_one()
+    return not replica and closed == "off"
+
+
 def time_of(connection: Connection) -> datetime:
     """What the server's clock says."""
     moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()

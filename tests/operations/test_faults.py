@@ -20,7 +20,7 @@ from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import FakeClock
-from tests.databases import database_url, settings_of
+from tests.databases import SERVER, database_url, settings_of
 from tests.factories import PASSWORD, make_post
 from tests.serving import Server, free_port, serving, wait_until
 
@@ -105,7 +105,8 @@ def test_a_read_only_folder(small: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
     environment = os.environ | settings_of(small / "instance")
     serve = ("serve", "--port", str(free_port()))
-    for words in (serve, ("post", "list"), ("backup", str(small / "b.tar.gz"))):
+    copy = () if SERVER else (("backup", str(small / "b.tar.gz")),)
+    for words in (serve, ("post", "list"), *copy):
         ended = subprocess.run(
             [sys.executable, "-m", "publisher", *words],
             env=environment, capture_output=True, text=True, check=False,

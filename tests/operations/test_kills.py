@@ -221,7 +221,7 @@ def _released(url: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
-    with database.engine.begin() as connection:
+    with database.engine.execution_options(immediate=True).begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0003_readers")
         updates = table("updates", column("at", UtcDateTime), column("kind"))

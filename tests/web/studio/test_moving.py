@@ -134,28 +134,32 @@ def test_a_form_that_cannot_be_taken(
         assert jobs.next_waiting(db) is None
 
 
-def test_everything_goes_out(ada: Browser, site: Site, worker: LongWork) -> None:
+COPIES = pytest.mark.sqlite("backup and restore copy its file")
+
+
+@pytest.mark.parametrize("kind", ["export", pytest.param("backup", marks=COPIES)])
+def test_everything_goes_out(ada: Browser, site: Site, worker: LongWork, kind: str) -> None:
     """An export is a zip that can be imported, a backup an archive with the database."""
     make_post(site, "Words.", title="Kept")
     ada.get("/studio/moving")
-    for kind in ("export", "backup"):
-        number = number_of(ada.post(f"/studio/moving/{kind}").location)
-        assert ada.client.get(f"/studio/moving/jobs/{number}/file").status_code == 404
-        worker.do_jobs(site)
-        assert "Download" in ada.get(f"/studio/moving/jobs/{number}")
-        answer = ada.client.get(f"/studio/moving/jobs/{number}/file", buffered=True)
-        assert answer.status_code == 200
-        assert "no-store" in answer.headers["Cache-Control"]
-        data = io.BytesIO(answer.data)
-        answer.close()
-        if kind == "export":
-            with zipfile.ZipFile(data) as archive:
-                assert "publisher.json" in archive.namelist()
-        else:
-            with tarfile.open(fileobj=data) as copy:
-                assert "publisher.db" in copy.getnames()
+    number = number_of(ada.post(f"/studio/moving/{kind}").location)
+    assert ada.client.get(f"/studio/moving/jobs/{number}/file").status_code == 404
+    worker.do_jobs(site)
+    assert "Download" in ada.get(f"/studio/moving/jobs/{number}")
+    answer = ada.client.get(f"/studio/moving/jobs/{number}/file", buffered=True)
+    assert answer.status_code == 200
+    assert "no-store" in answer.headers["Cache-Control"]
+    data = io.BytesIO(answer.data)
+    answer.close()
+    if kind == "export":
+        with zipfile.ZipFile(data) as archive:
+            assert "publisher.json" in archive.namelist()
+    else:
+        with tarfile.open(fileobj=data) as copy:
+            assert "publisher.db" in copy.getnames()
 
 
+@COPIES
 def test_backups_are_made_by_themselves(
     ada: Browser, site: Site, worker: LongWork, tmp_path: Path
 ) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, select
 
 from publisher.base.environment import Environment
+from publisher.blog.posts import content
 from publisher.installation import Site
 from publisher.storage import postgresql
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import Post
-from tests.databases import check_whole, rows_of
+from publisher.storage.tables.blog import Post, Revision, Update
+from tests.databases import check_whole, database_url
 from tests.factories import make_post
 from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
@@ -112,12 +113,14 @@ def test_feed_that_cannot_be_built_now(
 
 
 WRITE_FOR_EVER = """
-import sys
+import logging, sys
+from publisher.base import logs
 from publisher.web.application import create_app
 from publisher.blog import authors
 from publisher.settings import store_setting
 
 app = create_app()
+logs.configure(logging.CRITICAL)
 app.config["FORM_KEYS"] = False
 site = app.extensions["publisher"]
 with site.database.write() as db:
@@ -150,24 +153,23 @@ def test_killed_while_saving(tmp_path: Path) -> None:
         told += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
     assert told
     check_whole(tmp_path)
-    saved = dict(rows_of(tmp_path, "SELECT id, version FROM posts"))
-    for post, version in told:
-        assert saved[post] >= version
-    for post, version in saved.items():
-        revisions = rows_of(
-            tmp_path,
-            "SELECT version, source, title FROM revisions WHERE post_id = :post ORDER BY version",
-            post=post,
-        )
-        assert [row[0] for row in revisions] == list(range(1, version + 1))
-        stored = "SELECT source, title, html, slug, status FROM posts WHERE id = :post"
-        ((source, title, html, slug, status),) = rows_of(tmp_path, stored, post=post)
-        assert revisions[-1][1:] == (source, title)
-        assert source.endswith("Edited.") == (version == 2)
-        assert source[:20] in html
-        assert (status, slug.startswith("post-")) == ("published", True)
-        tags = "SELECT count(*) FROM post_tags WHERE post_id = :post"
-        assert rows_of(tmp_path, tags, post=post) == [(2,)]
-        updates = "SELECT kind FROM updates WHERE post_id = :post ORDER BY id"
-        kinds = [kind for (kind,) in rows_of(tmp_path, updates, post=post)]
-        assert kinds == ["publish", "edit"][:version]
+    database = Database(database_url(tmp_path))
+    with database.read() as db:
+        saved = {post.id: post for post in db.scalars(select(Post))}
+        for number_, version in told:
+            assert saved[number_].version >= version
+        for post in saved.values():
+            mine = select(Revision).where(Revision.post_id == post.id).order_by(Revision.version)
+            revisions = list(db.scalars(mine))
+            assert [kept.version for kept in revisions] == list(range(1, post.version + 1))
+            last = revisions[-1].content
+            assert (last["source"], last["title"]) == (post.source, post.title)
+            assert post.source.endswith("Edited.") == (post.version == 2)
+            assert post.source[:20] in post.html
+            assert (post.status, post.slug.startswith("post-")) == ("published", True)
+            assert len(content(db, post).tags) == 2
+            kinds = db.scalars(
+                select(Update.kind).where(Update.post_id == post.id).order_by(Update.id)
+            )
+            assert list(kinds) == ["publish", "edit"][: post.version]
+    database.close()
