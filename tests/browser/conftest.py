@@ -102,7 +102,6 @@ class _Silent(WSGIRequestHandler):
 def live(app: Flask, site: Site, port: int) -> Iterator[Live]:
     """The application on loopback, in a thread."""
     server = make_server("127.0.0.1", port, app, threaded=True, request_handler=_Silent)
-    server.daemon_threads = False  # its end waits for the requests that are being answered
     thread = threading.Thread(target=server.serve_forever, name="live", daemon=True)
     thread.start()
     yield Live(f"http://127.0.0.1:{port}", site, app)
