@@ -65,8 +65,10 @@ test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped,
 fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
-test-postgresql: $(EVERYTHING) ## the tests that need a database, on a PostgreSQL server of their own
-	@$(BIN)/python -m tests.postgres -n auto tests/storage tests/blog tests/publishing tests/readers tests/exchange tests/web tests/cli tests/river
+WITH_DATABASE ?= $(addprefix tests/,storage blog publishing readers exchange web cli river delivery demo foreign operations)
+
+test-postgresql: $(EVERYTHING) ## all tests that have a database (not the browser's), on a PostgreSQL server of their own
+	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
 kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py

@@ -80,3 +80,11 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
     """A relative link names a file that is there."""
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
         assert (path.parent / target).exists(), target
+
+
+def test_what_only_sqlite_can_do_is_listed() -> None:
+    """What is skipped on a server stands in its page, by the reason it is skipped for."""
+    files = (ROOT / "tests").rglob("test_*.py")
+    reasons = re.findall(r'mark\.sqlite\("([^"]+)"\)', "".join(file.read_text() for file in files))
+    assert reasons
+    assert [why for why in reasons if why not in (ROOT / "docs/postgresql.md").read_text()] == []

@@ -18,7 +18,7 @@ from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.storage.tables.river import RiverFeed, RiverHost
-from tests.databases import database_url
+from tests.databases import database_url, settings_of
 from tests.river.origin import Origin, Reply, rss
 
 FEEDS = 12
@@ -47,7 +47,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """`publisher river run` as a process of its own; ended by SIGTERM at the end."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PUBLISHER_")}
     environment |= {
-        "PUBLISHER_INSTANCE": str(site.environment.instance),
+        **settings_of(site.environment.instance),
         "PUBLISHER_ALLOW_PRIVATE": "1",
     }
     process = subprocess.Popen(
