@@ -18,7 +18,7 @@ from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
 from publisher.feeds.packing import gzipped
 from publisher.foreign.learning import FeedHistory
-from publisher.publishing import snapshots
+from publisher.publishing import snapshots, versions
 from publisher.publishing.push.targets import cloud_element
 from publisher.river.feed_document import FeedDocument
 from publisher.settings import Settings
@@ -149,7 +149,9 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
         etag=frame.settings.etag,
     )
     kind = feed_type(mirror.content_type, body)
-    return snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
+    kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
+    versions.note(session, kept, now)  # whose tags readers bring back
+    return kept
 
 
 def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.base.hashing import hash_token
 from publisher.river.hosts import work_unit_of
 from publisher.storage.tables.mirror import Mirror, path_of
-from publisher.storage.tables.publishing import Snapshot
+from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 # Between two looks, however often we are told: by who holds a secret, by anybody.
 LEAST_GAP, OPEN_GAP = timedelta(seconds=10), timedelta(seconds=60)
@@ -63,6 +63,7 @@ def remove(session: Session, name: str) -> None:
     session.delete(named(session, name))
     if (shown := session.get(Snapshot, path_of(name))) is not None:
         session.delete(shown)
+    session.execute(delete(DocumentVersion).where(DocumentVersion.name == path_of(name)))
 
 
 def ask(mirror: Mirror, by: str, now: datetime, gap: timedelta = LEAST_GAP) -> None:

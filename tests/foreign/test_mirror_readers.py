@@ -14,7 +14,9 @@ from publisher.cli import cli
 from publisher.cli.timelines import sources
 from publisher.foreign import mirrors
 from publisher.foreign.learning import FeedHistory
+from publisher.foreign.mirror_document import Frame, build
 from publisher.installation import Site
+from publisher.publishing import versions
 from publisher.readers.push_arrivals import results
 from publisher.readers.report import make
 from publisher.settings import load_settings
@@ -83,6 +85,27 @@ def test_who_reads_two_feeds_is_two_readers(site: Site, clock: FakeClock) -> Non
     assert theirs.readers[0].verdict == "obedient"
     assert theirs.totals()["requests"] == 15
     assert mix.splitlines()[0] == "1 max-age"
+
+
+def test_a_tag_from_before_a_new_ttl_is_known(site: Site, clock: FakeClock, mirror: Mirror) -> None:
+    """A reader that brings back what it was given last night ignored nothing."""
+    counting, held = Counting(site), dict[str, str]()
+    for night, hour in enumerate((23, 9)):
+        clock.moment = (clock() + timedelta(days=night)).replace(hour=hour, minute=2)
+        with site.database.write() as session:
+            known = mirrors.named(session, mirror.name)
+            known.body, known.content_hash = b"<rss><channel><title>x</title></channel></rss>", "x"
+            shown = build(session, known, Frame(site.site_url, load_settings(session)), clock())
+            document = FakeDocument(shown.etag, shown.last_modified)
+        counting.poll(clock(), FULL, document, path=TIDES, **held)
+        held = {"if_none_match": document.etag}
+    counting.fold()
+    with site.database.read() as session:
+        [reader] = make(session, clock(), 7, 15, mirror="tides").readers
+    assert (reader.sums.invented, reader.sums.ttl_only) == (0, 1)
+    with site.database.write() as session:
+        mirrors.remove(session, mirror.name)
+        assert versions.since(session, TIDES, clock()) == []
 
 
 def test_posts_of_the_blog_do_not_reach_a_mirror_s_readers(
