@@ -112,6 +112,8 @@ def test_behind_the_documented_nginx(tmp_path: Path) -> None:
             assert packed.headers["ETag"] == plain.headers["ETag"]
             newer = ask(port, newer_items(server))
             assert (newer.status, newer.headers["IM"]) == (226, "feed")
+            ask(port, {"User-Agent": "hidden/1.0", "X-Counted-By": "log"})
+            wait_until(lambda: "hidden" in server.command("readers", "--json").stdout, 60)
             assert ask(port, {}, "/metrics").status == 403
             assert ask(port, {}, "/healthz").status == 200
 

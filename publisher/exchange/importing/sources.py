@@ -154,6 +154,10 @@ def _folder(root: Path) -> Folder:
         name = path.relative_to(root).as_posix()
         if path.is_symlink() or not path.is_file() or "/." in f"/{name}":
             continue
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidData(f"{root}: the file name {name!a} is not UTF-8; rename it") from error
         names.append(name)
         _check_count(len(names))
 

@@ -1,6 +1,7 @@
 """What may be opened, and how much of it."""
 
 import io
+import os
 import zipfile
 from datetime import UTC
 from pathlib import Path
@@ -58,6 +59,9 @@ def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
         assert isinstance(found, Folder)
         assert found.read("b.md", 10) == b"B"
     assert isinstance(opened(io.BytesIO(b"<rss/>")), Document)
+    (tmp_path / "posts" / os.fsdecode(b"caf\xe9.md")).write_text("C")
+    with pytest.raises(InvalidData, match=r"caf\\udce9\.md' is not UTF-8; rename it"):
+        opened(io.BytesIO(), str(tmp_path / "posts"))
 
 
 def test_a_huge_document_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
