@@ -12,12 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
-from publisher.storage.tables.river import RiverFeed, RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverMachine
 from tests.databases import database_url, settings_of
 from tests.river.origin import Origin, Reply, rss
 
@@ -146,6 +146,7 @@ def _let_leases_end(site: Site) -> None:
     with site.database.write() as db:
         for host in db.scalars(select(RiverHost).where(RiverHost.owner.is_not(None))):
             host.free_at = site.clock()
+        db.execute(delete(RiverMachine))
 
 
 def test_a_restart_within_the_hour_asks_for_nothing(own: Site, origin: Origin) -> None:
