@@ -157,7 +157,9 @@ class _Folding:
         for place, more in enumerate((1, poll.status == 304, poll.has_validators)):
             source[place] += more
         source[3] += poll.sent
-        count_answer(day, poll, self._versions)
+        feed = self._readers.feeds.get((client, document))
+        given = feed is not None and feed.tag in poll.bare_tags
+        count_answer(day, poll, self._versions, given)
         day.unsure += made.unsure
         if client == NOBODY:
             day.first += poll.method != "HEAD"

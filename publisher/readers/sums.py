@@ -92,8 +92,9 @@ def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) 
     return {which: part for which, part in sums.items() if part.intervals}
 
 
-def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
-    """Add what one answer cost and saved."""
+def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool) -> None:
+    """Add what one answer cost and saved; `given`: the request names what this reader was given
+    last, which needs no known version (those of tags' feeds are not kept)."""
     sums.requests += 1
     sums.bytes += poll.sent
     if poll.method == "HEAD":
@@ -112,7 +113,7 @@ def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
         if poll.gzip and poll.sent and poll.status == 200:
             sums.saved_by_gzip_bytes += poll.document.whole - poll.sent
         if poll.conditional:
-            _count_validator(sums, poll, versions)
+            _count_validator(sums, poll, versions, given)
 
 
 def count_interval(
@@ -173,12 +174,12 @@ def _validator_content(poll: PollGroup, versions: Versions) -> str | None:
     return None if poll.tags else versions.by_date.get(poll.since.strip())
 
 
-def _count_validator(sums: ReaderSums, poll: PollGroup, versions: Versions) -> None:
+def _count_validator(sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool) -> None:
     held = _validator_content(poll, versions)
-    if held is None:
+    if held is None and not given:
         sums.invented += 1
         return
     sums.stale += 1
-    if held == versions.by_tag.get(bare(poll.document.etag)):
+    if held is not None and held == versions.by_tag.get(bare(poll.document.etag)):
         sums.ttl_only += 1
         sums.ttl_only_bytes += poll.sent

@@ -69,6 +69,17 @@ def test_intervals_cross_batches_and_documents_are_timed_apart(counting: Countin
     assert intervals.from_texts(day.spans) == {(15, 900): 1}
 
 
+def test_a_tag_that_the_reader_was_given_is_not_made_up(counting: Counting) -> None:
+    """Also where versions are not kept, as of a tag's feed; what it was never given is."""
+    path, new = "/tags/x/rss.xml", FakeDocument(etag='W/"two"')
+    counting.poll(MONDAY, path=path)
+    counting.poll(MONDAY + HOUR, FULL, new, path=path, if_none_match=FakeDocument().etag)
+    counting.poll(MONDAY + 2 * HOUR, FULL, new, path=path, if_none_match='"mine"')
+    counting.fold()
+    day = day_of(counting)
+    assert (day.stale, day.invented, day.ttl_only) == (1, 1, 0)
+
+
 def test_savings_and_validators(counting: Counting) -> None:
     """A 304 saves the body it replaced; validators are known, of another ttl, or made up."""
     old, new = FakeDocument(), FakeDocument(etag='W/"two"', max_age_seconds=3600)
