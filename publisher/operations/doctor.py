@@ -5,6 +5,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -47,7 +48,8 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
         yield Finding("database", False, str(error), RESTORE)
         return
     try:
-        yield from examine_http(ask_url(url) if url else ask_app(environment), url)
+        with nullcontext(ask_url(url)) if url else ask_app(environment) as ask:
+            yield from examine_http(ask, url)
     except (OSError, http.client.HTTPException) as error:
         mend = "is `publisher serve` running, and does the proxy lead there?"
         yield Finding("web server", False, f"{url} does not answer: {error}", mend)

@@ -3,6 +3,7 @@
 import http.client
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.dynamic_ttl.validators import http_date
-from publisher.web.application import create_app
+from publisher.web.application import close_app, create_app
 
 FEED = "/rss.xml"
 CLOCK_TOLERANCE = timedelta(minutes=2)
@@ -138,15 +139,20 @@ def is_local(url: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def ask_app(environment: Environment) -> Ask:
-    """Ask the application in this process."""
-    client = create_app(environment).test_client()
+@contextmanager
+def ask_app(environment: Environment) -> Iterator[Ask]:
+    """Ask the application in this process, which ends with the block."""
+    app = create_app(environment)
+    client = app.test_client()
 
     def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         got = client.open(path, method=method, headers=dict(headers))
         return HttpAnswer(got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data)
 
-    return ask
+    try:
+        yield ask
+    finally:
+        close_app(app)
 
 
 def ask_url(url: str) -> Ask:

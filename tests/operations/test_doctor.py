@@ -1,7 +1,7 @@
 """What `doctor` finds, and what it does not complain of."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 import pytest
@@ -16,7 +16,7 @@ from publisher.cli import cli
 from publisher.installation import Site
 from publisher.operations import doctor
 from publisher.operations.doctor import examine_database, examine_folder, examine_processes
-from publisher.operations.doctor_http import Finding, HttpAnswer, ask_app, examine_http
+from publisher.operations.doctor_http import Ask, Finding, HttpAnswer, ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import settings_of
@@ -44,15 +44,21 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
     assert "authors.bio" in found.detail
 
 
+@pytest.fixture
+def direct(environment: Environment) -> Iterator[Ask]:
+    """The application without anything before it."""
+    with ask_app(environment) as ask:
+        yield ask
+
+
 @pytest.mark.parametrize(
     ("status", "complaints"), [(200, []), (500, ["304 for Apache's ETag-gzip"])]
 )
 def test_a_cache_that_answers_in_full_is_no_fault(
-    site: Site, environment: Environment, status: int, complaints: list[str]
+    site: Site, direct: Ask, status: int, complaints: list[str]
 ) -> None:
     """Caches do not know a tag with `-gzip`; an error of the server is a fault all the same."""
     rebuild(site)
-    direct = ask_app(environment)
 
     def through_cache(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         if not headers.get("If-None-Match", "").endswith('-gzip"'):
@@ -91,10 +97,9 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
     assert {"scheduler", "clock"} <= set(bad(list(examine_processes(site))))
 
 
-def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, environment: Environment) -> None:
+def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Ask) -> None:
     """What only the public address shows: other links, and a proxy that hides who asks."""
     rebuild(site)
-    direct = ask_app(environment)
 
     def through_proxy(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
         answer = direct(method, path, {**headers, "X-Forwarded-For": "198.51.100.7"})

@@ -66,7 +66,8 @@ def test_the_doctor_finds_a_healthy_feed_healthy(site: Site, environment: Enviro
     """Every HTTP check passes against our own application."""
     make_post(site)
     rebuild(site)
-    findings = [*examine_processes(site), *examine_http(ask_app(environment))]
+    with ask_app(environment) as ask:
+        findings = [*examine_processes(site), *examine_http(ask)]
     assert [finding for finding in findings if not finding.good] == []
     assert len(findings) >= 12
 
