@@ -5,6 +5,7 @@ publisher.core, under a name of their own.
 the very code: the only change is the name of the package in the import lines.
 """
 
+import argparse
 import ast
 import re
 import subprocess
@@ -93,7 +94,9 @@ def write_sources(folder: Path) -> None:
 
 def main() -> None:
     """Build, and name the file."""
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
+    parser = argparse.ArgumentParser(description="Build the wheel dynamic_ttl.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
+    target = parser.parse_args().folder.resolve()
     with tempfile.TemporaryDirectory() as folder:
         write_sources(Path(folder))
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.readers.store import OTHER_PROGRAMS
 from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.tables.readers import ProgramDay
 
@@ -82,8 +83,9 @@ def _layers(rows: Sequence[ProgramDay]) -> tuple[str, ...]:
     total = Counter[str]()
     for row in rows:
         total[row.name] += row.requests
+    unnamed = total.pop(OTHER_PROGRAMS, 0)  # what is beyond a day's most programs
     busiest = [name for name, _ in total.most_common(LAYERS)]
-    return (*busiest, OTHERS) if len(total) > LAYERS else tuple(busiest)
+    return (*busiest, OTHERS) if unnamed or len(total) > LAYERS else tuple(busiest)
 
 
 def _layer(name: str, layers: tuple[str, ...]) -> int:
