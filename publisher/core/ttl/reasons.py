@@ -32,7 +32,7 @@ def _warm_up(decision: Decision) -> list[str]:
 def _prediction(decision: Decision) -> list[str]:
     begin, end = decision.decided_at, decision.decided_at + timedelta(minutes=decision.ttl_minutes)
     looked = (
-        f"Looked forward from {_clock(decision, begin)} to {_clock(decision, end)}:"
+        f"Looked forward from {_span_of_day(decision, begin, end)}:"
         f" {_number(decision.expected_updates)} expected, from {_count(decision.updates, 'update')}"
         " on record, the older ones counting less."
     )
@@ -41,7 +41,7 @@ def _prediction(decision: Decision) -> list[str]:
         later = decision.likely_at + timedelta(hours=1)
         sentences.append(
             "The busiest hour of the next 24 is"
-            f" {_clock(decision, decision.likely_at)} to {_clock(decision, later)}."
+            f" {_span_of_day(decision, decision.likely_at, later)}."
         )
     if decision.refused is None:
         sentences.append(
@@ -96,6 +96,13 @@ def _clock(decision: Decision, at: datetime) -> str:
     local = instant(local_second(zone, seconds(at)))
     today = instant(local_second(zone, seconds(decision.decided_at)))
     return f"{local:%H:%M}" if local.date() == today.date() else f"{local:%H:%M on %A}"
+
+
+def _span_of_day(decision: Decision, begin: datetime, end: datetime) -> str:
+    """09:00 to 10:00 on Wednesday: a day that both share is named once."""
+    first, last = _clock(decision, begin), _clock(decision, end)
+    hour, _, day = first.partition(" on ")
+    return f"{hour if day and last.endswith(day) else first} to {last}"
 
 
 def _count(number: int, noun: str) -> str:

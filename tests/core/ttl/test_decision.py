@@ -48,6 +48,20 @@ def test_winers_day_gets_winers_ttls(winer: Activity) -> None:
     assert {hour: ttl[hour] for hour in wanted} == wanted
 
 
+@pytest.mark.parametrize(
+    ("hour", "looked", "busiest"),
+    [
+        (5, "05:00 to 06:00:", "07:00 to 08:00."),
+        (22, "22:00 to 06:00 on Tuesday:", "13:00 to 14:00 on Tuesday."),
+    ],
+)
+def test_a_day_is_named_once(winer: Activity, hour: int, looked: str, busiest: str) -> None:
+    """Where it is not today's, and where begin and end share it after the end alone."""
+    sentences = " ".join(explain(decide(winer, MONDAY.replace(hour=hour), TtlRule())))
+    assert f"Looked forward from {looked}" in sentences
+    assert f"The busiest hour of the next 24 is {busiest}" in sentences
+
+
 def test_no_obedient_client_sleeps_into_the_morning(winer: Activity) -> None:
     """Whatever minute it polls from 22 h on, it is back within an hour of the 7 h update."""
     morning = MONDAY.replace(hour=7) + timedelta(days=1)
