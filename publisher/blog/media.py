@@ -80,7 +80,7 @@ def accept(data: bytes) -> Accepted:
 
     It is decoded in a process of its own: what a picture does to a decoder stays in there.
 
-    Raises TooLarge (bytes, pixels) and InvalidData (not a picture or sound we know, damaged).
+    Raises TooLarge (bytes, pixels) and InvalidData (no kind of file that is taken, or damaged).
     """
     _check_length(data)
     found = confined.read(_looked_at, LIMITS, data)
@@ -206,7 +206,12 @@ def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
         return transcript
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
-    return pictures.encode(data)
+    documents.refuse_others(data)
+    try:
+        return pictures.encode(data)
+    except pictures.NotAPicture as error:
+        others = "sound (MP3, M4A or Ogg), video (MP4 or WebM) or PDF"
+        raise InvalidData(f"{error}, {others}") from error
 
 
 def _picture(picture: Encoded) -> Accepted:

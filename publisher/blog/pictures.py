@@ -33,6 +33,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 Image.MAX_IMAGE_PIXELS = None  # our own limit is checked from the header, before any decoding
 
 
+class NotAPicture(InvalidData):
+    """No decoder knows these bytes."""
+
+
 @dataclass(frozen=True)
 class Encoded:
     """A picture in our encoding: `versions` maps a width to its bytes; 0 is the picture itself."""
@@ -83,7 +87,7 @@ def _decoded(data: bytes) -> Iterator[Image.Image]:
     except (TooLarge, InvalidData):
         raise
     except UnidentifiedImageError as error:
-        raise InvalidData("this file is not a picture (JPEG, PNG, WebP, GIF or AVIF)") from error
+        raise NotAPicture("this file is not a picture (JPEG, PNG, WebP, GIF or AVIF)") from error
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise InvalidData(f"this picture is damaged and cannot be read ({error})") from error
 

@@ -26,7 +26,8 @@ from publisher.readers.sums import (
     count_answer,
     count_interval,
 )
-from publisher.readers.telling_apart import Made, Readers, rhythm_after
+from publisher.readers.telling_apart import Made, Readers
+from publisher.readers.visits import VISIT_SECONDS, remember, rhythm_after, same_visit
 from publisher.storage.database import Database
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
@@ -160,7 +161,6 @@ class _Folding:
         feed = self._readers.feeds.get((client, document))
         given = feed is not None and feed.tag in poll.bare_tags
         count_answer(day, poll, self._versions, given)
-        day.unsure += made.unsure
         if client == NOBODY:
             day.first += poll.method != "HEAD"
         else:
@@ -197,13 +197,15 @@ class _Folding:
             return
         if made.aside:
             day.first += 1
-            feed.given = [*feed.given, [at, given.ttl_minutes, max_age, given.modified, tag]]
+            remember(feed, (at, given.ttl_minutes, max_age, given.modified, tag))
             return
-        count_interval(day, feed, at, self._smallest)
+        if not same_visit(feed, at):
+            count_interval(day, feed, at, self._smallest)
+            day.unsure += made.unsure
+            feed.rhythm = rhythm_after(feed, at - feed.last_at)
+            feed.last_at = max(feed.last_at, at)
         self._news.count(feed, at, poll)
         feed.returned = feed.returned or feed.tag in poll.bare_tags or poll.status == 304
-        feed.rhythm = rhythm_after(feed, at - feed.last_at)
-        feed.last_at = max(feed.last_at, at)
         feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
         if poll.status == 429:
             feed.asked_back_at = feed.full_at + self._smallest * 60.0
@@ -234,10 +236,12 @@ def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
         for held in group.validators
         if not any(held in known[client] for client in here.get(group.origin, ()))
     ]
-    feeds |= store.load_feeds(session, store.holders(session, strange))
+    begin = min((group.times_ms[0] for group in groups), default=0) / 1000
+    tags = {held for _, held in strange if isinstance(held, str)}
+    lately = store.came_since(session, begin - VISIT_SECONDS, tags)
+    feeds |= store.load_feeds(session, lately | store.holders(session, strange))
     names, roaming = store.names_and_roaming(session, {client for client, _ in feeds})
-    times = [group.times_ms[0] for group in groups]
-    day_start = min(times, default=0) / 1000 // DAY_SECONDS * DAY_SECONDS
+    day_start = begin // DAY_SECONDS * DAY_SECONDS
     room = NEW_READERS_A_DAY - store.new_since(session, day_start)
     return Readers(here, feeds, names, roaming, room)
 

@@ -98,6 +98,20 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
     return found
 
 
+def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
+    """The readers seen since `begin` that held one of these tags until then."""
+    found: set[int] = set()
+    for part in _parts(set(tags)):
+        query = (
+            select(ReaderOrigin.client)
+            .join(reader_feeds, reader_feeds.c.client == ReaderOrigin.client)
+            .where(ReaderOrigin.last_at >= begin, reader_feeds.c.tag_before.in_(part))
+            .limit(MOST_HOLDERS)
+        )
+        found.update(session.scalars(query))
+    return found
+
+
 def names_and_roaming(session: Session, clients: Iterable[int]) -> tuple[dict[int, str], set[int]]:
     """The programs of these readers, and those of them that were seen at several origins."""
     names: dict[int, str] = {}

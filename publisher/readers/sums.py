@@ -9,13 +9,10 @@ from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
 from publisher.readers.poll_batches import BROUGHT, PollGroup, bare, version_of
+from publisher.readers.visits import EARLY_SHARE, came_early, came_on_time
 from publisher.storage.tables.readers import ReaderCounts, ReaderFeed
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
-
-# A poll is early below this share of what was told, and on time up to that share and slack: readers
-# look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
-EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
 
 
 @dataclass(slots=True)
@@ -134,25 +131,6 @@ def count_interval(
     sums.told[band(state.told_minutes)].count(on_time, early, interval)
     sums.fast += not obeyed and interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
     sums.refused_obeyed += obeyed
-
-
-def came_on_time(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
-    return any(
-        EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
-        for told in (state.told_minutes * 60.0, float(state.max_age))
-    )
-
-
-def came_early(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too short for everything that was told."""
-    return interval < EARLY_SHARE * min(state.told_minutes * 60.0, state.max_age)
-
-
-def came_late(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too long for everything that was told."""
-    longest = max(state.told_minutes * 60.0, state.max_age)
-    return interval > LATE_SHARE * longest + SLACK_SECONDS
 
 
 def _followed_minutes(state: ReaderFeed, interval: float) -> int:

@@ -10,6 +10,8 @@ Each reader's document remembers the ETag that it was given last, and at which m
   unless the last was given at another address: then they are two.
 - Where two could have made a poll, the one whose interval fits best is taken, and the poll is
   marked as unsure. No tag is ever made for one reader.
+- Who asks again within seconds is still on the same visit, from another address too: a phone whose
+  network changed before the answer came, a program that fetches everything twice.
 
 The one thing to get right: never make a reader from a request without validators at a known
 address. A careless program would become hundreds.
@@ -24,14 +26,23 @@ from typing import NamedTuple
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import PollGroup
-from publisher.readers.sums import came_early, came_late, came_on_time
+from publisher.readers.visits import (
+    MOST_GIVEN,
+    came_early,
+    came_late,
+    came_on_time,
+    date_of,
+    feed_of,
+    holds_one_of,
+    keeps_rhythm,
+    remember,
+    same_visit,
+)
 from publisher.storage.tables.readers import ReaderFeed
 
-MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
 MOST_CANDIDATES = 500  # readers of one program with the same tag, of which one may have moved
 STALE = 10.0  # what a candidate costs that stays away
 SAME_COST = 0.05
-RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
 
 Feeds = dict[tuple[int, str], ReaderFeed]
 
@@ -100,8 +111,8 @@ class Readers:
         self._hold(client, name, document, feed)
 
     def _hold(self, client: int, name: str, document: str, feed: ReaderFeed) -> None:
-        self._holders[name, document, feed.tag].add(client)
-        self._holders[name, document, _date_of(feed)].add(client)
+        for held in (feed.tag, date_of(feed), f"before {feed.tag_before}"):
+            self._holders[name, document, held].add(client)
 
     def _with_tag(
         self,
@@ -112,14 +123,20 @@ class Readers:
         sent: set[str | float],
         at: float,
     ) -> Made:
-        holders = [c for c in known if _holds(self.feeds[c, document], sent)]
+        holders = [c for c in known if holds_one_of(self.feeds[c, document], sent)]
         if holders or not sent or "*" in sent:
             best = self._best(holders or known, document, at)
             feed = self.feeds[best.client, document]
             if holders and came_early(feed, at - feed.last_at):
+                if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
+                    return self._best(visiting, document, at)
                 claimed = self._claimed(poll.origin, name, document, known, sent, at)
                 return claimed or self._elsewhere(poll, name, document, sent, at, True) or best
             return best
+        visiting = [c for c in known if self._visits(c, document, sent, at)]
+        moved = self._holding(name, document, sent) & self._roaming
+        if visiting and not self._on_the_dot(moved, document, at):
+            return self._best(visiting, document, at)
         claimed = self._claimed(poll.origin, name, document, known, sent, None)
         if claimed is not None:
             return claimed
@@ -132,15 +149,17 @@ class Readers:
     def _without_tag(self, known: list[int], document: str, at: float) -> Made:
         """A whole document for an address where readers are: one of them again, or another."""
         feeds = {client: self.feeds[client, document] for client in known}
+        if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
+            return self._best(visiting, document, at)._replace(aside=True)
         careless = [c for c, feed in feeds.items() if not feed.returned]
         late = [c for c, feed in feeds.items() if came_late(feed, at - feed.last_at)]
         full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
         if again := careless or late or full:
             made = self._best(again, document, at)
             feed = feeds[made.client]
-            _remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
+            remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
             interval = at - feed.last_at
-            steady = came_on_time(feed, interval) or _keeps_rhythm(feed, interval)
+            steady = came_on_time(feed, interval) or keeps_rhythm(feed, interval)
             return made._replace(unsure=made.unsure or not steady)
         return self._best(known, document, at)._replace(aside=True)
 
@@ -157,9 +176,9 @@ class Readers:
         for client in known:
             feed = self.feeds[client, document]
             for copy in feed.given:
-                given = ReaderFeed(copy[0], copy[1], copy[2], copy[3], copy[0], tag=copy[4])
-                fits = at is None or came_on_time(given, at - given.last_at)
-                if _holds(given, sent) and fits and self.room > 0:
+                given = feed_of(copy)
+                fits = at is None or same_visit(given, at) or came_on_time(given, at - copy[0])
+                if holds_one_of(given, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
                     for other in known:
                         self.feeds[other, document].rhythm = 0.0
@@ -211,17 +230,17 @@ class Readers:
         due_only: bool = False,
     ) -> Made | None:
         """The reader of this program that holds the tag, seen at another address until now."""
-        found: set[int] = set()
-        found = found.union(*(self._holders.get((name, document, tag), ()) for tag in sent))
-        found -= set(self.here[poll.origin])
+        found = self._holding(name, document, sent).difference(self.here[poll.origin])
         if poll.since and not poll.tags:
-            found = {c for c in found if _holds(self.feeds[c, document], sent)}
-        if len(found) > MOST_CANDIDATES:  # hopeless but for those that move about
-            found &= self._roaming
+            found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
         due = [c for c in found if self._on_time(c, document, at)]
         roaming = [c for c in found if c in self._roaming]
         awaited = [c for c in roaming if not self._early(c, document, at)]
         likely = awaited or due  # a new address is likelier that of one that moves about
+        if not due_only:
+            before = self._holding(name, document, (f"before {tag}" for tag in sent))
+            others = found | before.difference(self.here[poll.origin])
+            likely = self._still_visiting(others, document, sent, at, likely) or likely
         if not likely and not due_only:
             likely = list(found) if len(found) == 1 else roaming
         if not likely or "*" in sent:
@@ -230,6 +249,30 @@ class Readers:
         self.here[poll.origin].append(made.client)
         self._roaming.add(made.client)
         return made._replace(unsure=len(found) > 1 and len(likely) != 1)
+
+    def _still_visiting(
+        self, others: set[int], document: str, sent: set[str | float], at: float, due: list[int]
+    ) -> list[int]:
+        """Of others, those that asked elsewhere seconds ago; none if one of `due` comes on the dot,
+        and nobody that never moved where it could be another."""
+        if self._on_the_dot(due, document, at):
+            return []
+        feeds = {client: self.feeds[client, document] for client in others}
+        lately = [
+            client
+            for client, feed in feeds.items()
+            if same_visit(feed, at) and (holds_one_of(feed, sent) or feed.tag_before in sent)
+        ]
+        return [c for c in lately if c in self._roaming] or (lately if len(others) == 1 else [])
+
+    def _visits(self, client: int, document: str, sent: set[str | float], at: float) -> bool:
+        """Whether a reader that was here asks again: with the tag from before the answer, which it
+        did not get, or with that of a copy it has just fetched without a tag."""
+        feed = self.feeds[client, document]
+        if same_visit(feed, at):
+            return feed.tag_before in sent
+        fetched = any(copy[4] in sent and same_visit(feed_of(copy), at) for copy in feed.given)
+        return fetched and not came_early(feed, at - feed.last_at)
 
     def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
         """The reader whose interval fits best; of equals, the one that waited longest."""
@@ -247,6 +290,16 @@ class Readers:
         cost = min(abs(log(interval / span)) for span in expected if span > 0.0)
         return cost + STALE * (interval > 3.0 * max(expected) + 3600.0)
 
+    def _holding(self, name: str, document: str, tags: Iterable[str | float]) -> set[int]:
+        """The readers of a program that hold one of these tags; of too many, those that move."""
+        holding: set[int] = set()
+        holding = holding.union(*(self._holders.get((name, document, tag), ()) for tag in tags))
+        return holding if len(holding) <= MOST_CANDIDATES else holding & self._roaming
+
+    def _on_the_dot(self, clients: Iterable[int], document: str, at: float) -> bool:
+        """Whether one of them is expected at this very moment."""
+        return any(self._cost(self.feeds[c, document], at) <= SAME_COST for c in clients)
+
     def _on_time(self, client: int, document: str, at: float) -> bool:
         feed = self.feeds[client, document]
         return came_on_time(feed, at - feed.last_at)
@@ -263,28 +316,3 @@ class Readers:
         self.here[origin].append(client)
         self._names[client] = name
         return client
-
-
-def rhythm_after(feed: ReaderFeed, interval: float) -> float:
-    """A reader's own interval after this one: 0 while it comes when it is told to."""
-    if not came_on_time(feed, interval):
-        return max(interval, 0.0)
-    return feed.rhythm if _keeps_rhythm(feed, interval) else 0.0
-
-
-def _keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
-    return abs(interval - feed.rhythm) <= RHYTHM_SHARE * feed.rhythm
-
-
-def _holds(feed: ReaderFeed, sent: set[str | float]) -> bool:
-    return feed.tag in sent or _date_of(feed) in sent
-
-
-def _date_of(feed: ReaderFeed) -> float:
-    """What a reader that sends the date alone sends back of what it holds."""
-    return float(round(feed.seen_at))
-
-
-def _remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
-    """Keep a copy that went out; of many, the newest."""
-    feed.given = [*feed.given, list(copy)][-MOST_GIVEN:]

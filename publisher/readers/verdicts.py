@@ -33,6 +33,7 @@ CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
 FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
 FOLLOWING_RATIO = 1.5  # longest to shortest mean interval: what a reader with a floor needs
 UNSURE_SHARE = 0.5  # of the polls may have been made by another reader at the same address
+AGAIN = 1.5  # requests a visit from which on it is said
 HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
 
 _NOT_JUDGED = {
@@ -147,8 +148,8 @@ def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == FIXED:
         return _fixed(sums)
     if _obedient(sums):
-        return f"{_on_time(sums)}: {_followed(sums)}{_doubt(sums)}"
-    return _patience(sums)
+        return f"{_on_time(sums)}: {_followed(sums)}{_doubt(sums)}{_again(sums)}"
+    return _patience(sums) + _again(sums)
 
 
 def _repeated(sums: ReaderSums) -> int:
@@ -193,6 +194,12 @@ def _doubt(sums: ReaderSums) -> str:
     if len(_classes(sums)) > 1:
         return ""
     return "; it was never told anything else, so a fixed interval would look the same"
+
+
+def _again(sums: ReaderSums) -> str:
+    """What is said of a reader that asks more than once at each visit."""
+    times = (sums.requests - sums.heads) / sums.intervals
+    return f"; it asks {times:.0f} times each time that it comes" if times >= AGAIN else ""
 
 
 def _patience(sums: ReaderSums) -> str:

@@ -218,6 +218,30 @@ def shared_cache(agents: Sequence[str], where: Where, minutes: float) -> Reader:
         tag, now, ready = got.tag, at, at + max(got.max_age, 0.1)
 
 
+def retrying(agent: str, where: Where, begin: float, lost: bool) -> Reader:
+    """Polite; at every fifth visit its address changes and it asks again after three seconds:
+    with its old tag when the answer was lost, else with the new one."""
+    tag, ttl, wait, visits = "", 60.0, begin, 0
+    while True:
+        got = yield Ask(wait, where(), agent, tag)
+        visits += 1
+        if visits % 5 == 0:
+            again = yield Ask(0.05, where(), agent, tag if lost else got.tag)
+            got = again if lost else got
+        tag, ttl = got.tag, float(got.ttl or ttl)
+        wait = ttl + 0.2
+
+
+def twice(agent: str, where: Where, begin: float, old: bool, ttl: float = 60.0) -> Reader:
+    """Polite; asks twice at each visit: both times with its old tag, or then with the new one."""
+    tag, wait = "", begin
+    while True:
+        got = yield Ask(wait, where(), agent, tag)
+        again = yield Ask(0.03, where(), agent, tag if old else got.tag)
+        tag, ttl = got.tag, float(got.ttl or again.ttl or ttl)
+        wait = ttl + 0.2
+
+
 def fixed_address(address: str) -> Where:
     """A reader that stays where it is."""
     return lambda: address

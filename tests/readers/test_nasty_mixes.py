@@ -11,6 +11,7 @@ import pytest
 
 from publisher.blog import published
 from publisher.readers.reach_progress import newest
+from publisher.readers.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import Counting
@@ -23,7 +24,9 @@ from tests.readers.scripted import (
     polite,
     pool,
     punctual,
+    retrying,
     roaming,
+    twice,
 )
 from tests.readers.test_telling_apart import NEWSBOAT, NNW, office, verdicts
 
@@ -182,3 +185,44 @@ def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeC
         on_its_way = newest(session, world.now, published.listed())
     assert on_its_way is not None
     assert on_its_way.readers == 2
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_phone_that_asks_again_when_its_address_changes(counting: Counting, lost: bool) -> None:
+    """Its second request within seconds is not an early visit, and at most one more reader."""
+    phone = retrying(NNW, roaming(random.Random(3), "198.51"), 4, lost)
+    found = Counter(row[1] for row in verdicts(counting, [*homes(3), phone]))
+    assert found.keys() == {"obedient"}, found
+    assert found.total() in (4, 5), found
+
+
+def test_a_visit_may_lie_in_two_folds(counting: Counting) -> None:
+    """The scheduler folds every few seconds: the second request is known for the first one's."""
+    world = World(counting)
+    world.run([retrying(NNW, roaming(random.Random(3), "198.51"), 4, True)], 1, fold_hours=0)
+    with counting.site.database.read() as session:
+        found = make(session, world.now, 30, 15).to_dict()["readers"]
+    assert [(row["verdict"], row["requests"]) for row in found] == [("obedient", len(world.log))]
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_a_program_that_fetches_twice_each_visit(counting: Counting, old: bool) -> None:
+    """It comes when it is told to, and the report says how often it asks then."""
+    found = verdicts(counting, [twice("Twice/1", OFFICE, 4, old)])
+    assert [row[1] for row in found] == ["obedient"], found
+    assert "it asks 2 times each time that it comes" in found[0][2]
+
+
+def test_three_that_fetch_twice_behind_one_address(counting: Counting) -> None:
+    """Three polite ones, and no accusation."""
+    found = verdicts(counting, [twice("Twice/1", OFFICE, 4 + 17 * n, False) for n in range(3)])
+    assert [row[1] for row in found] == ["obedient"] * 3, found
+
+
+@pytest.mark.parametrize(("seconds", "tags"), [(3, True), (12, False)])
+def test_asking_all_the_time_is_no_visit(counting: Counting, seconds: int, tags: bool) -> None:
+    """Who hammers is abusive, and its mean interval is what it is."""
+    readers = [punctual("Hammer/1", OFFICE, 3, seconds / 60, tags)]
+    found = verdicts(counting, readers, days=0.1)
+    assert [row[1] for row in found] == ["abusive"], found
+    assert f"{seconds} s on average" in found[0][2]

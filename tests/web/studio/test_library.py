@@ -79,6 +79,14 @@ def test_videos_and_pdf(ada: Browser) -> None:
     ada.get("/studio/")
     webm = send(ada, b"\x1aE\xdf\xa3" + bytes(20) + b"webm" + bytes(100), "walk.webm")
     assert re.fullmatch(r'<video controls preload="metadata" src="/media/\w+\.webm"></video>', webm)
+    for brand in (b"isom", b"qt  "):  # a camera's MP4, an iPhone's MOV
+        film = b"\0\0\0\x14ftyp" + brand + bytes(8) + b"\0\0\0!hdlr" + bytes(8) + b"vide" + bytes(12)
+        markup = send(ada, film, "film.mov")
+        address = re.search(r'<video .* src="(/media/\w+\.mp4)">', markup)
+        assert address
+        with ada.client.get(address[1], headers={"Range": "bytes=4-11"}) as answer:
+            assert (answer.status_code, answer.data) == (206, b"ftyp" + brand)
+            assert answer.headers["Content-Type"] == "video/mp4"
     pdf = send(ada, b"%PDF-1.7 ...", "price [list].pdf")
     place = re.fullmatch(r"\[price \\\[list\\\]\.pdf\]\((/media/\w+\.pdf)\)", pdf)
     assert place

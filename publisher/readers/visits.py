@@ -1,0 +1,70 @@
+"""How a request fits what its reader was told before: early, in time, or still the same visit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from publisher.storage.tables.readers import ReaderFeed
+
+# A poll is early below this share of what was told, and on time up to that share and slack: readers
+# look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
+EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
+MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
+VISIT_SECONDS = 15.0  # after a reader's request, further ones are the same visit
+RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
+
+
+def came_on_time(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
+    return any(
+        EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
+        for told in (state.told_minutes * 60.0, float(state.max_age))
+    )
+
+
+def came_early(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval is too short for everything that was told."""
+    return interval < EARLY_SHARE * min(state.told_minutes * 60.0, state.max_age)
+
+
+def came_late(state: ReaderFeed, interval: float) -> bool:
+    """Whether an interval is too long for everything that was told."""
+    longest = max(state.told_minutes * 60.0, state.max_age)
+    return interval > LATE_SHARE * longest + SLACK_SECONDS
+
+
+def rhythm_after(feed: ReaderFeed, interval: float) -> float:
+    """A reader's own interval after this one: 0 while it comes when it is told to."""
+    if not came_on_time(feed, interval):
+        return max(interval, 0.0)
+    return feed.rhythm if keeps_rhythm(feed, interval) else 0.0
+
+
+def same_visit(feed: ReaderFeed, at: float) -> bool:
+    """Whether a request belongs to the reader's last visit; who hammers makes one each time."""
+    return 0.0 <= at - feed.last_at <= VISIT_SECONDS and not 0 < feed.rhythm <= 2 * VISIT_SECONDS
+
+
+def keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
+    """Whether an interval is about as long as the reader's own one before."""
+    return abs(interval - feed.rhythm) <= RHYTHM_SHARE * feed.rhythm
+
+
+def holds_one_of(feed: ReaderFeed, sent: set[str | float]) -> bool:
+    """Whether the reader was given one of these tags or dates last."""
+    return feed.tag in sent or date_of(feed) in sent
+
+
+def date_of(feed: ReaderFeed) -> float:
+    """What a reader that sends the date alone sends back of what it holds."""
+    return float(round(feed.seen_at))
+
+
+def remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
+    """Keep a copy that went out; of many, the newest."""
+    feed.given = [*feed.given, list(copy)][-MOST_GIVEN:]
+
+
+def feed_of(copy: Sequence[Any]) -> ReaderFeed:
+    """What somebody knows who was given this copy and nothing since."""
+    at, told_minutes, max_age, seen_at, tag = copy
+    return ReaderFeed(at, told_minutes, max_age, seen_at, at, tag=tag)
