@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from publisher.blog import posts
 from publisher.installation import setup_path
@@ -413,6 +413,28 @@ def test_file_that_is_no_picture(ada: Page) -> None:
     expect(ada.locator(STATE)).to_contain_text("fake.png was not added: this file is not a picture")
     expect(ada.locator(SOURCE)).to_have_value("Text.")
     expect(ada.locator(STATE)).to_have_text(re.compile("fake.png was not added.* Saved 09:30"))
+
+
+def test_publishing_waits_for_a_picture(ada: Page) -> None:
+    """A post does not go out with the place of a picture that is still on its way."""
+    out = io.BytesIO()
+    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
+    sent: list[Route] = []
+
+    def keep(route: Route) -> None:
+        sent.append(route)
+
+    ada.route("**/studio/media", keep)
+    ada.goto("/studio/posts/new")
+    ada.fill(SOURCE, "Look:")
+    with ada.expect_request("**/studio/media"):
+        paste_file(ada, "late.png", out.getvalue(), "image/png")
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(STATE)).to_contain_text("As soon as everything is added")
+    expect(ada).to_have_url(re.compile("/studio/posts/new$"))
+    sent[0].continue_()
+    expect(ada).to_have_url(re.compile(r"/studio/posts/\d+$"))
+    assert re.fullmatch(r"Look:\s+!\[\]\(/media/\S+\)", ada.locator(SOURCE).input_value())
 
 
 def test_keys(ada: Page) -> None:

@@ -24,6 +24,9 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 # Of no program: a browser would run or show what stands behind the colon.
 _NOT_SCHEMES = {"javascript", "data", "vbscript", "about", "blob", "file", "view-source"}
 _LINK = re.compile(r"<link\s[^<>]{1,4000}>", re.IGNORECASE)
+_APP = re.compile(r"<[a-z][^<>]{0,1000}\bh-(?:x-)?app\b", re.IGNORECASE)
+_LONGEST_APP = 10_000
+_VOID = {"img", "br", "hr", "input", "wbr", "link", "meta"}
 _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})</title", re.IGNORECASE)
 
 
@@ -94,8 +97,18 @@ def _read(address: str, reply: Reply) -> ClientApp:
     for tag in _LINK.findall(text):
         links.feed(tag)
     title = _TITLE.search(text)
+    name = _app_name(text) or _line(unescape(title[1]) if title else "")
     found = tuple(joined(reply.url, href) for href in links.found)
-    return ClientApp(address, _line(unescape(title[1]) if title else ""), found)
+    return ClientApp(address, name, found)
+
+
+def _app_name(text: str) -> str:
+    """What the page's h-app (microformats) calls the program; "" where there is none."""
+    begin = _APP.search(text)
+    app = _AppName()
+    if begin:
+        app.feed(text[begin.start() : begin.start() + _LONGEST_APP])
+    return _line(app.name)
 
 
 def _from_json(address: str, text: str) -> ClientApp:
@@ -123,6 +136,33 @@ class _Redirects(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         if "redirect_uri" in values.get("rel", "").lower().split() and values.get("href"):
             self.found.append(values["href"].strip())
+
+
+class _AppName(HTMLParser):
+    """Reads the first `p-name` of the element that the text begins with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = ""
+        self._depth, self._inside, self._done = 0, 0, False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        named = "p-name" in values.get("class", "").split() and not self._inside
+        if named and tag == "img" and not self._done:
+            self.name, self._done = values.get("alt", ""), True
+        if tag not in _VOID:
+            self._depth += 1
+            self._inside = self._inside or named * self._depth
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            self._done = self._done or self._depth in (1, self._inside)
+            self._depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self._inside and not self._done:
+            self.name += data
 
 
 def _split(address: str, field: str) -> SplitResult:

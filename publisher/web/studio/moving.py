@@ -176,6 +176,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
     return render_template(
         "settings/moving.html",
         errors=errors,
+        on_server=site().database.on_server,
         values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
         people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
         newest=newest,

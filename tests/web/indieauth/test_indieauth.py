@@ -265,11 +265,24 @@ class TestWithPages:
             "text/html",
             '<title>Pen &amp; Ink</title><link rel=redirect_uri href="pen://back">' + "<" * 9000,
         )
+        program["/app"] = (
+            "text/html",
+            """<title>Start</title><p class="p-name">Not it</p><div class="a h-app"><br>
+            <img class="u-logo" src=l.png><a class="u-url p-name" href="/">My <b>App</b></a>, more
+            </div><a class="p-name">Nor this</a><link rel=redirect_uri href="my://app">""",
+        )
+        program["/none"] = (
+            "text/html",
+            """<title>Start</title><div class="h-app"><i></i></div><b class=p-name>Nor it</b>
+            <link rel=redirect_uri href="my://app">""",
+        )
         about = {"client_id": f"{here}/json", "client_name": "Quill", "redirect_uris": ["q://b"]}
         program["/json"] = ("application/json", json.dumps(about))
         program["/other"] = ("application/json", json.dumps(about))
         for path, name, place in (
             ("html", "Pen &amp; Ink", "pen://back"),
+            ("app", "Let My App in?", "my://app"),
+            ("none", "Let Start in?", "my://app"),
             ("json", "Quill", "q://b"),
         ):
             wanted = asked(client_id=f"{here}/{path}", redirect_uri=place)

@@ -80,7 +80,7 @@ def test_videos_and_pdf(ada: Browser) -> None:
     webm = send(ada, b"\x1aE\xdf\xa3" + bytes(20) + b"webm" + bytes(100), "walk.webm")
     assert re.fullmatch(r'<video controls preload="metadata" src="/media/\w+\.webm"></video>', webm)
     for brand in (b"isom", b"qt  "):  # a camera's MP4, an iPhone's MOV
-        film = b"\0\0\0\x14ftyp" + brand + bytes(8) + b"\0\0\0!hdlr" + bytes(8) + b"vide" + bytes(12)
+        film = b"\0\0\0\x14ftyp" + brand + bytes(8) + b"\0\0\0!hdlr" + bytes(8) + b"vide"
         markup = send(ada, film, "film.mov")
         address = re.search(r'<video .* src="(/media/\w+\.mp4)">', markup)
         assert address

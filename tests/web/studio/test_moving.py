@@ -200,3 +200,15 @@ def test_what_was_cut_off_is_told(ada: Browser, site: Site) -> None:
         jobs.get(db, number).state = jobs.WORKING
     begin(site)
     assert "start it again" in ada.get(f"/studio/moving/jobs/{number}")
+
+
+def test_a_database_on_a_server_is_not_backed_up_here(
+    ada: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page says what does it, instead of offering what would be refused."""
+    served = ada.client.application.extensions["publisher"]
+    monkeypatch.setattr(served.database, "on_server", True)
+    page = ada.get("/studio/moving")
+    assert "pg_dump" in page
+    assert "Create a backup" not in page
+    assert "Create an export" in page

@@ -21,12 +21,13 @@ export class Pictures {
     const plain = form.querySelector("[data-plain-upload]");
     if (plain) plain.hidden = true;
     const picker = Object.assign(document.createElement("input"), { type: "file", multiple: true });
-    picker.accept = "image/jpeg,image/png,image/webp,image/gif,image/avif,audio/*,video/mp4,video/webm,application/pdf,.vtt,.srt,.json,.html";
+    picker.accept = "image/jpeg,image/png,image/webp,image/gif,image/avif,audio/*,video/mp4,video/webm,video/quicktime,application/pdf,.vtt,.srt,.json,.html";
     button.onclick = () => picker.click();
     picker.onchange = () => {
       this.take([...picker.files]);
       picker.value = "";
     };
+    form.addEventListener("submit", (event) => this.hold(event), { capture: true });
     area.addEventListener("paste", (event) => this.from(event, event.clipboardData));
     area.addEventListener("dragover", (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -82,6 +83,20 @@ export class Pictures {
         this.next();
       });
     }
+    if (!this.running && this.held) {
+      const button = this.held;
+      this.held = null;
+      this.form.requestSubmit(button);
+    }
+  }
+
+  // Nothing is sent while files are on their way: a post would go out with their places empty.
+  hold(event) {
+    if (!this.running) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.held = event.submitter;
+    this.say("As soon as everything is added …");
   }
 
   async upload(one) {
@@ -97,6 +112,7 @@ export class Pictures {
       this.replace(one.held, one.text);
       this.arrived(one, told);
     } catch (error) {
+      this.held = null;
       const reason = error instanceof TypeError ? "no connection" : error.message;
       if (one.held) this.replace(one.lead + one.held + one.trail, "") < 0 && this.replace(one.held, "");
       one.row?.remove();
