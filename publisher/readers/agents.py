@@ -33,6 +33,7 @@ _MONITOR = (
     "synthetics", "freshping", "monitor", "healthcheck", "statuspage", "status page", "status-page",
     "gatus", "checkly", "ohdear", "oh dear",
 )  # fmt: skip
+_TOOLS = ("curl", "wget", "httpie", "postmanruntime", "python-requests", "python-urllib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class Agent:
     def one_program(self) -> bool:
         """Whether it is one program wherever it comes from: a service, a search engine."""
         return self.subscribers > 0 or self.kind == "search engine"
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether people use it by hand, to look whether something is there."""
+        return self.name.lower() in _TOOLS
 
     @property
     def without_claim(self) -> str:

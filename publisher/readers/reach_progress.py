@@ -2,7 +2,8 @@
 
 "Your readers" are those that came in the week before the post; who has it says Last-Modified of
 the version that each holds. Who came once, and not again when its copy had run out, is not among
-them, nor is who came once of a program that does so often: its address changes each time.
+them, nor is who came once of a program that does so often: its address changes each time; nor one
+request with a tool such as curl. A script that comes again is a reader: nobody knows who reads it.
 """
 
 from collections import Counter
@@ -41,7 +42,8 @@ class Progress:
     def reached_words(self) -> str:
         """Who has it: 3 of your 6 readers."""
         if self.reached < self.readers:
-            return f"{self.reached:,} of your {counted(self.readers, 'reader')}"
+            your = "your " if self.readers > 1 else ""
+            return f"{self.reached:,} of {your}{counted(self.readers, 'reader')}"
         return "your only reader" if self.readers == 1 else f"all {self.readers:,} of your readers"
 
 
@@ -102,7 +104,8 @@ def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime],
     expected: dict[int, float] = {}
     reached: set[int] = set()
     for row in rows:
-        if parse_agent(row.agent).kind != "reader":
+        agent = parse_agent(row.agent)
+        if agent.kind != "reader" or (row.once and agent.is_tool):
             continue
         again = _again(row)
         if row.once and (again < entered or gone[row.agent] >= FEWEST):

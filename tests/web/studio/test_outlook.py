@@ -37,7 +37,7 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     counting = Counting(site)
     make_post(site, "Before.")
     old = FakeDocument(last_modified=clock(), max_age_seconds=3600)
-    for agent in ("NetNewsWire/6", "newsboat/2", "Hourly/1"):
+    for agent in ("NetNewsWire/6", "newsboat/2", "Hourly/1", "curl/8.1", "UptimeRobot/2.0"):
         counting.poll(clock(), document=old, agent=agent)
     clock.forward(minutes=10)
     make_post(site, title="News")

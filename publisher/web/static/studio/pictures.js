@@ -15,6 +15,7 @@ export class Pictures {
     Object.assign(this, { form, area, say });
     this.tray = form.querySelector("[data-tray]");
     this.waiting = [];
+    this.refused = [];
     this.running = 0;
     const button = form.querySelector("[data-picture]");
     button.hidden = false;
@@ -71,6 +72,7 @@ export class Pictures {
       this.waiting.findLast((one) => one.held).trail = trail;
       insert(this.area, text + trail, start, end);
     }
+    this.refused = [];
     this.say(files.length === 1 ? `Adding ${files[0].name} …` : `Adding ${files.length} files …`);
     this.next();
   }
@@ -117,7 +119,8 @@ export class Pictures {
       if (one.held) this.replace(one.lead + one.held + one.trail, "") < 0 && this.replace(one.held, "");
       one.row?.remove();
       this.tray.hidden = !this.tray.children.length;
-      this.say(`${one.file.name} was not added: ${reason}.`, true);
+      this.refused.push(`${one.file.name} was not added: ${reason}.`);
+      this.say(this.refused.join(" "), true);
     }
   }
 
@@ -135,7 +138,7 @@ export class Pictures {
   }
 
   arrived(one, told) {
-    this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
+    if (!this.refused.length) this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
     if (!told.markdown.startsWith("!")) {
       one.row.remove();
       this.tray.hidden = !this.tray.children.length;
