@@ -9,7 +9,7 @@ import asyncio
 import functools
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from urllib.parse import urljoin, urlsplit
@@ -106,6 +106,17 @@ class Fetcher:
         self._limits = limits or FetchLimits()
         # Who waits for a process that reads waits here, not in one of the few threads that store.
         self.readers = asyncio.Semaphore(confined.SIZE)
+        self._waits: set[asyncio.Timeout] = set()
+        self._stopping = False
+
+    def stop_waiting(self) -> None:
+        """From now on nobody waits for a turn: another process may hold it, or a dead one's lease.
+
+        Requests that are under way are not touched.
+        """
+        self._stopping = True
+        for wait in self._waits:
+            wait.reschedule(0)
 
     async def fetch(
         self,
@@ -181,9 +192,13 @@ class Fetcher:
         net.check_url(url)
         name = urlsplit(url).hostname or ""
         host = work_unit(name)
-        await self._pass_gate(host, trip)
-        async with self._book.turn(name), _timed(trip):
+        async with AsyncExitStack() as turns:
+            async with self._waiting(host, trip):
+                await self._pass_gate(host, trip)
+                await turns.enter_async_context(self._book.turn(name))
             self._check_turn(host, trip)
+            await turns.enter_async_context(_timed(trip))
+            trip.requests += 1
             async with self._session.get(
                 URL(url, encoded=True),
                 headers={"Accept": ACCEPT, **headers},
@@ -192,6 +207,22 @@ class Fetcher:
             ) as response:
                 return response.status, _headers(response), await self._body(response)
 
+    @asynccontextmanager
+    async def _waiting(self, host: str, trip: _Trip) -> AsyncIterator[None]:
+        """Wait inside for a turn, until the turn comes or the river is stopped."""
+        try:
+            if self._stopping:
+                raise TimeoutError
+            async with asyncio.timeout(None) as wait:
+                self._waits.add(wait)
+                try:
+                    yield
+                finally:
+                    self._waits.discard(wait)
+        except TimeoutError:
+            trip.waits_for = host
+            raise _ProblemError(BUSY, f"stopped before the turn of {host} came") from None
+
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
         """Wait until the host may be asked; its name goes into the record."""
         if self._gate is not None and host in trip.asked:
@@ -199,11 +230,10 @@ class Fetcher:
         elif self._gate is not None and host not in trip.held:
             if not await self._gate.take((host, trip.owner)):
                 trip.waits_for = host
-                raise _ProblemError(BUSY, f"it leads to {host}, which is busy: asked in its turn")
+                raise _ProblemError(BUSY, f"it leads to {host}, which is busy")
             trip.held.add(host)
         if host not in trip.asked:
             trip.asked.append(host)
-        trip.requests += 1
 
     def _check_turn(self, host: str, trip: _Trip) -> None:
         """Just before a request: its lease may have ended while the machine was busy."""

@@ -279,7 +279,7 @@ def _uncounted(
     """
     wait = options.lease * frontier.RETRY_SHARE if problem == BUSY else outage.RETRY
     words = {
-        BUSY: f"{visit.leads_to}, where it leads to, is busy",
+        BUSY: visit.detail,
         OVERLOADED: "this site was too busy to read the answer",
     }.get(problem, "we are offline")
     _note(feed, visit, problem)

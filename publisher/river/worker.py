@@ -56,7 +56,7 @@ class RiverWorker:
         self.new_items = 0
 
     async def run(self, stop: asyncio.Event, book: AddressBook | None = None) -> None:
-        """Work until `stop`; requests that are under way are finished and stored."""
+        """Work until `stop`; requests that are under way are finished and stored, no more begun."""
         await self._work(stop, book, only_due=False)
 
     async def drain(self, book: AddressBook | None = None) -> None:
@@ -89,6 +89,7 @@ class RiverWorker:
                     break
                 if not jobs:
                     await self._wait(stop)
+            fetcher.stop_waiting()
             await self._finish()
             keeping.cancel()
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +12,7 @@ from sqlalchemy import select
 
 from publisher.installation import Site
 from publisher.river import subscriptions
+from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
@@ -358,6 +360,38 @@ def test_one_host_is_asked_by_one_request_at_a_time(river: River, origin: Origin
         host = db.scalars(select(RiverHost)).one()
     assert host.free_at == river.clock() + timedelta(hours=1)
     assert host.owner is None
+
+
+def test_a_stop_does_not_wait_for_turns(river: River, origin: Origin) -> None:
+    """A machine's turn may be held by a process that was killed, until its lease ends."""
+    url = origin.serve("/a", Reply(200, rss("a"), XML))
+    river.add(url)
+    waiting = asyncio.Event()
+
+    class Held:
+        @asynccontextmanager
+        async def turn(self, machine: str) -> AsyncIterator[None]:
+            waiting.set()
+            await asyncio.Event().wait()
+            yield
+
+    async def stopped_meanwhile() -> None:
+        stop = asyncio.Event()
+        task = asyncio.create_task(river.worker().run(stop, AddressBook(turns=Held())))
+        await waiting.wait()
+        stop.set()
+        await asyncio.wait_for(task, 60)
+
+    asyncio.run(stopped_meanwhile())
+    assert origin.log == []
+    feed = river.feed(url)
+    assert (feed.problem, feed.failures) == ("busy", 0)
+    assert feed.reasons == ["stopped before the turn of 127.0.0.1 came: next try in 3 s"]
+    with river.site.database.read() as db:
+        assert db.scalars(select(RiverVisit.requests)).all() == [0]
+        assert db.scalars(select(RiverHost)).one().owner is None
+    assert river.later(seconds=3) == 1
+    assert river.titles() == ["a"]
 
 
 def test_validators_survive_a_restart_and_a_month(river: River, origin: Origin) -> None:
