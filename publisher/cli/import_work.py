@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from publisher.base import confined
 from publisher.base.plurals import counted
 from publisher.blog import authors, media
 from publisher.exchange.importing import (
@@ -25,7 +26,6 @@ from publisher.exchange.importing.imported import Batch
 from publisher.exchange.importing.kept_values import KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
-from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
 from publisher.storage.tables.blog import Author
 
@@ -64,6 +64,7 @@ def run(
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
             batch.notes += Counter({"picture to download": len(wanted)})
     else:
+        confined.pool().close()  # while it is stored, nothing else is to be in memory
         tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
@@ -84,6 +85,8 @@ def _store(
     tell: Callable[[str], None],
 ) -> tuple[plan.Plan, list[tuple[str, str]]]:
     """All in one transaction, then one rebuild of the feeds."""
+    from publisher.publishing.rebuild import rebuild  # not while the source is read: memory
+
     with here.database.write() as db:
         site_contents.people_and_settings(db, batch)
         planned = plan.make_plan(db, found, heir)

@@ -16,13 +16,13 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.exchange.importing.zip_directory import ZipDirectory
 
 MAX_DOCUMENT_BYTES = 100_000_000
 MAX_FILE_BYTES = 8_000_000
 MAX_FILES = 500_000  # an export of ours has up to two for each post
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"
-ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _HEAD_BYTES = 8192
 
 
@@ -170,34 +170,41 @@ def _folder(root: Path) -> Folder:
 
 def _zip(label: str, file: BinaryIO) -> Folder:
     """The files of a zip. Raises InvalidData for what is damaged, encrypted or points outside."""
+    places, total = dict[str, int](), 0
     try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        directory = ZipDirectory(file)
+        for place, info in directory:
+            _check_entry(label, info)
+            total += info.file_size
+            if not info.filename.endswith("/"):
+                places[info.filename] = place
+                _check_count(len(places))
+    except (zipfile.BadZipFile, OSError, UnicodeDecodeError) as error:
         raise InvalidData(f"{label}: the zip is damaged") from error
-    infos = [info for info in archive.infolist() if not info.is_dir()]
-    _check_count(len(infos))
-    for info in infos:
-        name, info.date_time = info.filename, ZIP_EPOCH  # one for all: nobody asks for the date
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise InvalidData(f"{label}: the zip contains a link: {name[:60]!r}")
-        parts = PurePosixPath(name.replace("\\", "/")).parts
-        if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in name:
-            raise InvalidData(f"{label}: the zip contains an unsafe path: {name[:60]!r}")
-    if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
+    if total > MAX_TOTAL_BYTES:
         raise TooLarge(f"{label}: unpacked, the zip has more than {MAX_TOTAL_BYTES:,} bytes")
 
     def read(name: str, limit: int) -> bytes:
         try:
-            with archive.open(name) as member:
+            with directory.open(places[name]) as member:
                 return _within(member.read(limit + 1), limit, name)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is damaged") from error
-        except (RuntimeError, NotImplementedError) as error:
+        except NotImplementedError as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is encrypted or unusual") from error
 
-    names = {info.filename for info in infos}
-    visible = sorted(name for name in names if "/." not in f"/{name}" and "__MACOSX" not in name)
+    visible = sorted(name for name in places if "/." not in f"/{name}" and "__MACOSX" not in name)
     return Folder(label, visible, read)
+
+
+def _check_entry(label: str, info: zipfile.ZipInfo) -> None:
+    """InvalidData for a link, and for a name that leads out of the zip."""
+    name = info.filename
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise InvalidData(f"{label}: the zip contains a link: {name[:60]!r}")
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if ".." in parts or name.startswith(("/", "\\")) or ":" in "".join(parts[:1]):
+        raise InvalidData(f"{label}: the zip contains an unsafe path: {name[:60]!r}")
 
 
 def _within(data: bytes, limit: int, name: str) -> bytes:

@@ -1,0 +1,95 @@
+"""The directory at the end of a zip, read entry by entry and kept by nobody.
+
+`zipfile` holds an object of 700 bytes for each file, which an import of 100,000 posts cannot
+spare. Its values and its way to unpack one file serve here too. The format is PKWARE's APPNOTE.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import IO, BinaryIO
+from zipfile import BadZipFile, ZipExtFile, ZipInfo
+
+_ENTRY = struct.Struct("<4s4x2H4x3L3H4x2L")
+_LOCAL = struct.Struct("<4s22x2H")
+_END = struct.Struct("<4s8x2LH")
+_END_64 = struct.Struct("<4s36x2Q")
+_LOCATOR = 20  # bytes between the two ends, which say where the first one is
+_MOST_COMMENT = 0xFFFF
+_ENCRYPTED, _UTF_8 = 0x1, 0x800
+_IN_EXTRA = 0xFFFFFFFF  # the number stands, with eight bytes, in the entry's extra field
+
+
+class ZipDirectory:
+    """The entries of a zip; raises BadZipFile, here and while it is read, for what is damaged."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._size = file.seek(0, 2)
+        start = max(self._size - _END.size - _MOST_COMMENT, 0)
+        tail = self._at(start, self._size)
+        found = tail.rfind(b"PK\x05\x06")
+        _, length, offset, _ = _parsed(_END, tail[max(found, 0) :], b"PK\x05\x06")
+        self._end = start + found
+        place = self._end - _LOCATOR - _END_64.size
+        if self._at(place, _END_64.size)[:4] == b"PK\x06\x06":
+            self._end, (_, length, offset) = place, self._read(_END_64, place, b"PK\x06\x06")
+        self._begin = self._end - length
+        self._shift = self._begin - offset  # what somebody put before the zip
+        if min(self._begin, self._shift) < 0:
+            raise BadZipFile("its directory begins before the file")
+
+    def __iter__(self) -> Iterator[tuple[int, ZipInfo]]:
+        """Each entry with its place, by which `open` finds it again."""
+        place = self._begin
+        while place < self._end:
+            info, after = self._entry(place)
+            yield place, info
+            place = after
+
+    def open(self, place: int) -> IO[bytes]:
+        """The file of an entry, unpacked; NotImplementedError for what is encrypted or unusual."""
+        info, _ = self._entry(place)
+        if info.flag_bits & _ENCRYPTED:
+            raise NotImplementedError("it is encrypted")
+        begin = self._shift + info.header_offset
+        _, name, extra = self._read(_LOCAL, begin, b"PK\x03\x04")
+        self._file.seek(begin + _LOCAL.size + name + extra)
+        return ZipExtFile(self._file, "r", info)
+
+    def _entry(self, place: int) -> tuple[ZipInfo, int]:
+        """An entry, and where the next one begins."""
+        _, flags, method, crc, packed, size, name, extra, comment, mode, offset = self._read(
+            _ENTRY, place, b"PK\x01\x02"
+        )
+        said = self._at(place + _ENTRY.size, name + extra)
+        info = ZipInfo(said[:name].decode("utf-8" if flags & _UTF_8 else "cp437"))
+        info.flag_bits, info.compress_type, info.CRC, info.external_attr = flags, method, crc, mode
+        large = _large(said[name:])
+        info.file_size, info.compress_size, info.header_offset = (
+            next(large, number) if number == _IN_EXTRA else number
+            for number in (size, packed, offset)
+        )
+        return info, place + _ENTRY.size + name + extra + comment
+
+    def _read(self, form: struct.Struct, place: int, sign: bytes) -> tuple[int, ...]:
+        return _parsed(form, self._at(place, form.size), sign)
+
+    def _at(self, place: int, length: int) -> bytes:
+        self._file.seek(min(max(place, 0), self._size))
+        return self._file.read(length)
+
+
+def _parsed(form: struct.Struct, data: bytes, sign: bytes) -> tuple[int, ...]:
+    if len(data) < form.size or not data.startswith(sign):
+        raise BadZipFile("a part of it is missing")
+    return form.unpack_from(data)
+
+
+def _large(extra: bytes) -> Iterator[int]:
+    """The numbers in the extra field of an entry that did not fit into it."""
+    while len(extra) >= 4:
+        kind, length = struct.unpack_from("<2H", extra)
+        if kind == 1:
+            said = extra[4 : 4 + length]
+            yield from struct.unpack_from(f"<{len(said) // 8}Q", said)
+        extra = extra[4 + length :]
