@@ -3,6 +3,7 @@
 import re
 import secrets
 import unicodedata
+from collections.abc import Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -92,7 +93,7 @@ def _taken(session: Session, slug: str, post_id: int | None) -> bool:
 
 
 class SlugPool:
-    """Slugs for many new posts at once: asks the database what is taken, once."""
+    """Slugs for many new posts: asks the database what is taken, once."""
 
     def __init__(self, session: Session) -> None:
         former = session.scalars(select(Redirect.path)).all()
@@ -108,3 +109,12 @@ class SlugPool:
             slug = f"{wanted}-{self._numbers[wanted]}"
         self._taken.add(slug)
         return slug
+
+    def take_all(self, session: Session, wanted: Sequence[str]) -> list[str]:
+        """`take` each; none of them is in use, though others may have saved meanwhile."""
+        slugs = [self.take(one) for one in wanted]
+        while taken := set(session.scalars(select(Post.slug).where(Post.slug.in_(slugs)))):
+            self._taken |= taken
+            both = zip(wanted, slugs, strict=True)
+            slugs = [self.take(one) if slug in taken else slug for one, slug in both]
+        return slugs

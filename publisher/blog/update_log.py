@@ -5,7 +5,7 @@ forward by each update in the transaction that makes it. `settle` folds the whol
 a change of time zone or half-life.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice, pairwise
 
@@ -18,45 +18,71 @@ from publisher.core.ttl.harmless_hours import REPLAYED_SECONDS, harmless_hours, 
 from publisher.core.ttl.rule import numbers
 from publisher.core.ttl.skip_hours import quiet_hours
 from publisher.settings import Settings, load_settings
+from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
 _ONLY_ROW = 1
-_ROWS_AT_ONCE = 10_000  # what an insert of millions of rows holds in memory at a time
+_ROWS_AT_ONCE = 2_000  # which hold the write lock for a fraction of a second
+
+Row = tuple[datetime, UpdateKind, int | None]
+"""An update: instant, kind, number of the post."""
 
 
 def record(session: Session, at: datetime, kind: UpdateKind, post_id: int | None = None) -> None:
     """Write one update of the feed into the log and the histogram."""
-    record_all(session, [at], kind, post_id)
+    _add(session, [(at, kind, post_id)], alone=True)
 
 
-def record_all(
-    session: Session, instants: Iterable[datetime], kind: UpdateKind, post_id: int | None = None
-) -> None:
-    """Write many updates of one kind at once; the checkpoint is stored once."""
-    record_rows(session, ((at, kind, post_id) for at in instants))
+def record_all(session: Session, instants: Iterable[datetime], kind: UpdateKind) -> None:
+    """Write many updates of one kind at once."""
+    record_rows(session, [(at, kind, None) for at in instants])
+    if not _is_exact(session):
+        _store(session, _fold_log(session, load_settings(session)))
 
 
-def record_rows(session: Session, rows: Iterable[tuple[datetime, UpdateKind, int | None]]) -> None:
-    """Write any updates (instant, kind, post) at once; the checkpoint is stored once.
+def record_rows(session: Session, rows: Sequence[Row]) -> None:
+    """Write any updates at once.
 
     A single earlier update counts in its own slots; many of them also teach about the gaps between
-    updates, so then the log is folded anew.
+    updates. Then the log is to be folded anew, by `fold_anew`: it may be long.
     """
-    waiting, number, in_order = iter(rows), 0, True
-    activity = load(session)
+    if rows:
+        _add(session, rows, alone=False)
+
+
+def record_history(database: Database, rows: Iterable[Row]) -> None:
+    """Write any number of updates, some at a time: others may save in between."""
+    waiting = iter(rows)
     while some := list(islice(waiting, _ROWS_AT_ONCE)):
-        session.execute(
-            insert(Update),
-            [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in some],
-        )
-        instants = [at for at, _, _ in some]
-        known = [activity.last_update] if activity.last_update else []
-        in_order = in_order and all(a <= b for a, b in pairwise([*known, *instants]))
-        number, activity = number + len(some), fold(activity, instants)
-    if number > 1 and not in_order:
-        activity = _fold_log(session, load_settings(session))
-    if number:
-        _store(session, activity)
+        with database.write() as session:
+            record_rows(session, some)
+        database.give_way()
+    fold_anew(database)
+
+
+def fold_anew(database: Database) -> None:
+    """Make the checkpoint exact where earlier updates came in; others may save meanwhile."""
+    folded = None
+    while folded is None:
+        with database.read() as session:
+            if _is_exact(session):
+                return
+            before, folded = _extent(session), _fold_log(session, load_settings(session))
+        with database.write() as session:
+            if _extent(session) == before:
+                _store(session, folded)
+            else:
+                folded = None
+
+
+def _add(session: Session, rows: Sequence[Row], alone: bool) -> None:
+    activity, exact = load(session), _is_exact(session)
+    values = [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]
+    session.execute(insert(Update), values)
+    instants = [at for at, _, _ in rows]
+    known = [activity.last_update] if activity.last_update else []
+    in_order = all(a <= b for a, b in pairwise([*known, *instants]))
+    _store(session, fold(activity, instants), exact and (alone or in_order))
 
 
 def load(session: Session) -> Activity:
@@ -142,8 +168,20 @@ def _fold_log(session: Session, site: Settings) -> Activity:
     return fold(Activity.empty(site.timezone, HALF_LIFE_DAYS), instants)
 
 
-def _store(session: Session, activity: Activity) -> None:
-    values = activity.to_dict()
+def _extent(session: Session) -> tuple[int, int, str]:
+    """What a fold of the log depends on; nobody changes rows that are there."""
+    number, newest = session.execute(select(func.count(), func.max(Update.id))).one()
+    return number, newest or 0, load_settings(session).timezone
+
+
+def _is_exact(session: Session) -> bool:
+    """Whether the checkpoint is what a fold of the log gives."""
+    state = session.get(HistogramState, _ONLY_ROW)
+    return state is None or bool(state.values.get("exact", True))
+
+
+def _store(session: Session, activity: Activity, exact: bool = True) -> None:
+    values = {**activity.to_dict(), "exact": exact}
     hours = values.pop("hours")
     session.merge(HistogramState(id=_ONLY_ROW, values=values))
     session.execute(delete(HistogramSlot).where(HistogramSlot.profile == "hour"))

@@ -9,8 +9,10 @@ from itertools import islice
 from typing import Any
 
 from publisher.base import confined
+from publisher.base.errors import StorageUnavailable
 from publisher.base.plurals import counted
-from publisher.blog import authors, media
+from publisher.blog import authors, media, update_log
+from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing import (
     confined_reading,
     images,
@@ -30,7 +32,7 @@ from publisher.settings import load_settings
 from publisher.storage.tables.blog import Author
 
 MOST_LISTED = 500  # redirects and titles, in the report as JSON
-AT_ONCE = 200  # posts in memory while pictures are put into them
+AT_ONCE = 200  # posts in memory, and in one transaction
 
 
 def run(
@@ -84,18 +86,38 @@ def _store(
     now: datetime,
     tell: Callable[[str], None],
 ) -> tuple[plan.Plan, list[tuple[str, str]]]:
-    """All in one transaction, then one rebuild of the feeds."""
+    """Some posts at a time, so that others may save in between; then one rebuild of the feeds.
+
+    Who is stopped in the middle imports the same source again: what is there is known.
+    """
     from publisher.publishing.rebuild import rebuild  # not while the source is read: memory
 
-    with here.database.write() as db:
+    database, done = here.database, 0
+    with database.write() as db:
         site_contents.people_and_settings(db, batch)
-        planned = plan.make_plan(db, found, heir)
+    with database.read() as db:
+        planned, pool = plan.make_plan(db, found, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
-        writer.store(db, planned, now, batch.site is None, tell)
+    places = iter([*planned.new, *(place for _, place in planned.changed)])
+    try:
+        while some := [found[place] for place in islice(places, AT_ONCE)]:
+            with database.write() as db:  # what was planned may be another thing by now
+                writer.store(db, plan.make_plan(db, some, heir), now, batch.site is None, pool)
+            done += len(some)
+            tell(f"{done:,} posts stored")
+            database.give_way()
+        update_log.fold_anew(database)
         if batch.site is not None:
-            site_contents.log(db, batch.site, now)
-            site_contents.media_rows(db, batch.site)
-    rebuild(here)
+            site_contents.log(database, batch.site)
+            with database.write() as db:
+                site_contents.media_rows(db, batch.site)
+        rebuild(here)
+    except StorageUnavailable as error:
+        if not done:
+            raise
+        rest = f"{counted(done, 'post')} of {len(planned.new) + len(planned.changed):,} are stored"
+        why = str(error).removesuffix("; nothing was changed")
+        raise StorageUnavailable(f"{why}; {rest}: import it again for the others") from error
     return planned, redirects
 
 

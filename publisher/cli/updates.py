@@ -23,7 +23,7 @@ def updates() -> None:
 @updates.command("load")
 @click.argument("file", type=InputFile())
 def load_updates(file: Path) -> None:
-    """Load history from a CSV with a column `updated_at`: all rows or none."""
+    """Load history from a CSV with a column `updated_at`: a bad row, and none is loaded."""
     from sqlalchemy import select
 
     from publisher.blog import update_log
@@ -35,9 +35,9 @@ def load_updates(file: Path) -> None:
     instants = _instants(file, now)
     rows, distinct = len(instants), set(instants)
     del instants  # millions of rows: what is not needed makes room
-    with here.database.write() as db:
+    with here.database.read() as db:
         distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
-        update_log.record_all(db, sorted(distinct), "loaded")
+    update_log.record_history(here.database, ((at, "loaded", None) for at in sorted(distinct)))
     rebuild(here)
     click.echo(f"loaded {len(distinct)}, skipped {rows - len(distinct)}")
 

@@ -21,6 +21,7 @@ from typing import Any
 import structlog
 
 from publisher.base.errors import PublisherError, StorageUnavailable
+from publisher.blog import update_log
 from publisher.exchange import jobs, schedule_of_backups
 from publisher.installation import Site, recall, remember
 from publisher.settings import Settings, load_settings
@@ -159,6 +160,7 @@ def begin(site: Site) -> None:
     try:
         with site.database.write() as session:
             jobs.interrupted(session, site.clock())
+        update_log.fold_anew(site.database)
     except PublisherError as error:
         log.warning("jobs are looked at later", reason=str(error))
 

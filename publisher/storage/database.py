@@ -1,6 +1,7 @@
 """The database: engine, read and write sessions, its errors translated into ours."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -18,6 +19,7 @@ from publisher.storage import bell, postgresql
 from publisher.storage.columns import seal_with
 
 BUSY_TIMEOUT_SECONDS = 5.0
+_LOOKS_AGAIN_SECONDS = 0.1  # as SQLite does while it waits for the lock
 
 _DAMAGED = "the database is damaged: put a backup in its place with `publisher restore FILE`"
 # SQLite reports these by text alone; each is something a person can act on.
@@ -64,6 +66,11 @@ class Database:
                 session.flush()
                 postgresql.tell(session.connection())
         bell.ring(self._bells)
+
+    def give_way(self) -> None:
+        """Between many writes: let those who wait for the lock have it (a server has a queue)."""
+        if not self.on_server:
+            time.sleep(1.2 * _LOOKS_AGAIN_SECONDS)
 
     @contextmanager
     def write_rows(self) -> Iterator[Session]:

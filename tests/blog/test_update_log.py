@@ -7,6 +7,7 @@ from sqlalchemy import delete
 
 from publisher.blog import update_log
 from publisher.installation import Site
+from publisher.operations.long_work import begin
 from publisher.settings import store_setting
 from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
@@ -44,3 +45,42 @@ def test_the_past_knows_no_future(site: Site, clock: FakeClock) -> None:
         update_log.record_all(db, [clock() - timedelta(hours=3), clock()], "loaded")
         assert update_log.at(db, clock() - timedelta(hours=1)).updates == 1
         assert update_log.last_update(db, clock() - timedelta(hours=4)) is None
+
+
+def test_a_long_history_is_loaded_while_others_save(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Earlier updates come in some at a time; in the end the checkpoint is the log's."""
+    database, saved = site.database, list[int]()
+
+    def save() -> None:
+        saved.append(len(saved))
+        with database.write() as db:
+            update_log.record(db, clock() + timedelta(minutes=len(saved)), "publish")
+
+    monkeypatch.setattr(update_log, "_ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(database, "give_way", save)
+    past = [clock() - timedelta(hours=hours) for hours in range(40, 0, -1)]
+    update_log.record_history(database, [(at, "loaded", None) for at in past])
+    assert saved == [0, 1, 2, 3]
+    with database.write() as db:
+        stored = update_log.load(db)
+        db.execute(delete(HistogramState))
+        assert update_log.load(db) == stored
+    assert stored.updates == 44
+
+
+def test_a_history_that_was_cut_off_is_folded_later(site: Site, clock: FakeClock) -> None:
+    """Between two parts of a history the checkpoint is near; whoever starts next makes it exact."""
+    with site.database.write() as db:
+        update_log.record(db, clock(), "publish")
+        past = [clock() - timedelta(hours=hours) for hours in (9, 8, 7)]
+        update_log.record_rows(db, [(at, "loaded", None) for at in past])
+        near = update_log.load(db)
+        update_log.record(db, clock() + timedelta(hours=1), "publish")
+    begin(site)
+    with site.database.write() as db:
+        exact = update_log.load(db)
+        db.execute(delete(HistogramState))
+        assert update_log.load(db) == exact
+    assert (near.updates, exact.updates) == (4, 5)

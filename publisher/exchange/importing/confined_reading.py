@@ -109,7 +109,7 @@ def _posts(
                 part, characters = [], 0
         yield part
         if batch.site is not None and isinstance(source, Folder):
-            updates = own_export.updates(source)
+            updates = own_export.updates(source, now)
             while rows := tuple(islice(updates, PART_UPDATES)):
                 yield rows
     yield Batch(notes=Counter(batch.notes), site=batch.site)

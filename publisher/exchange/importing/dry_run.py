@@ -36,7 +36,7 @@ class Plan:
     kept: int = 0
     author_ids: dict[str, int] = field(default_factory=dict)
     strangers: Counter[str] = field(default_factory=Counter)
-    counted: frozenset[datetime] = frozenset()
+    counted: set[datetime] = field(default_factory=set)
     states: Counter[str] = field(default_factory=Counter)
     addresses: int = 0
     updates: int = 0
@@ -67,12 +67,13 @@ def make_plan(
     Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are authors
     that the import brings along, for a plan that is made before they are here.
     """
-    plan = Plan(found, author_ids=_authors(session), counted=_counted(session))
+    plan = Plan(found, author_ids=_authors(session))
     fresh = session.scalar(select(Post.id).limit(1)) is None
     dates: dict[int, datetime] = {}
     for start in range(0, len(found), _AT_ONCE):
         some = found[start : start + _AT_ONCE]
         here = {} if fresh else _known(session, [one.post.guid for one in some])
+        plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
         for place, one in enumerate(some, start):
             ours = here.get(one.post.guid)
             if ours is None:
@@ -142,5 +143,6 @@ def _authors(session: Session) -> dict[str, int]:
     return shown | {name.casefold(): id_ for id_, name, _ in rows}
 
 
-def _counted(session: Session) -> frozenset[datetime]:
-    return frozenset(session.scalars(select(Update.at).where(Update.kind == "loaded")))
+def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
+    known = select(Update.at).where(Update.kind == "loaded", Update.at.in_(instants))
+    return set(session.scalars(known)) if instants else set()

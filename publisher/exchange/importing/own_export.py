@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -49,7 +49,7 @@ def read(folder: Folder) -> Batch | None:
     return Batch(_posts(folder), site=_site(manifest, files))
 
 
-def updates(folder: Folder) -> Iterator[LoggedUpdate]:
+def updates(folder: Folder, now: datetime) -> Iterator[LoggedUpdate]:
     """The rows of the update log in an export of ours; InvalidData names the line that is wrong."""
     folder = folder.below(_top(folder) or "")
     if UPDATES not in folder.names:
@@ -59,6 +59,8 @@ def updates(folder: Folder) -> Iterator[LoggedUpdate]:
     try:
         for row in rows:
             at, kind = parse_rfc3339(row["updated_at"]), _update_kind(row["kind"])
+            if at > now:
+                raise ValueError(f"{at:%Y-%m-%d %H:%M} is in the future")
             yield at, kind, text_of(row["guid"] or "")
     except (KeyError, ValueError, csv.Error) as error:
         raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error

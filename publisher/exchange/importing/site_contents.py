@@ -7,7 +7,6 @@ that is in use. Passwords are never exported, so everybody gets a new one (`auth
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -20,7 +19,8 @@ from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.exchange.importing.sources import Folder
 from publisher.settings import store_setting
-from publisher.storage.tables.blog import Media, Post, Role, Update, UpdateKind
+from publisher.storage.database import Database
+from publisher.storage.tables.blog import Media, Post, Role, Update
 
 
 def people_and_settings(session: Session, batch: Batch) -> None:
@@ -45,20 +45,18 @@ def people_and_settings(session: Session, batch: Batch) -> None:
     update_log.settle(session)
 
 
-def log(session: Session, site: ImportedSite, now: datetime) -> None:
+def log(database: Database, site: ImportedSite) -> None:
     """Add the rows of the update log that are not here yet, after the posts."""
-    update_log.record_rows(session, _missing(session, site, now))
+    with database.read() as session:
+        missing = list(_missing(session, site))
+    update_log.record_history(database, missing)
 
 
-def _missing(
-    session: Session, site: ImportedSite, now: datetime
-) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
+def _missing(session: Session, site: ImportedSite) -> Iterator[update_log.Row]:
     ids = {guid: id_ for id_, guid in session.execute(select(Post.id, Post.guid))}
     rows = session.execute(select(Update.at, Update.kind, Update.post_id))
     here = Counter((at, kind, post_id) for at, kind, post_id in rows)
     for at, kind, guid in site.updates:
-        if at > now:
-            raise InvalidData(f"updates.csv: {at:%Y-%m-%d %H:%M} is in the future")
         row = (at, kind, ids.get(guid))
         if here[row]:
             here[row] -= 1

@@ -1,8 +1,8 @@
-"""Storing an import: all of it in one transaction, in bulk statements of some posts each."""
+"""Storing an import, in bulk statements of some posts each."""
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -30,36 +30,34 @@ def store(
     plan: Plan,
     now: datetime,
     count_updates: bool = True,
-    tell: Callable[[str], None] = lambda _: None,
-) -> list[int]:
-    """Write what is planned; the numbers of the new posts, in the order of `plan.new`.
+    pool: SlugPool | None = None,
+) -> None:
+    """Write what is planned.
 
     With `count_updates`, every new post that readers see is an update at its own date. Changed
-    posts are saved as minor edits: they are corrections, not news. `tell` hears how far it is.
+    posts are saved as minor edits: they are corrections, not news. `pool` serves several plans.
     """
-    pool, ids = SlugPool(session), list[int]()
+    pool, ids = pool or SlugPool(session), list[int]()
     for some in _some(plan.new_posts()):
         ids += _insert(session, plan, some, pool, now)
-        tell(f"{len(ids):,} posts stored")
     if plan.addresses:
         posts_by_id = zip(ids, plan.new_posts(), strict=True)
         for paths in _some((path, id_) for id_, one in posts_by_id for path in one.old_paths):
             _redirect(session, paths)
     content_serial.grow(session)
     if count_updates:
-        update_log.record_rows(session, _updates(plan, ids))
+        update_log.record_rows(session, list(_updates(plan, ids)))
     for post_id, place in plan.changed:
         post = posts.get(session, post_id)
         value = replace(plan.found[place].content, slug="")
         posts.save(session, post_id, value, post.version, None, now, minor=True)
-    return ids
 
 
 def moved(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
     """Each old address of a new post, and where it will lead; reads only."""
     pool = SlugPool(session)
     for one in plan.new_posts():
-        new = posts.path_of(one.content.kind, _slug(one, pool))
+        new = posts.path_of(one.content.kind, pool.take(_wanted(one)))
         yield from ((old, new) for old in one.old_paths)
 
 
@@ -80,11 +78,11 @@ def _insert(
     session: Session, plan: Plan, some: list[Ready], pool: SlugPool, now: datetime
 ) -> list[int]:
     """Store some posts with their revisions and tags, where search finds them."""
-    rows = [_row(one, plan, _slug(one, pool), now) for one in some]
+    slugs = pool.take_all(session, [_wanted(one) for one in some])
+    rows = [_row(one, plan, slug, now) for one, slug in zip(some, slugs, strict=True)]
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
     ids = list(session.scalars(statement, rows))
     together = list(zip(ids, some, strict=True))
-    slugs = [row["slug"] for row in rows]
     _insert_revisions(session, plan, together, slugs, now)
     shown = ((id_, one.content.tags, one.shown_at) for id_, one in together)
     tags.assign_all(session, shown, now)
@@ -93,8 +91,8 @@ def _insert(
     return ids
 
 
-def _slug(one: Ready, pool: SlugPool) -> str:
-    return pool.take(one.wanted_slug or _note_slug(one.post.guid))
+def _wanted(one: Ready) -> str:
+    return one.wanted_slug or _note_slug(one.post.guid)
 
 
 def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:

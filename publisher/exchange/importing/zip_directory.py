@@ -6,7 +6,7 @@ spare. Its values and its way to unpack one file serve here too. The format is P
 
 import struct
 from collections.abc import Iterator
-from typing import IO, BinaryIO
+from typing import BinaryIO
 from zipfile import BadZipFile, ZipExtFile, ZipInfo
 
 _ENTRY = struct.Struct("<4s4x2H4x3L3H4x2L")
@@ -46,7 +46,7 @@ class ZipDirectory:
             yield place, info
             place = after
 
-    def open(self, place: int) -> IO[bytes]:
+    def open(self, place: int) -> ZipExtFile:
         """The file of an entry, unpacked; NotImplementedError for what is encrypted or unusual."""
         info, _ = self._entry(place)
         if info.flag_bits & _ENCRYPTED:

@@ -65,8 +65,8 @@ def take(site: Site, source: Path) -> dry_run.Plan:
         site_contents.people_and_settings(db, batch)
         planned = dry_run.make_plan(db, found, None)
         writer.store(db, planned, site.clock(), count_updates=False)
-        site_contents.log(db, batch.site, site.clock())
         site_contents.media_rows(db, batch.site)
+    site_contents.log(site.database, batch.site)
     return planned
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pytest
 
-from publisher.blog import authors
+from publisher.blog import authors, update_log
 from publisher.exchange.importing import dry_run, formats, preparation, writer
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -65,6 +65,7 @@ def importer(site: Site) -> Importer:
         with site.database.write() as db:
             planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
             writer.store(db, planned, site.clock())
+        update_log.fold_anew(site.database)
         return planned
 
     return do

@@ -4,18 +4,20 @@ import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from publisher.base.attachment import Attachment
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import posts, published, search, tags, update_log
+from publisher.cli import import_work
 from publisher.exchange.importing import dry_run, preparation, summary, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation import Site
-from publisher.storage.tables.blog import Post, Redirect, Revision, Update
+from publisher.storage.tables.blog import HistogramState, Post, Redirect, Revision, Update
 from tests.conftest import MONDAY_MORNING, FakeClock
 from tests.exchange.importing.conftest import Importer
 from tests.factories import content, make_author
@@ -314,3 +316,58 @@ def test_quotes_are_those_of_the_blogs_language(clock: FakeClock) -> None:
     one, other = preparation.ready(Batch(posts), clock(), "de")
     assert one.html == "<p>Say „so“.</p>\n"
     assert other.html == '<p>Say "so".</p>'
+
+
+def test_others_save_while_a_large_import_is_stored(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is stored some posts at a time; what came in between is seen, and nothing is lost."""
+    for name in ("a", "b", "c"):
+        text = (
+            f"---\ntitle: Same\nslug: same\ndate: 2024-01-0{'abc'.index(name) + 1}\n---\n\n{name}"
+        )
+        (tmp_path / f"{name}.md").write_text(text)
+
+    def save() -> None:
+        with site.database.write() as db:
+            number = db.scalar(select(func.count(Post.id))) or 0
+            mine = posts.create(db, content("Mine", slug=f"same-{number + 1}"), None, site.clock())
+            posts.publish(db, mine, site.clock(), site.clock())
+
+    monkeypatch.setattr(import_work, "AT_ONCE", 1)
+    monkeypatch.setattr(site.database, "give_way", save)
+    outcome = import_work.run(site, str(tmp_path), None, False, False, None, lambda _: None)
+    assert outcome["new"] == 3
+    assert [(one.source, one.slug) for one in stored(site)] == [
+        ("a", "same"), ("Mine", "same-2"), ("b", "same-3"), ("Mine", "same-4"),
+        ("c", "same-5"), ("Mine", "same-6"),
+    ]  # fmt: skip
+    with site.database.write() as db:
+        counted = update_log.load(db)
+        db.execute(delete(HistogramState))
+        assert update_log.load(db) == counted
+    assert counted.updates == 6
+
+
+def test_an_import_that_the_disk_stops_goes_on_later(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says how far it came; the same command brings the rest and counts each update once."""
+    for number in range(1, 4):
+        text = f"---\ntitle: T{number}\ndate: 2024-01-0{number}\n---\n\nx"
+        (tmp_path / f"{number}.md").write_text(text)
+
+    def full() -> None:
+        raise StorageUnavailable("the disk is full; nothing was changed")
+
+    def run() -> dict[str, Any]:
+        return import_work.run(site, str(tmp_path), None, False, False, None, lambda _: None)
+
+    monkeypatch.setattr(import_work, "AT_ONCE", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(site.database, "give_way", full)
+        with pytest.raises(StorageUnavailable, match="the disk is full; 2 posts of 3 are stored"):
+            run()
+    assert run()["new"] == 1
+    assert [one.title for one in stored(site)] == ["T1", "T2", "T3"]
+    assert len(log(site)) == 3
