@@ -9,7 +9,8 @@ from publisher.base.plurals import counted
 
 SAME, GONE, NEW, SKIPPED = "same", "gone", "new", "skipped"
 CONTEXT_LINES = 2
-_MAX_WORDS = 4_000
+# Lines of the one times lines of the other, and likewise all words: the time grows faster still.
+_MOST_PAIRS = 2_000 * 2_000
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,13 @@ class Piece:
 
 def difference(old: str, new: str) -> list[Piece]:
     """The pieces that make `old` (same + gone) and `new` (same + new), in order."""
-    return _merged(_by_lines(_lines(old), _lines(new)))
+    before, after = _lines(old), _lines(new)
+    head = _alike(before, after)
+    tail = _alike(before[head:][::-1], after[head:][::-1])
+    end, after_end = len(before) - tail, len(after) - tail
+    middle = _by_lines(before[head:end], after[head:after_end])
+    same = Piece(SAME, "".join(before[:head])), Piece(SAME, "".join(before[end:]))
+    return _merged(iter((same[0], *middle, same[1])))
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:
@@ -49,24 +56,30 @@ def is_same(pieces: Sequence[Piece]) -> bool:
     return all(piece.kind in (SAME, SKIPPED) for piece in pieces)
 
 
+def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines are the same at the beginning of both."""
+    pairs = zip(old, new, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+
+
 def _by_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+    if len(old) * len(new) > _MOST_PAIRS:
+        yield from (Piece(GONE, "".join(old)), Piece(NEW, "".join(new)))
+        return
+    pairs = 0  # of words that were compared
     for tag, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
         before, after = "".join(old[a:b]), "".join(new[c:d])
-        if tag == "replace":
-            yield from _by_words(before, after)
-        elif tag == "equal":
+        if tag == "equal":
             yield Piece(SAME, before)
-        else:
-            yield Piece(GONE, before)
-            yield Piece(NEW, after)
+            continue
+        words, new_words = _words(before), _words(after)
+        pairs += len(words) * len(new_words)
+        if pairs > _MOST_PAIRS:
+            words, new_words = [before], [after]
+        yield from _by_words(words, new_words)
 
 
-def _by_words(before: str, after: str) -> Iterator[Piece]:
-    old, new = _words(before), _words(after)
-    if len(old) > _MAX_WORDS or len(new) > _MAX_WORDS:
-        yield Piece(GONE, before)
-        yield Piece(NEW, after)
-        return
+def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     for _tag, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
         if old[a:b] == new[c:d]:
             yield Piece(SAME, "".join(old[a:b]))

@@ -18,7 +18,10 @@ TYPES = {
     "html": "text/html",
 }  # fmt: skip
 _SRT = re.compile(r"\s*\d+\s*\n\d{1,3}:\d\d:\d\d[,.]\d{3} +--> +\d{1,3}:\d\d:\d\d[,.]\d{3}")
-_HTML = re.compile(r"\s*(<!--.*?-->\s*)*<(!doctype html|html|body|article|p|cite)\b", re.I | re.S)
+# Nothing is tried twice: comments in a row can be cut in as many ways as they have subsets.
+_HTML = re.compile(
+    r"\s*+(?>(?><!--.*?-->)\s*+)*+<(!doctype html|html|body|article|p|cite)\b", re.I | re.S
+)
 MAX_BYTES = 4 * 1024 * 1024
 
 

@@ -21,7 +21,7 @@ from publisher.delivery.wire import refusal, wire
 
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
-MOST_PIPELINED = 100
+SLICE_BYTES = 2_048  # parsed at a time: some eighty requests at most
 
 
 class Message:
@@ -37,8 +37,8 @@ class Message:
 class Connection(asyncio.Protocol):
     """One connection; `since` is the second in which it last made progress.
 
-    `used`: something was answered. `first` are bytes that were read before, `unsent` the rest of
-    an answer after which it ends.
+    `used`: something was answered. `first` are bytes that were read and wait to be parsed, `unsent`
+    the rest of an answer after which it ends.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol):
     @property
     def at_rest(self) -> bool:
         """Whether no request has begun and none waits for its answer."""
-        return not self._begun and self._page is None and not self._queue
+        return not (self._begun or self._page is not None or self._queue or self._first)
 
     # What the event loop calls.
 
@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return
         if self._page is None:
-            self._transport.resume_reading()
+            self._go_on()
         elif not self._working:
             self._work(self._page.more)
 
@@ -181,8 +181,6 @@ class Connection(asyncio.Protocol):
         self._headers: list[tuple[bytes, bytes]] = []
         if self.used:
             self.since = self._shared.second
-        if self._queue is not None and len(self._queue) >= MOST_PIPELINED:
-            raise Refused("400 Bad Request", "Too many requests at once.")
 
     def on_url(self, url: bytes) -> None:
         """A piece of the request target."""
@@ -240,16 +238,24 @@ class Connection(asyncio.Protocol):
             self.data_received(b"")
 
     def _parse(self, data: bytes) -> None:
+        """Take what has come, but no further while an answer is made or the peer reads slowly."""
+        while data and self._page is None and not (self._last or self._paused):
+            data = self._parse_some(data)
+        self._first = b"" if self._last else data
+        if self._page is not None:
+            self._transport.pause_reading()  # one page after the other
+
+    def _parse_some(self, data: bytes) -> bytes:
+        """Parse a slice; what is left of the data."""
         if self._parser is None:
             self._parser = httptools.HttpRequestParser(self)
+        data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
         self._raw = data if self.at_rest and _one_plain_head(data) else b""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:  # there is nothing to upgrade to
             self._parser = None
-            if (rest := data[upgrade.args[0] :]) and not self._last:
-                self._parse(rest)
-                return
+            return data[upgrade.args[0] :] + rest
         except httptools.HttpParserCallbackError as error:
             if not isinstance(error.__context__, Refused):
                 raise
@@ -263,8 +269,7 @@ class Connection(asyncio.Protocol):
             self._head_bytes += len(data)
             if self._head_bytes > 2 * MOST_HEAD_BYTES:
                 self._refuse(_LONG_HEAD)
-        if self._page is not None:
-            self._transport.pause_reading()  # one page after the other
+        return rest
 
     def _put(self, following: Message | Refused) -> None:
         if self._queue is None:
@@ -273,8 +278,8 @@ class Connection(asyncio.Protocol):
         self._advance()
 
     def _advance(self) -> None:
-        """Answer what is next, until a page has to be waited for."""
-        while self._queue and self._page is None and not self._transport.is_closing():
+        """Answer what is next, until a page or the peer has to be waited for."""
+        while self._queue and self._page is None and not self._waits():
             self.since = self._shared.second
             following = self._queue.popleft()
             if isinstance(following, Message):
@@ -343,8 +348,18 @@ class Connection(asyncio.Protocol):
         if not part.keep:
             self._finish()
             return
+        self._go_on()
+
+    def _waits(self) -> bool:
+        """Whether nothing may be written: the peer reads slowly, or is gone."""
+        return self._paused or self._transport.is_closing()
+
+    def _go_on(self) -> None:
+        """Answer what waits, then take more, or end if nothing more is taken."""
         self._advance()
-        if self._page is None and not self._paused:
+        if self._first and self._page is None and not self._waits():
+            self.data_received(b"")
+        if self._page is None and not self._waits():
             if self._last and not self._queue:
                 self._finish()
             else:

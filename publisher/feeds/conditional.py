@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from publisher.base.dates import format_rfc822
+from publisher.base.harmless import HARMLESS
 from publisher.core.ttl.freshness import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import (
     SHARED_MAX_AGE_SECONDS,
@@ -33,11 +34,6 @@ _FOR_ONE: Headers = [
     ("Vary", "Accept-Encoding, A-IM, If-None-Match"),
     ("CDN-Cache-Control", "no-store"),
     ("X-Accel-Expires", "0"),
-]
-# Opened in a browser, a stranger's document would be a page of this site, with its logins.
-_HARMLESS: Headers = [
-    ("Content-Security-Policy", "default-src 'none'; sandbox"),
-    ("X-Content-Type-Options", "nosniff"),
 ]
 
 
@@ -112,7 +108,7 @@ class Served:
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
             ("Vary", "Accept-Encoding"),
             *(("Link", link) for link in links),
-            *(_HARMLESS if foreign else ()),
+            *(HARMLESS if foreign else ()),
         ]
         self._content_type = content_type
         self._second: Second | None = None

@@ -10,6 +10,7 @@ from werkzeug.routing import IntegerConverter, Map
 from publisher.base.clock import Clock
 from publisher.base.digits import LARGEST_ROW
 from publisher.base.environment import Environment, read_environment, secret_key
+from publisher.base.harmless import NOT_SNIFFED
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site
@@ -54,7 +55,7 @@ _HEADERS = {
         "img-src 'self' https: http: data:; media-src 'self' https: http:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
-    "X-Content-Type-Options": "nosniff",
+    NOT_SNIFFED[0]: NOT_SNIFFED[1],
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }

@@ -27,6 +27,20 @@ def test_one_word_is_one_word() -> None:
     ]
 
 
+def test_very_long_texts_are_not_compared_for_minutes() -> None:
+    """What is the same at both ends is shown as such, what lies between as a whole."""
+    old = "".join(f"{n % 101}\n" for n in range(40_000))
+    new = "".join(f"{n * 7 % 101}\n" for n in range(40_000))
+    assert difference(f"a\n{old}z", f"a\n{new}z") == [
+        Piece(SAME, "a\n0\n"),
+        Piece(GONE, old.removeprefix("0\n")),
+        Piece(NEW, new.removeprefix("0\n")),
+        Piece(SAME, "z"),
+    ]
+    words, others = old.replace("\n", " "), new.replace("\n", " ")
+    assert difference(words, others) == [Piece(GONE, words), Piece(NEW, others)]
+
+
 def test_long_stretches_are_left_out() -> None:
     """Reading a difference does not mean reading the whole text again."""
     lines = [f"line {number}\n" for number in range(100)]

@@ -41,6 +41,13 @@ def test_other_texts_are_none(data: bytes) -> None:
     assert recognise(data) is None
 
 
+def test_many_comments_are_read_once() -> None:
+    """Cut in every possible way, forty of them would take a day."""
+    comments = b"<!-- a -->\n" * 40
+    assert recognise(comments + b"<svg>") is None
+    assert recognise(comments + HTML) is not None
+
+
 @pytest.mark.parametrize("data", [b'{"a": 1}', b'{"segments": [1]}', b"{", b'{"a":' * 50_000])
 def test_other_json_is_refused_in_words(data: bytes) -> None:
     """Or a file of settings would be kept as a transcript, for everybody to read."""

@@ -1,0 +1,94 @@
+"""One connection, without a network: thousands of requests in one piece, and who does not read."""
+
+from typing import Any
+
+import pytest
+
+from publisher.base.clock import utc_now
+from publisher.delivery.connection import Connection
+from publisher.delivery.front import Poll
+from publisher.delivery.http_shared import Shared
+from publisher.feeds.feed_answer import FeedAnswer
+
+HOST = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\n"
+POLL = HOST + b"\r\n"
+UPGRADE = HOST + b"Connection: upgrade\r\nUpgrade: x\r\n\r\n"
+REQUESTS = 3_000
+
+
+class Front:
+    """Has one answer, and counts how often it gave it."""
+
+    clock = staticmethod(utc_now)
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def poll(self, _poll: Poll, _peer: str) -> FeedAnswer:
+        self.given += 1
+        return FeedAnswer(200, "200 OK", [("Content-Length", "1")], [b"x"], 1)
+
+
+class Transport:
+    """Takes what is written; a `slow` peer takes nothing more until it is told to."""
+
+    def __init__(self, slow: bool) -> None:
+        self.slow = slow
+        self.ended = False
+        self.connection: Connection
+
+    def get_extra_info(self, _name: str) -> tuple[str, int]:
+        return "127.0.0.1", 1
+
+    def write(self, _data: bytes) -> None:
+        if self.slow:
+            self.connection.pause_writing()
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return self.ended
+
+    def close(self) -> None:
+        self.ended = True
+
+    def pause_reading(self) -> None:
+        pass
+
+    resume_reading = pause_reading
+
+
+def connected(slow: bool) -> tuple[Connection, Front, Transport]:
+    front, transport = Front(), Transport(slow)
+    anything: Any = front
+    shared = Shared(anything, anything, lambda _path: 0, (), lambda call, *args: call(*args))
+    connection = transport.connection = Connection(shared)
+    wire: Any = transport
+    connection.connection_made(wire)
+    return connection, front, transport
+
+
+@pytest.mark.parametrize("request_bytes", [POLL, UPGRADE])
+def test_thousands_of_requests_in_one_piece(request_bytes: bytes) -> None:
+    """All are answered; those that ask for an upgrade, one after the other, too."""
+    connection, front, transport = connected(slow=False)
+    connection.data_received(request_bytes * REQUESTS + request_bytes[:20])
+    assert front.given == REQUESTS
+    connection.data_received(request_bytes[20:])
+    assert front.given == REQUESTS + 1
+    assert not transport.ended
+
+
+@pytest.mark.parametrize("request_bytes", [POLL, UPGRADE])
+def test_who_does_not_read_is_not_answered_on(request_bytes: bytes) -> None:
+    """A packet of requests must not become gigabytes of answers that wait for their reader."""
+    connection, front, transport = connected(slow=True)
+    last = HOST + b"Connection: close\r\n\r\n"
+    connection.data_received(request_bytes * REQUESTS + last)
+    for given in range(1, REQUESTS + 1):
+        assert front.given == given
+        assert not transport.ended
+        connection.resume_writing()
+    assert front.given == REQUESTS + 1
+    assert transport.ended
