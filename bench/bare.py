@@ -16,6 +16,7 @@ def main(port: int, whole: bytes, unchanged: bytes) -> None:
     """Answer for ever."""
     with socket.create_server(("127.0.0.1", port), backlog=2048) as listener:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         accept = listener._accept  # type: ignore[attr-defined]
         while True:
             taken, _ = accept()

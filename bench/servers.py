@@ -28,11 +28,23 @@ http {{
 
 @dataclass(frozen=True)
 class Running:
-    """A server: where it listens, which processes do the work, how long it took to answer."""
+    """A server: where it listens, the process that was started, how long it took to answer.
+
+    The working processes are the leaves, `workers_below` levels under that process.
+    """
 
     port: int
-    pids: list[int]
+    pid: int
+    workers_below: int
     start_seconds: float
+
+    @property
+    def pids(self) -> list[int]:
+        """The working processes; asked each time, one may start after another answers."""
+        pids = [self.pid]
+        for _ in range(self.workers_below):
+            pids = [child for pid in pids for child in children(pid)]
+        return [pid for pid in pids if not _is_scheduler(pid)]
 
     @property
     def url(self) -> str:
@@ -44,10 +56,7 @@ class Running:
 def running(
     command: Callable[[int], list[str]], instance: Path, workers_below: int = 1
 ) -> Iterator[Running]:
-    """Start what `command` makes for a port; wait until it answers; end it.
-
-    The working processes are the leaves, `workers_below` levels under the one started.
-    """
+    """Start what `command` makes for a port; wait until it answers; end it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -60,11 +69,7 @@ def running(
             if process.poll() is not None or time.monotonic() - begun > 30:
                 raise RuntimeError(f"no answer: {(instance / 'bench.log').read_text()[-2000:]}")
             time.sleep(0.01)
-        took = time.monotonic() - begun
-        pids = [process.pid]
-        for _ in range(workers_below):
-            pids = [child for pid in pids for child in children(pid)]
-        yield Running(port, [pid for pid in pids if not _is_scheduler(pid)], took)
+        yield Running(port, process.pid, workers_below, time.monotonic() - begun)
     finally:
         process.terminate()
         process.wait(15)

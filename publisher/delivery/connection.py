@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         if self.at_rest:
             poll = self._shared.known.get(data)
             if poll is not None:
-                answer = self._shared.front.poll(poll, self._peer)
+                answer = self._shared.front.poll(poll, self._peer, self._shared.front.moment())
                 if answer is not None:
                     self.used = True
                     self.since = self._shared.second
@@ -299,7 +299,7 @@ class Connection(asyncio.Protocol):
         if keep and head.environ["SERVER_PROTOCOL"] == "HTTP/1.0":
             connection = "keep-alive"
         poll = Poll(head.environ, head.environ["PATH_INFO"], connection)
-        answer = self._shared.front.poll(poll, self._peer)
+        answer = self._shared.front.poll(poll, self._peer, self._shared.front.moment())
         if answer is None:
             self._begin_page(head, body, keep)
             return

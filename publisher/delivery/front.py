@@ -94,7 +94,7 @@ class FeedFront:
         """Answer a feed from memory, or hand the request on."""
         if not self._ready:
             self.start()
-        now = self._moment()
+        now = self.moment()
         answer = self.in_memory(environ, now)
         if answer is None:
             made = self._tags.get(environ["PATH_INFO"], self.serial(RSS))
@@ -109,13 +109,12 @@ class FeedFront:
         document = self._document(environ)
         return None if document is None else self._answer(document, environ, now)[0]
 
-    def poll(self, poll: Poll, peer: str) -> FeedAnswer | None:
+    def poll(self, poll: Poll, peer: str, now: datetime) -> FeedAnswer | None:
         """As `in_memory`, for a poll whose very bytes came before: they are not looked at again."""
-        now = self._moment()
-        document = self._documents.get(poll.path)
-        if document is poll.document and poll.peer == peer and isinstance(document, Served):
+        document = poll.document
+        if document is not None and document is self._documents.get(poll.path):
             second = document.second(now)
-            if second.etag == poll.etag and self._fairness is None:
+            if second.etag == poll.etag and poll.peer == peer and self._fairness is None:
                 if poll.ticket is not None and self._polls is not None:
                     self._polls.again(poll.ticket, now)
                 if poll.second is not second:  # the same kind of answer, with new dates
@@ -149,7 +148,7 @@ class FeedFront:
             ticket = self._polls.count(document, answer, environ, now)
         return answer, ticket
 
-    def _moment(self) -> datetime:
+    def moment(self) -> datetime:
         """The site's moment; once a second the watch is looked after."""
         now = self._site.clock()
         if not self._checked_at <= now < self._recheck_at:  # the clock may also go back

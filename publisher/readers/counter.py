@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import structlog
 
+from publisher.base.dates import EPOCH
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
@@ -130,6 +131,7 @@ class PollCounter:
     def __init__(self, store: Callable[[Polls], None]) -> None:
         self._store = store
         self._polls = Polls()
+        self._now, self._now_ms = EPOCH, 0
         self._stop, self._first = threading.Event(), threading.Event()
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
@@ -164,9 +166,10 @@ class PollCounter:
 
     def again(self, ticket: Ticket, now: datetime) -> None:
         """Note one more poll that is like the one of `ticket` in everything but its time."""
-        at_ms = int(now.timestamp() * 1000)
         with self._counting:
-            polls = self._polls
+            if now is not self._now:  # the same for all that were accepted together
+                self._now, self._now_ms = now, int(now.timestamp() * 1000)
+            polls, at_ms = self._polls, self._now_ms
             if ticket.polls is polls and polls.held < MOST_HELD:
                 polls.held += 1
                 ticket.times_ms.append(at_ms)

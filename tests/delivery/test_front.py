@@ -350,7 +350,7 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     def compare() -> None:
         for poll, environ in zip(polls, asked, strict=True):
             for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.2"):
-                again = front.poll(poll, peer)
+                again = front.poll(poll, peer, front.moment())
                 fresh = front.in_memory({**environ, "REMOTE_ADDR": peer}, clock())
                 assert again is not None
                 assert fresh is not None

@@ -3,7 +3,8 @@
 import asyncio
 import socket
 import time
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,9 +28,23 @@ class Front:
     def __init__(self) -> None:
         self.given = 0
 
-    def poll(self, _poll: Poll, _peer: str) -> FeedAnswer:
+    def moment(self) -> datetime:
+        return utc_now()
+
+    def poll(self, _poll: Poll, _peer: str, _now: datetime) -> FeedAnswer:
         self.given += 1
         return ANSWER
+
+
+class Seen(Connection):
+    """Notes whether the system holds back what is written to it."""
+
+    held_back: ClassVar[list[int]] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        connected = transport.get_extra_info("socket")
+        self.held_back.append(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_CORK))
+        super().connection_made(transport)
 
 
 def ask(port: int, *pieces: bytes) -> bytes:
@@ -47,7 +62,8 @@ def ask(port: int, *pieces: bytes) -> bytes:
 @pytest.mark.parametrize("pieces", [(HEAD,), (HEAD[:20], HEAD[20:]), (HEAD[:-1], HEAD[-1:])])
 def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...]) -> None:
     """One that the kernel does not take at once, and one whose head came in pieces, beside
-    connections that say nothing and go."""
+    connections that say nothing and go. None of these is told to wait for its own end."""
+    Seen.held_back.clear()
 
     async def serve() -> tuple[bytes, int]:
         loop, front = asyncio.get_running_loop(), Front()
@@ -55,7 +71,7 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
         shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         shared.known[HEAD] = Poll({}, "/rss.xml", "close")
         listener = socket.create_server(("127.0.0.1", 0))
-        door = Door(listener, shared, lambda first, rest: Connection(shared, first, rest))
+        door = Door(listener, shared, lambda first, rest: Seen(shared, first, rest))
         door.open()
         port = listener.getsockname()[1]
         for _ in range(5):
@@ -69,3 +85,4 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
     assert got.startswith(b"HTTP/1.1 200 OK\r\n")
     assert got.partition(b"\r\n\r\n")[2] == BODY
     assert given == 1
+    assert set(Seen.held_back) == {0}
