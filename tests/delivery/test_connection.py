@@ -1,5 +1,6 @@
 """One connection, without a network: thousands of requests in one piece, and who does not read."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -24,7 +25,10 @@ class Front:
     def __init__(self) -> None:
         self.given = 0
 
-    def poll(self, _poll: Poll, _peer: str) -> FeedAnswer:
+    def moment(self) -> datetime:
+        return utc_now()
+
+    def poll(self, _poll: Poll, _peer: str, _now: datetime) -> FeedAnswer:
         self.given += 1
         return FeedAnswer(200, "200 OK", [("Content-Length", "1")], [b"x"], 1)
 
