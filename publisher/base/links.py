@@ -60,11 +60,12 @@ def check_target(target: str) -> str:
 
 
 def _link(line: str) -> Link:
-    label, _, target = (part.strip() for part in line.rpartition("|"))
+    label, bar, target = (part.strip() for part in line.rpartition("|"))
     label = " ".join(label.split())
+    if not bar:
+        raise InvalidInput(f"{line.strip()[:60]!r}: a link is written About | /about")
     if not 1 <= len(label) <= LONGEST_LABEL or not label.isprintable():
         raise InvalidInput(
-            f"{line.strip()[:60]!r}: a link is written About | /about, with a label of at most "
-            f"{LONGEST_LABEL} characters"
+            f"{label[:60]!r} is no label: 1 to {LONGEST_LABEL} characters are needed"
         )
     return Link(label, check_target(target))

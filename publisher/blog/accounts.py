@@ -14,7 +14,7 @@ from publisher.blog import authors, permissions
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
 
-MAX_NAME, MAX_BIO = 80, 5_000
+MAX_BIO = 5_000
 LAST_ADMIN = "this is the only admin: make another author an admin first"
 
 
@@ -22,8 +22,8 @@ def describe(session: Session, author: Author, display_name: str, bio: str) -> N
     """Set the name that readers see and the words about a person (Markdown)."""
     line, text = " ".join(clean(display_name).split()), clean(bio).strip()
     problems = {}
-    if not 1 <= len(line) <= MAX_NAME:
-        problems["display_name"] = f"1 to {MAX_NAME} characters are needed"
+    if not 1 <= len(line) <= authors.MAX_NAME:
+        problems["display_name"] = f"1 to {authors.MAX_NAME} characters are needed"
     if len(text) > MAX_BIO:
         problems["bio"] = f"{len(text):,} characters; at most {MAX_BIO:,} fit"
     if problems:

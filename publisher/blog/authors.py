@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
+MAX_NAME = 80  # the one that readers see
 SESSION_LIFE = timedelta(days=30)
 
 
@@ -29,13 +30,15 @@ def add(
 ) -> Author:
     """A new author; the first one is admin whatever `role` says, later ones author by default.
 
-    Raises FieldErrors for an unusable name or password, Conflict when the name is taken.
+    Raises FieldErrors for unusable names or password, Conflict when the name is taken.
     """
-    problems = {}
+    problems, shown = {}, " ".join(clean(display).split()) or name
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
         problems["name"] = (
             "use 1 to 40 lower-case letters (a-z), digits, dots, hyphens or underscores"
         )
+    if len(shown) > MAX_NAME:
+        problems["display_name"] = f"{len(shown):,} characters; at most {MAX_NAME} fit"
     if problem := _password_problem(password):
         problems["password"] = problem
     if problems:
@@ -45,7 +48,7 @@ def add(
         raise Conflict(f"there is already an author called {name}")
     author = Author(
         name=name,
-        display_name=" ".join(clean(display).split()) or name,
+        display_name=shown,
         role="admin" if first else role or "author",
         password_hash=_hasher().hash(password),
         created_at=now,

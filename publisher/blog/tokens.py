@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import permissions
@@ -32,13 +32,13 @@ def create(
 ) -> str:
     """A new token for `author`, good until `until`: shown this once, kept as a hash.
 
-    Raises InvalidInput for a scope that does not exist, for none at all, for a label that is too
-    long and for an end that is past.
+    Raises InvalidInput for a scope that does not exist, for none at all and for an end that is
+    past, FieldErrors for a label that is too long.
     """
     scope = " ".join(checked_scopes(scopes))
     line = " ".join(clean(label).split())
     if len(line) > MAX_LABEL:
-        raise InvalidInput(f"a label has at most {MAX_LABEL} characters")
+        raise FieldErrors({"label": f"{len(line):,} characters; at most {MAX_LABEL} fit"})
     if until is not None and until <= now:
         raise InvalidInput("a token must expire in the future")
     token = secrets.token_urlsafe(32)

@@ -117,7 +117,9 @@ def refuse(error: FieldErrors) -> Any:
 def _until() -> datetime | None:
     """When the token that is asked for shall end; None: never."""
     days = request.form.get("days", "")
-    return now() + timedelta(days=int(days)) if days in LIVES and days else None
+    if days not in LIVES:
+        raise FieldErrors({"days": "choose one of these"})
+    return now() + timedelta(days=int(days)) if days else None
 
 
 def _done(message: str) -> Response:

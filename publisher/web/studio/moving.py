@@ -6,6 +6,7 @@ The pages of a work reload themselves until it is done; the scheduler does it (`
 import os
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, make_response, redirect, render_template, request, send_file, url_for
@@ -99,7 +100,8 @@ def schedule() -> Any:
     """Where backups go by themselves, how often, and how many are kept."""
     typed = {name: request.form[name] for name in BACKUPS if name in request.form}
     place = typed.get("backup_folder", "").strip()
-    if place and not os.access(place, os.W_OK | os.X_OK):
+    whole = Path(place).is_absolute() and place.isprintable()
+    if place and not (whole and os.access(place, os.W_OK | os.X_OK)):
         raise FieldErrors({"backup_folder": "there is no such folder, or it cannot be written to"})
     with site().database.write() as db:
         store_settings(db, typed)

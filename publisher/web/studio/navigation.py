@@ -67,6 +67,15 @@ def _added(action: str) -> list[Link]:
     return []
 
 
+def _problem(link: Link) -> str:
+    """What is wrong with one row; "" for nothing."""
+    try:
+        lines_of([link])
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
 def _page(db: Session, links: list[Link], problem: str) -> str:
     there = {link.target for link in links}
     offered = [*parse_links(BUILT_IN), *_pages(db)]
@@ -74,6 +83,7 @@ def _page(db: Session, links: list[Link], problem: str) -> str:
         "settings/navigation.html",
         links=links,
         problem=problem,
+        problems={number: _problem(link) for number, link in enumerate(links) if problem},
         offered=[link for link in dict.fromkeys(offered) if link.target not in there],
     )
 

@@ -167,6 +167,14 @@ def test_an_author_that_cannot_be(enter: Enter, name: str, status: int) -> None:
     assert 'value="Benjamin"' in answer.text
 
 
+def test_a_name_for_readers_that_is_too_long(enter: Enter) -> None:
+    """It is said at its field, as on the author's own page."""
+    answer = enter().post("/studio/people", data={"name": "ned", "display_name": "N" * 81})
+    assert answer.status_code == 422
+    assert 'href="#f-display_name"' in answer.text
+    assert "81 characters; at most 80 fit" in answer.text
+
+
 def test_an_admin_resets_a_password(enter: Enter, site: Site) -> None:
     """The author's sessions end, the shown password opens a new one."""
     ben = enter("ben")
@@ -259,9 +267,11 @@ def test_a_token_says_what_it_is_for(enter: Enter, site: Site, clock: FakeClock)
     clock.forward(days=1)
     assert ben.get("/micropub?q=config", headers=bearer).status_code == 401
     assert "ended</span>" in ben.get("/studio/account").text
-    answer = ben.post("/studio/account/tokens", data={**form, "label": "x" * 81})
-    assert answer.status_code == 422
-    assert "at most 80" in answer.text
+    for field, value in {"label": "x" * 81, "days": "-1"}.items():
+        answer = ben.post("/studio/account/tokens", data={**form, field: value})
+        assert answer.status_code == 422
+        assert f'id="f-{field}-problem"' in answer.text
+        assert answer.text.count(" checked>") == 1  # the scope that was chosen
 
 
 def test_an_admin_may_end_tokens_with_a_password(enter: Enter, site: Site) -> None:

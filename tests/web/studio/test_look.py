@@ -156,6 +156,8 @@ def test_navigation_from_pages(ada: Browser, site: Site) -> None:
         answer = ada.post("/studio/navigation", label=label, target=target, action="save")
         assert answer.status_code == 422, (label, target)
         assert "Nothing was changed" in answer.text
+        assert re.search(r'class="problem whole-row" id="row-1".*aria-describedby="row-1"',
+                         answer.text, re.DOTALL)  # fmt: skip
         assert shown() == before
     with site.database.read() as db:
         assert load_settings(db).navigation.startswith("About | /about\nNow | /now\n")

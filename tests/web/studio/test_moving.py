@@ -166,6 +166,12 @@ def test_backups_are_made_by_themselves(
     """One when there is none, the next when its time has come, so many are kept."""
     folder = tmp_path / "safe"
     ada.get("/studio/moving")
+    for place in ("relative", "/tmp\0x", "/tmp\x1b"):  # noqa: S108 - never opened
+        refused = ada.post("/studio/moving/backups", backup_folder=place)
+        assert (refused.status_code, "there is no such folder" in refused.text.lower()) == (
+            422,
+            True,
+        )
     refused = ada.post("/studio/moving/backups", backup_folder=str(folder))
     assert refused.status_code == 422
     assert "there is no such folder, or it cannot be written to" in refused.text.lower()
