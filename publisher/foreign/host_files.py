@@ -30,31 +30,39 @@ def _underscore_headers(path: str, kind: str, max_age_seconds: int) -> list[str]
     ]
 
 
+def _cloudflare(path: str, kind: str, max_age_seconds: int) -> list[str]:
+    # Values of all rules that fit are joined there, so those of others are taken back first.
+    taken_back = ["  ! Cache-Control", "  ! Content-Type"]
+    address, *lines = _underscore_headers(path, kind, max_age_seconds)
+    return [address, *taken_back, *lines]
+
+
 def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
+    # Not `add_header`: one here would take away all those of the server block.
     return [
         f"location = {path} {{",
         "    types { }",
         f"    default_type {kind};",
-        f'    add_header Cache-Control "public, max-age={max_age_seconds}";',
+        f"    expires {max_age_seconds}s;",
         "}",
     ]
 
 
 def _apache(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    name = path.rpartition("/")[2]
+    # Not `<Files>`: it means every file of that name, and Hugo writes an index.xml for each tag.
     return [
-        f'<Files "{name}">',
+        f"<If \"%{{REQUEST_URI}} == '{path}'\">",
         f"    ForceType {kind}",
         "    <IfModule mod_headers.c>",
         f'        Header set Cache-Control "public, max-age={max_age_seconds}"',
         "    </IfModule>",
-        "</Files>",
+        "</If>",
     ]
 
 
 HOSTS: Mapping[str, HostFile] = MappingProxyType({
     "netlify": HostFile("_headers", _underscore_headers),
-    "cloudflare": HostFile("_headers", _underscore_headers),
+    "cloudflare": HostFile("_headers", _cloudflare),
     "nginx": HostFile("feed-headers.nginx.conf", _nginx),
     "apache": HostFile(".htaccess", _apache),
 })  # fmt: skip

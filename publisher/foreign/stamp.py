@@ -3,6 +3,7 @@
 One run is a step of a build. Run it again within the hour and nothing changes.
 """
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,9 +110,12 @@ def _address(options: StampOptions, out: Path) -> str:
     """The path at which the site serves the feed."""
     root = (options.root or out.parent).resolve()
     try:
-        return "/" + str(PurePosixPath(out.resolve().relative_to(root)))
+        address = "/" + str(PurePosixPath(out.resolve().relative_to(root)))
     except ValueError:
         raise InvalidInput(f"{out} is not inside the site's folder {root}") from None
+    if options.headers != "none" and not re.fullmatch(r"[\w./~+-]+", address, re.ASCII):
+        raise InvalidInput(f"{address}: hosts cannot be told of such a name; --headers none")
+    return address
 
 
 def _what_else(document: bytes, feed: Path) -> str:

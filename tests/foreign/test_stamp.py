@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from publisher.base.errors import InvalidData, PublisherError
+from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.foreign.host_files import HOSTS, with_feed
 from publisher.foreign.learning import FeedHistory
@@ -156,7 +156,7 @@ def test_a_host_is_told_beside_what_it_was_told_before(feed: Path, host: str) ->
     done = stamp(StampOptions(feed, headers=host), NOW)
     text = file.read_text()
     assert text.startswith("# mine\n/x\n")
-    assert f"max-age={done.advice.ttl_minutes * 60}" in text
+    assert re.search(rf"(max-age=|expires ){done.advice.ttl_minutes * 60}(?!\d)", text)
     assert "index.xml" in text
     stamp(StampOptions(feed, headers=host), NOW + timedelta(hours=9))
     assert file.read_text().count("begin of what") == 1
@@ -176,6 +176,33 @@ def test_nginx_takes_its_file(feed: Path, tmp_path: Path) -> None:
     test = ["nginx", "-t", "-e", str(tmp_path / "e"), "-c", str(config)]
     done = subprocess.run(test, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("apache2") is None, reason="apache2 is not installed")
+def test_apache_takes_its_file(feed: Path, tmp_path: Path) -> None:
+    """`apache2 -t` reads what is written for it."""
+    stamp(StampOptions(feed, headers="apache"), NOW)
+    modules = "".join(
+        f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
+        for name in ("mpm_event", "authz_core", "mime", "headers")
+    )
+    config = tmp_path / "all.conf"
+    config.write_text(
+        f"ServerName localhost\nListen 127.0.0.1:8089\nErrorLog {tmp_path}/e\n{modules}"
+        f"<Directory {feed.parent}>\nInclude {feed.parent}/.htaccess\n</Directory>\n"
+    )
+    test = ["apache2", "-t", "-f", str(config)]
+    done = subprocess.run(test, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_feed_is_named_as_hosts_understand_it(feed: Path, host: str) -> None:
+    """Only the feed itself, and no name that would be a directive."""
+    other = feed.rename(feed.parent / "a'b {x}.xml")
+    with pytest.raises(InvalidInput, match="--headers none"):
+        stamp(StampOptions(other, headers=host), NOW)
+    assert list(feed.parent.iterdir()) == [other]
 
 
 def test_the_command(feed: Path) -> None:
