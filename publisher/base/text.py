@@ -24,6 +24,11 @@ def clean(text: str) -> str:
     return _NOT_XML.sub("", text)
 
 
+def one_line(text: str) -> str:
+    """`text` on one line, without what a terminal would obey: strangers' words in our output."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
 def plain_text(markup: str) -> str:
     """The words of some markup on one line; words of different blocks stay apart."""
     if _MARKED.search(markup) is None:  # as most titles are

@@ -147,12 +147,17 @@ def ask_to_log_in(place: Place) -> SigningRequest:
 
 
 def log_in(
-    session: Session, place: Place, challenge: bytes, credential: Any, now: datetime
+    session: Session,
+    place: Place,
+    challenge: bytes,
+    credential: Any,
+    asked_at: datetime,
+    now: datetime,
 ) -> Author:
-    """Whose passkey signed the challenge; notes the use.
+    """Whose passkey signed the challenge of `asked_at`; notes the use.
 
-    Raises Forbidden for an unknown or wrong one, a copied one (its counter went back), and one of
-    somebody who is shut out.
+    Raises Forbidden for an unknown or wrong one, a copied one (its counter went back), one
+    that was used since (this is what was sent then, again), and one of somebody who is shut out.
     """
     from webauthn import verify_authentication_response
     from webauthn.helpers import base64url_to_bytes
@@ -162,6 +167,8 @@ def log_in(
         row = _known(session, base64url_to_bytes(str(credential["rawId"])))
         if row is None or row.author.disabled_at is not None:
             raise Forbidden(REFUSED)
+        if row.used_at is not None and row.used_at > asked_at:  # many devices do not count
+            raise Forbidden("this passkey has been used meanwhile; try again")
         proved = verify_authentication_response(
             credential=credential,
             expected_challenge=challenge,

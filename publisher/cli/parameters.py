@@ -145,9 +145,11 @@ def echo_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _plain(value: Any) -> str:
+    from publisher.base.text import one_line
+
     if value is None:
         return "-"
-    return _moment(value) if isinstance(value, datetime) else " ".join(str(value).split())
+    return _moment(value) if isinstance(value, datetime) else one_line(str(value))
 
 
 def _moment(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from publisher.base.addresses import joined
 from publisher.base.errors import InvalidData
+from publisher.base.text import clean
 from publisher.river.first_look import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
@@ -127,7 +128,7 @@ def categories(named: Iterable[str]) -> tuple[str, ...]:
     """Names of categories, each once whatever its case, in order, within bounds."""
     found: dict[str, str] = {}
     for name in named:
-        tidy = " ".join(name.split())[:_CATEGORY_CHARACTERS]
+        tidy = " ".join(clean(name).split())[:_CATEGORY_CHARACTERS]
         if tidy and len(found) < _MOST_CATEGORIES:
             found.setdefault(tidy.casefold(), tidy)
     return tuple(found.values())

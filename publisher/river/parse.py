@@ -18,7 +18,7 @@ import structlog
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData
-from publisher.base.text import plain_text
+from publisher.base.text import clean, plain_text
 from publisher.river.charset import to_text, to_utf8
 from publisher.river.discover import alternates
 from publisher.river.entities import expand_entities
@@ -171,7 +171,7 @@ def _item(entry: Any, url: str) -> FeedItem:
         url=web_address(base, _content_elsewhere(entry) or _raw(entry, "link")),
         title=_plain(entry, "title"),
         markup=markup,
-        author=str(_raw(entry, "author") or "").strip(),
+        author=clean(str(_raw(entry, "author") or "")).strip(),
         published_at=_moment(entry),
         enclosures=tuple(
             FeedFile(address, _file_type(link), _length(link))
@@ -223,7 +223,7 @@ def _content(entry: Any, url: str) -> tuple[str, str]:
     detail = next((d for d in details if d and d.get("value")), None)
     if detail is None:
         return "", url
-    value = str(detail["value"])
+    value = clean(str(detail["value"]))
     if detail.get("type") == "text/plain":
         value = html.escape(value).replace("\n", "<br>\n")
     return value, urljoin(url, str(detail.get("base") or ""))
@@ -242,7 +242,7 @@ def _content_elsewhere(entry: Any) -> str:
 
 def _plain(values: Any, key: str) -> str:
     """A title as plain text, whether it was sent as text or as HTML."""
-    text = str(_raw(values, key) or "")
+    text = clean(str(_raw(values, key) or ""))
     kind = (_raw(values, f"{key}_detail") or {}).get("type", "")
     return " ".join(text.split()) if kind == "text/plain" else plain_text(text)
 

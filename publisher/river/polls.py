@@ -7,6 +7,7 @@ import structlog
 
 from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.text import one_line
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
 from publisher.river.feed_document import (
@@ -118,7 +119,7 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     if fetched.not_modified:
         return Visit(job, fetched, content_hash=job.content_hash)
     if not fetched.ok:
-        start = " ".join(fetched.body.decode("utf-8", "replace").split())[:300]
+        start = one_line(fetched.body.decode("utf-8", "replace"))[:300]
         return Visit(job, fetched, problem=f"status-{fetched.status}", detail=start)
     content_hash = digest(fetched.body)
     if content_hash == job.content_hash:

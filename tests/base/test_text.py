@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.text import first_picture, first_words, plain_text
+from publisher.base.text import first_picture, first_words, one_line, plain_text
 from publisher.blog.markdown import render
 
 
@@ -43,3 +43,8 @@ def test_first_picture() -> None:
     """The address as it is, not as HTML writes it."""
     assert first_picture('<p>x</p><img alt="" src="/a?b=1&amp;c=2"><img src="/z">') == "/a?b=1&c=2"
     assert first_picture("<p>x</p>") == ""
+
+
+def test_one_line_tells_a_terminal_nothing() -> None:
+    """Neither escape sequences nor their one-character forms, nor a turned direction."""
+    assert one_line("a\x1b[31m\x9b2J\u202eb\r\nc\td\x07 é 漢") == "a[31m2Jb c d é 漢"

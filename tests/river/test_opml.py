@@ -9,7 +9,8 @@ from publisher.base.errors import InvalidData
 from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.river.opml import read_opml, write_opml
-from publisher.river.subscriptions import Outline, everyone, subscribe_all
+from publisher.river.parse import parse_harmless
+from publisher.river.subscriptions import Outline, everyone, subscribe, subscribe_all
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 
@@ -112,6 +113,17 @@ def test_a_policy_that_is_none_is_left_out() -> None:
     (found,) = read.outlines
     assert (found.policy, found.folder) == ("", "a-b")
     assert "guess" in read.refused[0]
+
+
+def test_a_title_that_xml_cannot_carry(site: Site) -> None:
+    """A stranger's reference to an escape character must not break the list, here and elsewhere."""
+    feed = b"<rss version='2.0'><channel><title>A&#27;[31m</title><item><title>&#27;b</title>"
+    feed += b"<category>&#27;c</category><author>&#27;d</author><description>&#27;e</description>"
+    document = parse_harmless(feed + b"</item></channel></rss>", "text/xml", "https://a.example/")
+    assert "\x1b" not in repr(document)
+    with site.database.write() as db:
+        row = subscribe(db, "https://a.example/", site.clock(), site.clock(), title=document.title)
+        assert read_opml(write_opml("x", [row])).outlines[0].title == "A[31m"
 
 
 def test_a_site_is_an_address_of_the_web() -> None:

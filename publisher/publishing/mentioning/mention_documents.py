@@ -14,7 +14,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from publisher.base.addresses import joined
-from publisher.base.text import clean
+from publisher.base.text import one_line
 
 MAX_LINE, MAX_WORDS = 200, 500
 _LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)')
@@ -120,7 +120,7 @@ def _having(name: str, place: str = "") -> str:
 
 
 def _line(text: str, most: int = MAX_LINE) -> str:
-    line = "".join(c for c in " ".join(clean(text).split()) if c.isprintable())
+    line = one_line(text)
     if len(line) <= most:
         return line
     return (line[:most].rpartition(" ")[0] or line[:most]) + " …"

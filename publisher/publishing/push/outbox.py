@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.digits import number_up_to
 from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.text import one_line
 from publisher.blog.linked_pages import WEBMENTION
 from publisher.publishing.mentioning import sending
 from publisher.publishing.push.targets import PURGE, Target, form
@@ -110,9 +111,8 @@ def _try(target: Target, send: Send) -> Outcome:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
     if reply is None:
         return None
-    text = " ".join(reply.body[:400].decode("utf-8", "replace").split())
-    printable = "".join(c for c in text if c.isprintable())
-    answer = f"{reply.status} {printable}".strip()[:LONGEST_ANSWER]
+    words = one_line(reply.body[:400].decode("utf-8", "replace"))
+    answer = f"{reply.status} {words}".strip()[:LONGEST_ANSWER]
     return 200 <= reply.status < 300, answer, _retry_after(reply)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 from publisher.base.addresses import joined
 from publisher.base.errors import InvalidInput
 from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.text import one_line
 
 MAX_ADDRESS = 2000
 MAX_BYTES = 250_000
@@ -186,5 +187,4 @@ def _origin(address: str) -> tuple[str, str | None, int | None]:
 
 
 def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return "".join(c for c in line if c.isprintable())[:MAX_NAME]
+    return one_line(text)[:MAX_NAME]

@@ -1,10 +1,10 @@
 """Passkeys over HTTP: `/studio/login/passkey` logs in, `/studio/account/passkeys` looks after them.
 
-The challenge waits in the signed cookie of the browser that asked, for five minutes and one try.
+The challenge waits in the signed cookie of the browser that asked, for five minutes.
 """
 
 import base64
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask import Blueprint, Response, flash, jsonify, redirect, request, session, url_for
@@ -39,9 +39,9 @@ def ask_to_log_in() -> Response:
 @blueprint.post("/studio/login/passkey")
 def log_in() -> Response:
     """Log in whoever's passkey signed; the answer says where to go on."""
-    credential, challenge = _sent()
+    credential, challenge, asked_at = _sent()
     with site().database.write() as db:
-        known = passkeys.log_in(db, _place(db), challenge, credential, now())
+        known = passkeys.log_in(db, _place(db), challenge, credential, asked_at, now())
         throttle.know(db, login.visitor(known.name), known, now())
         token = authors.open_session(db, known, request.user_agent.string, now())
     login.remember(token)
@@ -74,7 +74,7 @@ def ask_to_make() -> Response:
 @login_required
 def add() -> Response:
     """Keep the passkey that the device made."""
-    credential, challenge = _sent()
+    credential, challenge, _ = _sent()
     with site().database.write() as db:
         label = request.form.get("label", "")
         row = passkeys.add(db, _place(db), my_row(db), challenge, credential, label, now())
@@ -120,13 +120,16 @@ def _asked(asked: passkeys.SigningRequest) -> Response:
     return Response(asked.options, content_type="application/json")
 
 
-def _sent() -> tuple[Any, bytes]:
-    """The device's answer, and the challenge that this browser was given, which ends here."""
+def _sent() -> tuple[Any, bytes, datetime]:
+    """The device's answer, and the challenge that this browser was given, and when.
+
+    It ends here where the browser is honest: a copied cookie brings it back.
+    """
     kept = session.pop(_KEPT, None)
     credential = passkeys.credential_in(request.form.get("credential", ""))
     if kept is None or kept[1] < now().timestamp():
         raise InvalidInput("that took too long; try again")
-    return credential, base64.b64decode(kept[0])
+    return credential, base64.b64decode(kept[0]), datetime.fromtimestamp(kept[1], UTC) - _LIFE
 
 
 def _done(message: str) -> Any:

@@ -1,0 +1,60 @@
+"""Passkeys with a device that is made of a key; those of a browser are in tests/browser."""
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from publisher.base.errors import Forbidden
+from publisher.blog import passkeys
+from publisher.installation import Site
+from publisher.storage.tables.blog import Passkey
+from tests.conftest import FakeClock
+from tests.factories import make_author
+
+cbor2 = pytest.importorskip("cbor2", reason="the extra `passkeys` is not installed")
+ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
+hashes = pytest.importorskip("cryptography.hazmat.primitives.hashes")
+PLACE = passkeys.Place("blog.example", "https://blog.example", "Blog")
+KEY = ec.generate_private_key(ec.SECP256R1())
+
+
+def encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def signed(challenge: bytes) -> dict[str, Any]:
+    """What a device answers that counts nothing, as those that share their passkeys."""
+    asked = {"type": "webauthn.get", "challenge": encoded(challenge), "origin": PLACE.origin}
+    client = json.dumps(asked).encode()
+    device = hashlib.sha256(PLACE.host.encode()).digest() + b"\x05" + bytes(4)
+    signature = KEY.sign(device + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
+    response = {"clientDataJSON": client, "authenticatorData": device, "signature": signature}
+    name = encoded(b"laptop")
+    answer = {key: encoded(value) for key, value in response.items()}
+    return {"id": name, "rawId": name, "type": "public-key", "response": answer}
+
+
+def test_what_was_sent_once_opens_nothing_again(site: Site, clock: FakeClock) -> None:
+    """A cookie with its challenge can be kept, and a login sent a second time."""
+    author = make_author(site)
+    point = KEY.public_key().public_numbers()
+    x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
+    public = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
+    asked_at = clock()
+    clock.forward(seconds=5)
+    with site.database.write() as db:
+        db.add(Passkey(author_id=author.id, credential_id=b"laptop", public_key=public,
+                       sign_count=0, label="Laptop", created_at=asked_at))  # fmt: skip
+        db.flush()
+        answer = signed(b"first")
+        assert passkeys.log_in(db, PLACE, b"first", answer, asked_at, clock()).id == author.id
+        with pytest.raises(Forbidden, match="used meanwhile"):
+            passkeys.log_in(db, PLACE, b"first", answer, asked_at, clock())
+        asked_at = clock()
+        with pytest.raises(Forbidden, match="not known"):
+            passkeys.log_in(db, PLACE, b"second", answer, asked_at, clock())
+        answer = signed(b"second")
+        assert passkeys.log_in(db, PLACE, b"second", answer, asked_at, clock()).id == author.id
