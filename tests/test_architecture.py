@@ -75,7 +75,7 @@ OWNERS = {
     "feedparser": ["river.parse"],
     "flask": ["web"],
     "itsdangerous": ["web.form_key"],
-    "httptools": ["delivery.connection"],
+    "httptools": ["delivery.http_request"],
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [

@@ -1,20 +1,17 @@
 """One connection of the public port, on the event loop: polls are answered, the rest is handed on.
 
-Requests are answered in the order in which they came. What the parser calls (`on_...`) puts a
-message together; `_advance` answers it when its turn comes. Nothing here waits: a body is taken as
-it comes, a page is made by a thread, and the server's sweep ends whatever takes too long.
+Requests are answered in the order in which they came, by `_advance`, each when its turn comes.
+Nothing here waits: a body is taken as it comes, a page is made by a thread, and the server's sweep
+ends whatever takes too long.
 """
 
 import asyncio
-import re
 from collections import deque
 from typing import Any
 
-import httptools
-
 from publisher.delivery.front import Poll
-from publisher.delivery.http_body import Body
-from publisher.delivery.http_head import MOST_HEAD_BYTES, MOST_HEADERS, Head, Refused, make_head
+from publisher.delivery.http_head import Head, Refused
+from publisher.delivery.http_request import Message, RequestParser
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.page_threads import Page, Part
 from publisher.delivery.wire import refusal, wire
@@ -22,16 +19,6 @@ from publisher.delivery.wire import refusal, wire
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
 SLICE_BYTES = 2_048  # parsed at a time: some eighty requests at most
-
-
-class Message:
-    """A request as far as it has been received."""
-
-    __slots__ = ("body", "head")
-
-    def __init__(self, head: Head, body: Body | None) -> None:
-        self.head = head
-        self.body = body
 
 
 class Connection(asyncio.Protocol):
@@ -42,21 +29,18 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_begun", "_first", "_head_bytes", "_headers", "_last", "_message", "_page", "_parser",
-        "_paused", "_peer", "_queue", "_raw", "_rest", "_shared", "_target", "_transport",
-        "_unsent", "_working", "since", "used",
+        "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw", "_requests", "_rest",
+        "_shared", "_transport", "_unsent", "_working", "since", "used",
     )  # fmt: skip
 
     def __init__(self, shared: Shared, first: bytes = b"", unsent: bytes = b"") -> None:
         self._shared = shared
         self._first, self._rest = first, unsent
-        self._begun = False  # a message has begun and is not complete
         self.used = False
         self._last = False  # no further request is taken
         self._paused = False  # the peer reads slowly
         self._working = False  # a thread is at the page
-        self._parser: Any = None  # made when bytes come that are not known
-        self._message: Message | None = None  # whose head is complete
+        self._requests: RequestParser | None = None  # made when bytes come that are not known
         self._page: Page | None = None  # that is being answered
         self._queue: deque[Message | Refused] | None = None  # those that wait for their turn
         self._raw = b""
@@ -66,7 +50,8 @@ class Connection(asyncio.Protocol):
     @property
     def at_rest(self) -> bool:
         """Whether no request has begun and none waits for its answer."""
-        return not (self._begun or self._page is not None or self._queue or self._first)
+        begun = self._requests is not None and self._requests.begun
+        return not (begun or self._page is not None or self._queue or self._first)
 
     # What the event loop calls.
 
@@ -132,10 +117,12 @@ class Connection(asyncio.Protocol):
         self._last = True
         self._shared.lose(self, self._peer)
         waiting, self._queue = self._queue, None
-        for message in (self._message, *(waiting or ())):
-            if isinstance(message, Message) and message.body is not None:
-                message.body.drop()
-        self._message = None
+        for message in waiting or ():
+            if isinstance(message, Message):
+                message.drop()
+        if self._requests is not None:
+            self._requests.drop()
+            self._requests = None  # each would keep the other
         if not self._working:
             self._abandon()
 
@@ -152,7 +139,7 @@ class Connection(asyncio.Protocol):
 
     def sweep(self) -> None:
         """Once a second: end what takes too long."""
-        waited = self._shared.second - self.since
+        waited, requests = self._shared.second - self.since, self._requests
         if unsent := self._transport.get_write_buffer_size():
             if unsent != self._unsent:
                 self._unsent, self.since = unsent, self._shared.second
@@ -163,10 +150,10 @@ class Connection(asyncio.Protocol):
         elif self._last:
             if waited > LINGER_SECONDS:
                 self._transport.abort()
-        elif self._message is not None and self._message.body is not None:
-            if self._message.body.too_slow(waited):
+        elif requests is not None and requests.message is not None and requests.message.body:
+            if requests.message.body.too_slow(waited):
                 self._refuse(Refused("408 Request Timeout", "The body came too slowly."))
-        elif self._begun or not self.used:
+        elif not self.used or (requests is not None and requests.begun):
             if waited > HEAD_SECONDS:
                 self._refuse(Refused("408 Request Timeout", "The request came too slowly."))
         elif waited > (KEEP_BUSY_SECONDS if self._shared.crowded else KEEP_SECONDS):
@@ -174,56 +161,22 @@ class Connection(asyncio.Protocol):
 
     # What the parser calls.
 
-    def on_message_begin(self) -> None:
-        """Bytes of a new request."""
-        self._begun = True
-        self._target, self._head_bytes = b"", 0
-        self._headers: list[tuple[bytes, bytes]] = []
+    def request_begun(self) -> None:
+        """The first bytes of a request have come."""
         if self.used:
             self.since = self._shared.second
 
-    def on_url(self, url: bytes) -> None:
-        """A piece of the request target."""
-        self._target += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header, whole; a trailer is counted and forgotten."""
-        self._head_bytes += len(name) + len(value) + 4
-        if len(self._headers) >= MOST_HEADERS or self._head_bytes > MOST_HEAD_BYTES:
-            raise _LONG_HEAD
-        if self._message is None:
-            self._headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        """The head is whole: refuse the request, or get ready for its body."""
-        parser = self._parser
-        if len(self._target) > MOST_HEAD_BYTES // 4:
-            raise Refused("414 URI Too Long", "The address is too long.")
-        method, version = parser.get_method().decode("ascii"), parser.get_http_version()
-        head = make_head(method, self._target, version, self._headers, parser.should_keep_alive())
-        body = None
-        if head.length != 0:
-            if parser.should_upgrade():  # the parser would take its body for the next request
-                raise Refused("400 Bad Request", "Nothing is upgraded here, so ask without it.")
-            limit = self._shared.limit(head.environ["PATH_INFO"])
-            body = Body(head.length, limit, self._shared.spool)
-            if head.expects_continue and not self._queue and self._page is None:
-                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self._message = Message(head, body)
+    def head_received(self, head: Head) -> None:
+        """A head is whole: the client is told to go on where it waits for that."""
         self.since = self._shared.second
+        waits = head.length != 0 and head.expects_continue
+        if waits and not self._queue and self._page is None:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
-    def on_body(self, data: bytes) -> None:
-        """A piece of the body."""
-        if self._message is not None and self._message.body is not None:
-            self._message.body.add(data)
-
-    def on_message_complete(self) -> None:
-        """The request is whole."""
-        message, self._message = self._message, None
-        self._begun = False
-        if message is not None:
-            self._last = not message.head.keep_alive
-            self._put(message)
+    def request_received(self, message: Message) -> None:
+        """A request is whole: it is answered when its turn comes."""
+        self._last = not message.head.keep_alive
+        self._put(message)
 
     # What this connection does.
 
@@ -247,29 +200,16 @@ class Connection(asyncio.Protocol):
 
     def _parse_some(self, data: bytes) -> bytes:
         """Parse a slice; what is left of the data."""
-        if self._parser is None:
-            self._parser = httptools.HttpRequestParser(self)
+        if self._requests is None:
+            self._requests = RequestParser(self, self._shared.limit, self._shared.spool)
         data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
         self._raw = data if self.at_rest and _one_plain_head(data) else b""
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:  # there is nothing to upgrade to
-            self._parser = None
-            return data[upgrade.args[0] :] + rest
-        except httptools.HttpParserCallbackError as error:
-            if not isinstance(error.__context__, Refused):
-                raise
-            self._refuse(error.__context__)
-        except httptools.HttpParserInvalidMethodError:
-            self._refuse(_unknown_method(data))
-        except httptools.HttpParserError:
+            return self._requests.feed(data) + rest
+        except Refused as refused:
             if not self._last:  # else it is what follows `Connection: close`
-                self._refuse(Refused("400 Bad Request", "This is not HTTP."))
-        if self._begun and self._message is None:
-            self._head_bytes += len(data)
-            if self._head_bytes > 2 * MOST_HEAD_BYTES:
-                self._refuse(_LONG_HEAD)
-        return rest
+                self._refuse(refused)
+        return b""
 
     def _put(self, following: Message | Refused) -> None:
         if self._queue is None:
@@ -293,7 +233,7 @@ class Connection(asyncio.Protocol):
                 self._queue.clear()
 
     def _answer(self, message: Message) -> None:
-        head, body = message.head, message.body
+        head = message.head
         keep = head.keep_alive and not (self._shared.stopping and not self._queue)
         connection = "" if keep else "close"
         if keep and head.environ["SERVER_PROTOCOL"] == "HTTP/1.0":
@@ -301,28 +241,26 @@ class Connection(asyncio.Protocol):
         poll = Poll(head.environ, head.environ["PATH_INFO"], connection)
         answer = self._shared.front.poll(poll, self._peer, self._shared.front.moment())
         if answer is None:
-            self._begin_page(head, body, keep)
+            self._begin_page(message, keep)
             return
-        if body is not None:
-            body.drop()
-        elif self._raw and poll.document is not None:
+        message.drop()
+        if message.body is None and self._raw and poll.document is not None:
             self._shared.remember(self._raw, poll)
         self.used = True
         self._transport.write(wire(answer, connection, self._shared.front.clock))
         if not keep:
             self._finish()
 
-    def _begin_page(self, head: Head, body: Body | None, keep: bool) -> None:
+    def _begin_page(self, message: Message, keep: bool) -> None:
         if self._shared.pages.full:
-            if body is not None:
-                body.drop()
+            message.drop()
             self._refuse(_BUSY)
             return
-        environ = {**head.environ, "REMOTE_ADDR": self._peer, **self._shared.address}
+        environ = {**message.head.environ, "REMOTE_ADDR": self._peer, **self._shared.address}
         file = None
-        if body is not None:
-            environ["CONTENT_LENGTH"] = str(body.received)
-            file = body.whole()
+        if message.body is not None:
+            environ["CONTENT_LENGTH"] = str(message.body.received)
+            file = message.body.whole()
         self._page = Page(self._shared.app, environ, file, keep, self._shared.front.clock())
         self._work(self._page.begin)
 
@@ -373,9 +311,9 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, refused: Refused) -> None:
         """Take no more; `refused` is said when its turn comes."""
-        if self._message is not None and self._message.body is not None:
-            self._message.body.drop()
-        self._message, self._begun, self._last = None, False, True
+        if self._requests is not None:
+            self._requests.drop()
+        self._last = True
         self._put(refused)
 
     def _finish(self) -> None:
@@ -383,9 +321,6 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
 
-_REQUEST_LINE = re.compile(rb"([A-Za-z]{1,20}) \S+ HTTP/1\.[01]\r\n")
-_KNOWN_METHODS = {b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"TRACE"}
-_LONG_HEAD = Refused("431 Request Header Fields Too Large", "The head is too long.")
 _BUSY = Refused(
     "503 Service Unavailable",
     "Too many pages are being made; try again in a moment.",
@@ -396,15 +331,6 @@ _BUSY = Refused(
 def _one_plain_head(data: bytes) -> bool:
     """Whether these bytes may be kept: exactly one head, and not a long one."""
     return len(data) <= 1024 and data.endswith(b"\r\n\r\n") and data.count(b"\r\n\r\n") == 1
-
-
-def _unknown_method(data: bytes) -> Refused:
-    """405 for a request with a method that nobody knows, 400 for what is none."""
-    line = _REQUEST_LINE.match(data.lstrip(b"\r\n"))
-    if line is None or line[1] in _KNOWN_METHODS:
-        return Refused("400 Bad Request", "This is not HTTP.")
-    allowed = (("Allow", "GET, HEAD"),)
-    return Refused("405 Method Not Allowed", "This method is not known here.", allowed)
 
 
 def _nothing(_part: Part | None) -> None:

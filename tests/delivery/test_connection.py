@@ -1,5 +1,7 @@
 """One connection, without a network: thousands of requests in one piece, and who does not read."""
 
+import gc
+import weakref
 from datetime import datetime
 from typing import Any
 
@@ -39,12 +41,17 @@ class Transport:
     def __init__(self, slow: bool) -> None:
         self.slow = slow
         self.ended = False
+        self.written = b""
         self.connection: Connection
 
     def get_extra_info(self, _name: str) -> tuple[str, int]:
         return "127.0.0.1", 1
 
-    def write(self, _data: bytes) -> None:
+    def can_write_eof(self) -> bool:
+        return False
+
+    def write(self, data: bytes) -> None:
+        self.written = data
         if self.slow:
             self.connection.pause_writing()
 
@@ -96,3 +103,18 @@ def test_who_does_not_read_is_not_answered_on(request_bytes: bytes) -> None:
         connection.resume_writing()
     assert front.given == REQUESTS + 1
     assert transport.ended
+
+
+def test_a_head_that_is_too_long_leaves_nothing_behind() -> None:
+    """A connection that was refused is forgotten with all that it had sent."""
+    line = b"X-Long: " + b"x" * 900 + b"\r\n"
+    gone = []
+    for _ in range(3):
+        connection, _, transport = connected(slow=False)
+        connection.data_received(HOST + line * 60)
+        assert b" 431 " in transport.written
+        connection.connection_lost(None)
+        gone.append(weakref.ref(transport))
+        del connection, transport
+    gc.collect()
+    assert [transport() for transport in gone] == [None, None, None]
