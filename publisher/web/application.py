@@ -10,6 +10,7 @@ from werkzeug.routing import IntegerConverter, Map
 from publisher.base.clock import Clock
 from publisher.base.digits import LARGEST_ROW
 from publisher.base.environment import Environment, read_environment, secret_key
+from publisher.base.errors import StorageUnavailable
 from publisher.base.harmless import NOT_SNIFFED
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
@@ -151,7 +152,10 @@ class LoginCookie(SecureCookieSessionInterface):
         """Whether this request came over TLS, here or before the proxy."""
         if request.is_secure:
             return True
-        own = current_site(app).site_url
+        try:
+            own = current_site(app).site_url
+        except StorageUnavailable:  # nobody can say: not in the clear then
+            return True
         here = urlsplit(own).netloc == request.host or site_address.loopback(
             site_address.asked_at()
         )

@@ -3,9 +3,10 @@
 from typing import Any
 
 from flask import Flask, Response, jsonify, render_template
+from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
-from publisher.base.errors import PublisherError, TooMany
+from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
 from publisher.blog.media import limit_text
 from publisher.web import site_address
 from publisher.web.context import wants_json
@@ -62,11 +63,11 @@ def page(status: int, message: str = "", heading: str = "") -> Response:
     words: dict[str, Any] = {"status": status, "heading": heading, "message": message or usual}
     try:
         text = render_template("error.html", **words)
-    except Exception:
+    except Exception as broken:
         # Whatever broke the page before may break this one: its words still get through.
-        if status != 500:
+        if status != 500 and not isinstance(broken, StorageUnavailable):
             raise
-        text = LONE_PAGE.format(**words)
+        text = LONE_PAGE.format(**{name: escape(word) for name, word in words.items()})
     return Response(text, status, content_type="text/html; charset=utf-8")
 
 

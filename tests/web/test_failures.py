@@ -1,6 +1,6 @@
 """When something is not there or breaks: the status, our page, and nothing of our insides."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import structlog
@@ -11,6 +11,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
+from publisher.storage.database import Database
 from publisher.web import rendering
 from tests.factories import make_author
 
@@ -62,6 +63,25 @@ def test_when_to_come_back(broken: FlaskClient) -> None:
     """429 and 503 say when another try makes sense."""
     assert broken.get("/broken/often").headers["Retry-After"] == "120"
     assert int(broken.get("/broken/busy").headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("address", ["/", "/archives", "/posts/<b>x", "/search?q=x", "/healthz"])
+def test_a_database_that_is_away_is_said(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    """A database server that is being started again: no error of ours, whatever needs it."""
+    client = app.test_client()
+
+    def away(_: Database) -> NoReturn:
+        raise StorageUnavailable("the database server does not answer; <try> again")
+
+    for name in ("read", "write", "takes_writes"):
+        monkeypatch.setattr(Database, name, away)
+    answer = client.get(address)
+    assert answer.status_code == 503
+    assert "database server does not answer" in answer.text
+    assert answer.is_json or "; &lt;try&gt; again" in answer.text
+    assert answer.headers.get("Retry-After") or address == "/healthz"
 
 
 def test_a_broken_database_still_answers(broken: FlaskClient, site: Site) -> None:
