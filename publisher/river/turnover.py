@@ -16,6 +16,7 @@ from publisher.river.feed_document import FeedDocument, FeedItem, plausible, unp
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _LEAST_ITEMS = 3
+_SOON = timedelta(hours=1)  # after a feed was added: what its first document may take to come
 _NEWEST = (
     select(RiverItem.shown_at)
     .where(RiverItem.feed_id == bindparam("feed"), RiverItem.pruned.is_(False))
@@ -55,8 +56,9 @@ def gap(
     """The gap before a document in which nothing is known, unless its dates leave no room for one.
 
     About as many items are missing as the document's own pace would put into the time
-    between the last good poll and its oldest item; None where it has no dates. A feed that was
-    never read has followed its document since it was added: earlier answers may have been lost.
+    between the last good poll and its oldest item; where it has no dates nobody can tell. A feed
+    that was never read has followed its document since it was added: earlier answers may have been
+    lost.
     """
     size = document_size(feed, document)
     first = feed.last_success_at is None
@@ -66,7 +68,7 @@ def gap(
     dates = sorted(d for item in new if (d := plausible(item.published_at, now)) is not None)
     if len(dates) < len(new):
         unknown = RiverGap(feed_id=feed.id, begins_at=before, ends_at=now, items=None)
-        return None if first else unknown
+        return None if first and now - before < _SOON else unknown
     pace = (dates[-1] - dates[0]) / (len(dates) - 1)
     missed = ceil((dates[0] - before) / pace) - 1 if pace else 0
     if missed < 1:

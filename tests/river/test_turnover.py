@@ -224,6 +224,22 @@ def test_what_a_lost_first_answer_took_along_is_announced(
     assert found.items == pytest.approx(len(missed), rel=0.3)
 
 
+@pytest.mark.parametrize(("hours", "said"), [(0.5, []), (6, ["within 6 h"])])
+def test_a_late_first_document_without_dates_may_have_missed_some(
+    site: Site, clock: FakeClock, origin: Origin, hours: float, said: list[str]
+) -> None:
+    """Nobody can tell how many appeared since the feed was added: so much is said."""
+    river = River(site, clock)
+    river.add(origin.serve("/f", Busy(clock, 300, etag=True, dated=False)))
+    river.later(hours=hours)
+    with site.database.read() as db:
+        found = [turnover.in_words(gap) for gap in turnover.gaps_of(db, 1)]
+    words = [
+        f"items may have been missed {time}: nothing in the document was known" for time in said
+    ]
+    assert found == words
+
+
 def test_a_first_document_from_before_the_feed_was_added_is_no_gap(
     site: Site, clock: FakeClock, origin: Origin
 ) -> None:
