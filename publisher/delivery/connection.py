@@ -19,6 +19,7 @@ from publisher.delivery.wire import refusal, wire
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
 SLICE_BYTES = 2_048  # parsed at a time: some eighty requests at most
+PIECE_BYTES = 65_536  # sent at a time, for TLS makes a copy of what it is given
 
 
 class Connection(asyncio.Protocol):
@@ -35,7 +36,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, shared: Shared, first: bytes = b"", unsent: bytes = b"") -> None:
         self._shared = shared
-        self._first, self._rest = first, unsent
+        self._first, self._rest = first, memoryview(unsent)
         self.used = False
         self._last = False  # no further request is taken
         self._paused = False  # the peer reads slowly
@@ -51,7 +52,8 @@ class Connection(asyncio.Protocol):
     def at_rest(self) -> bool:
         """Whether no request has begun and none waits for its answer."""
         begun = self._requests is not None and self._requests.begun
-        return not (begun or self._page is not None or self._queue or self._first)
+        waits = self._queue or self._first or self._rest
+        return not (begun or self._page is not None or waits)
 
     # What the event loop calls.
 
@@ -64,6 +66,7 @@ class Connection(asyncio.Protocol):
             self._refuse(Refused("503 Service Unavailable", "Too many connections."))
         elif self._rest:
             self._send_rest()
+            self._finish()
         elif self._first:  # not here: the transport is not reading yet
             self._shared.soon(self._begin)
 
@@ -80,7 +83,7 @@ class Connection(asyncio.Protocol):
                 if answer is not None:
                     self.used = True
                     self.since = self._shared.second
-                    self._transport.write(wire(answer, poll.connection, self._shared.front.clock))
+                    self._send(wire(answer, poll.connection, self._shared.front.clock))
                     if poll.connection == "close":
                         self._finish()
                     return
@@ -90,7 +93,8 @@ class Connection(asyncio.Protocol):
         """The peer sends no more; what it has asked is answered."""
         if self._first:  # it came with the end, and was not looked at yet
             self.data_received(b"")
-        if (self._page is None and not self._queue) or not self._transport.can_write_eof():
+        ours = self._page is not None or self._queue or self._rest
+        if not ours or not self._transport.can_write_eof():
             return False
         self._last = True
         return True
@@ -105,7 +109,8 @@ class Connection(asyncio.Protocol):
         """The peer has read: go on with the answer that it gets, or with its next request."""
         self._paused = False
         self.since = self._shared.second
-        if self._transport.is_closing():
+        self._send_rest()
+        if self._waits():
             return
         if self._page is None:
             self._go_on()
@@ -170,7 +175,7 @@ class Connection(asyncio.Protocol):
         """A head is whole: the client is told to go on where it waits for that."""
         self.since = self._shared.second
         waits = head.length != 0 and head.expects_continue
-        if waits and not self._queue and self._page is None:
+        if waits and not self._queue and self._page is None and not self._paused:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def request_received(self, message: Message) -> None:
@@ -180,10 +185,19 @@ class Connection(asyncio.Protocol):
 
     # What this connection does.
 
+    def _send(self, answer: bytes) -> None:
+        """Send an answer, a long one as the peer takes it."""
+        if len(answer) <= PIECE_BYTES:
+            self._transport.write(answer)
+        else:
+            self._transport.set_write_buffer_limits(PIECE_BYTES)
+            self._rest = memoryview(answer)
+            self._send_rest()
+
     def _send_rest(self) -> None:
-        self._transport.write(self._rest)
-        self._rest = b""
-        self._finish()
+        while self._rest and not self._waits():
+            piece, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
+            self._transport.write(piece)
 
     def _begin(self) -> None:
         """Look at what was read before, unless more has come with it meanwhile."""
@@ -247,7 +261,7 @@ class Connection(asyncio.Protocol):
         if message.body is None and self._raw and poll.document is not None:
             self._shared.remember(self._raw, poll)
         self.used = True
-        self._transport.write(wire(answer, connection, self._shared.front.clock))
+        self._send(wire(answer, connection, self._shared.front.clock))
         if not keep:
             self._finish()
 
@@ -317,8 +331,10 @@ class Connection(asyncio.Protocol):
         self._put(refused)
 
     def _finish(self) -> None:
+        """End, after the rest of an answer if there is one (see `_go_on`)."""
         self._last = True
-        self._transport.close()
+        if not self._rest:
+            self._transport.close()
 
 
 _BUSY = Refused(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from publisher.base.clock import utc_now
-from publisher.delivery.connection import Connection
+from publisher.delivery.connection import PIECE_BYTES, Connection
 from publisher.delivery.front import Poll
 from publisher.delivery.http_shared import Shared
 from publisher.feeds.feed_answer import FeedAnswer
@@ -24,15 +24,16 @@ class Front:
 
     clock = staticmethod(utc_now)
 
-    def __init__(self) -> None:
+    def __init__(self, body: bytes) -> None:
         self.given = 0
+        self.answer = FeedAnswer(200, "200 OK", [("Content-Length", str(len(body)))], [body])
 
     def moment(self) -> datetime:
         return utc_now()
 
     def poll(self, _poll: Poll, _peer: str, _now: datetime) -> FeedAnswer:
         self.given += 1
-        return FeedAnswer(200, "200 OK", [("Content-Length", "1")], [b"x"], 1)
+        return self.answer
 
 
 class Transport:
@@ -41,7 +42,7 @@ class Transport:
     def __init__(self, slow: bool) -> None:
         self.slow = slow
         self.ended = False
-        self.written = b""
+        self.written: list[bytes] = []
         self.connection: Connection
 
     def get_extra_info(self, _name: str) -> tuple[str, int]:
@@ -50,8 +51,11 @@ class Transport:
     def can_write_eof(self) -> bool:
         return False
 
+    def set_write_buffer_limits(self, _high: int) -> None:
+        pass
+
     def write(self, data: bytes) -> None:
-        self.written = data
+        self.written.append(bytes(data))
         if self.slow:
             self.connection.pause_writing()
 
@@ -70,11 +74,13 @@ class Transport:
     resume_reading = pause_reading
 
 
-def connected(slow: bool) -> tuple[Connection, Front, Transport]:
-    front, transport = Front(), Transport(slow)
+def connected(
+    slow: bool, body: bytes = b"x", unsent: bytes = b""
+) -> tuple[Connection, Front, Transport]:
+    front, transport = Front(body), Transport(slow)
     anything: Any = front
     shared = Shared(anything, anything, lambda _path: 0, (), lambda call, *args: call(*args))
-    connection = transport.connection = Connection(shared)
+    connection = transport.connection = Connection(shared, b"", unsent)
     wire: Any = transport
     connection.connection_made(wire)
     return connection, front, transport
@@ -112,9 +118,36 @@ def test_a_head_that_is_too_long_leaves_nothing_behind() -> None:
     for _ in range(3):
         connection, _, transport = connected(slow=False)
         connection.data_received(HOST + line * 60)
-        assert b" 431 " in transport.written
+        assert b" 431 " in transport.written[-1]
         connection.connection_lost(None)
         gone.append(weakref.ref(transport))
         del connection, transport
     gc.collect()
     assert [transport() for transport in gone] == [None, None, None]
+
+
+@pytest.mark.parametrize("last", [POLL, HOST + b"Connection: close\r\n\r\n"])
+def test_a_long_answer_is_made_as_it_is_read(last: bytes) -> None:
+    """TLS copies what it is given: a thousand slow readers must not hold a thousand copies."""
+    body = bytes(range(256)) * 4_096
+    connection, front, transport = connected(slow=True, body=body)
+    connection.data_received(POLL + last)
+    pieces = len(body) // PIECE_BYTES + 1
+    for written in range(1, 2 * pieces + 1):
+        assert len(transport.written) == written
+        assert front.given == (1 if written <= pieces else 2)
+        assert not transport.ended or written == 2 * pieces
+        connection.resume_writing()
+    assert max(map(len, transport.written)) == PIECE_BYTES
+    answers = b"".join(transport.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert [answer.partition(b"\r\n\r\n")[2] for answer in answers] == [body, body]
+    assert transport.ended is (last != POLL)
+
+
+@pytest.mark.parametrize("unsent", [b"x", b"x" * PIECE_BYTES, b"x" * (2 * PIECE_BYTES + 1)])
+def test_the_rest_of_an_answer_is_sent_before_the_end(unsent: bytes) -> None:
+    """What the kernel did not take of an answer that the door gave."""
+    connection, _, transport = connected(slow=True, unsent=unsent)
+    while not transport.ended:
+        connection.resume_writing()
+    assert b"".join(transport.written) == unsent
