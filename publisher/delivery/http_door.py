@@ -14,8 +14,10 @@ import os
 import socket
 import ssl
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from publisher.delivery.connection import HEAD_SECONDS, Connection
 from publisher.delivery.http_shared import Shared
@@ -25,7 +27,7 @@ AT_ONCE = 32
 DEFER_SECONDS = 1  # a connection is ours when it has said something, or after so long
 FULL_SECONDS = 0.2  # until the next try where there is no room for another connection
 MOST_READ = 8_192  # more than a known head has; what is longer is read by its connection
-MOST_WAITING = 2_048  # connections in the middle of a TLS handshake
+MOST_WAITING, MOST_OF_AN_ADDRESS = 2_048, 256  # connections in the middle of a TLS handshake
 
 
 class Door:
@@ -44,6 +46,7 @@ class Door:
         # What `socket.accept` itself calls; nothing public gives the descriptor alone.
         self._accept: Callable[[], tuple[int, tuple[str, int] | None]] = listener._accept  # type: ignore[attr-defined]
         self._waiting: set[asyncio.Task[None]] = set()
+        self._of_address = Counter[str]()
         self._open = False
 
     def open(self) -> None:
@@ -91,7 +94,7 @@ class Door:
         data = unsent = b""
         shared = self._shared
         if self._tls is not None:
-            self._hand_over(taken, b"", b"")
+            self._hand_over(taken, peer, b"", b"")
             return
         try:
             os.set_blocking(taken, False)
@@ -113,10 +116,11 @@ class Door:
         except Exception:
             os.close(taken)
             raise
-        self._hand_over(taken, data, unsent)
+        self._hand_over(taken, peer, data, unsent)
 
-    def _hand_over(self, taken: int, data: bytes, unsent: bytes) -> None:
-        if len(self._waiting) >= MOST_WAITING:
+    def _hand_over(self, taken: int, peer: str, data: bytes, unsent: bytes) -> None:
+        too_many = self._of_address[peer] >= MOST_OF_AN_ADDRESS and not self._shared.trusts(peer)
+        if too_many or len(self._waiting) >= MOST_WAITING:
             os.close(taken)
             return
         connected = socket.socket(fileno=taken)
@@ -125,7 +129,14 @@ class Door:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         task = self._loop.create_task(self._begin(connected, data, unsent))
         self._waiting.add(task)
-        task.add_done_callback(self._waiting.discard)
+        self._of_address[peer] += 1
+        task.add_done_callback(partial(self._begun, peer))
+
+    def _begun(self, peer: str, task: "asyncio.Task[None]") -> None:
+        self._waiting.discard(task)
+        self._of_address[peer] -= 1
+        if not self._of_address[peer]:
+            del self._of_address[peer]
 
     async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
         """A connection as the event loop knows it, with what was read or could not be sent."""

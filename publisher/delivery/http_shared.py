@@ -48,11 +48,15 @@ class Shared:
         """Whether idle connections should go soon."""
         return len(self.connections) > MOST_CONNECTIONS // 2
 
+    def trusts(self, peer: str) -> bool:
+        """Whether an address is one of our proxies, who may have any number of connections."""
+        return is_trusted(peer, self._trusted)
+
     def take(self, connection: object, peer: str) -> bool:
         """Keep a new connection; False: it is one too many."""
         self.connections.add(connection)
         count = self._of_address[peer] = self._of_address.get(peer, 0) + 1
-        if count > MOST_OF_AN_ADDRESS and not is_trusted(peer, self._trusted):
+        if count > MOST_OF_AN_ADDRESS and not self.trusts(peer):
             return False
         return len(self.connections) <= MOST_CONNECTIONS
 

@@ -1,7 +1,9 @@
 """New connections: a known poll is answered at once, and nothing of what comes else is lost."""
 
 import asyncio
+import select
 import socket
+import ssl
 import time
 from datetime import datetime
 from typing import Any, ClassVar
@@ -9,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from publisher.base.clock import utc_now
+from publisher.delivery import http_door
 from publisher.delivery.connection import Connection
 from publisher.delivery.front import Poll
 from publisher.delivery.http_door import Door
@@ -86,3 +89,41 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
     assert got.partition(b"\r\n\r\n")[2] == BODY
     assert given == 1
     assert set(Seen.held_back) == {0}
+
+
+def test_one_address_does_not_take_all_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who begins TLS and says no more waits for ten seconds, in a place that others need too."""
+    monkeypatch.setattr(http_door, "MOST_OF_AN_ADDRESS", 3)
+
+    async def serve() -> None:
+        loop, front = asyncio.get_running_loop(), Front()
+        anything: Any = front
+        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        listener = socket.create_server(("127.0.0.1", 0))
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        door = Door(listener, shared, lambda first, rest: Connection(shared, first, rest), tls)
+        door.open()
+        for address, count, taken in (("127.0.0.1", 9, 3), ("127.0.0.9", 9, 6)):
+            clients = [
+                socket.create_connection(listener.getsockname(), 20, (address, 0))
+                for _ in range(count)
+            ]
+            held.extend(clients)
+            for client in clients:
+                client.send(b"\x16")
+            while sum(map(refused, clients)) < count - 3:  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0.01)
+            assert len(door._waiting) == taken
+        for client in held:
+            client.close()
+        await door.close()
+        shared.pages.close()
+        assert not door._of_address
+
+    held: list[socket.socket] = []
+    asyncio.run(serve())
+
+
+def refused(client: socket.socket) -> bool:
+    """Whether the server has closed a connection."""
+    return bool(select.select([client], [], [], 0)[0])
