@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import create_engine, text
 
 from publisher.storage.database import Database
@@ -35,6 +36,12 @@ def database_url(instance: Path, template: bool = True) -> str:
 def settings_of(instance: Path) -> dict[str, str]:
     """The variables with which a command works on an instance folder and its database."""
     return {"PUBLISHER_INSTANCE": str(instance), "PUBLISHER_DATABASE_URL": database_url(instance)}
+
+
+def work_on(instance: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the commands that this process runs work on an instance folder and its database."""
+    for name, value in settings_of(instance).items():
+        monkeypatch.setenv(name, value)
 
 
 def rows_of(instance: Path, statement: str, **values: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""HTML to plain text: for search, for lists, and for a substitute title."""
+"""Text made fit for its place: HTML as plain words, strangers' words on one line, sentences."""
 
 import re
 from html import unescape
@@ -27,6 +27,17 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` on one line, without what a terminal would obey: strangers' words in our output."""
     return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
+def sentence(phrase: str) -> str:
+    """A phrase, such as a problem in a few words, as a sentence of its own."""
+    text = str(phrase).strip()
+    address = "://" in text.partition(" ")[0]
+    return (
+        (text[:1] if address else text[:1].upper())
+        + text[1:]
+        + ("" if text.endswith((".", "?", "…")) else ".")
+    )
 
 
 def plain_text(markup: str) -> str:

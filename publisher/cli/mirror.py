@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from publisher.base.plurals import counted
+from publisher.base.text import sentence
 from publisher.cli.parameters import echo_json, echo_rows, json_option, site
 
 
@@ -131,5 +132,5 @@ def why(name: str, as_json: bool) -> None:
         })  # fmt: skip
         return
     click.echo(f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}")
-    for sentence in [*explain(decision), *looks]:
-        click.echo(f"  {sentence[:1].upper()}{sentence[1:].rstrip('.')}.")
+    for reason in [*explain(decision), *looks]:
+        click.echo(f"  {sentence(reason)}")

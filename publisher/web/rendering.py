@@ -15,7 +15,7 @@ from publisher.base.date_words import date_in, month_in, month_of_year_in
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.base.plurals import counted
-from publisher.base.text import first_picture, first_words
+from publisher.base.text import first_picture, first_words, sentence
 from publisher.blog.permissions import is_admin, may_edit
 from publisher.blog.posts import path, path_of
 from publisher.river.failed_polls import in_words
@@ -106,17 +106,6 @@ def own_address() -> str:
         g.own_address = site().site_url
     found: str = g.own_address
     return found
-
-
-def sentence(problem: str) -> str:
-    """A problem in a few words as a sentence of its own."""
-    text = str(problem).strip()
-    address = "://" in text.partition(" ")[0]
-    return (
-        (text[:1] if address else text[:1].upper())
-        + text[1:]
-        + ("" if text.endswith((".", "?", "…")) else ".")
-    )
 
 
 def day(at: datetime) -> str:

@@ -17,7 +17,7 @@ from publisher.base.environment import Environment
 from publisher.blog import authors
 from publisher.cli import COMMANDS, main
 from publisher.installation import open_site
-from tests.databases import settings_of
+from tests.databases import work_on
 from tests.factories import PASSWORD
 
 # Stand for files that the fixture makes: text that is no data, one that nobody may read, a folder.
@@ -141,8 +141,7 @@ COPIES = pytest.mark.sqlite("backup and restore copy its file")
 def here(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files above, beside a blog with one admin."""
     monkeypatch.chdir(tmp_path)
-    for name, value in settings_of(environment.instance).items():
-        monkeypatch.setenv(name, value)
+    work_on(environment.instance, monkeypatch)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{PASSWORD}\n".encode())))
     (tmp_path / GARBAGE).write_text("neither XML nor CSV\n")
     (tmp_path / SECRET).write_text("for others\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from publisher.cli import main
-from tests.databases import settings_of
+from tests.databases import work_on
 from tests.river.conftest import origin
 from tests.river.origin import Origin, Reply, conditional, rss
 
@@ -35,8 +35,7 @@ def typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Typed]:
     """Types a `river` command on an instance of its own, through the real entry point."""
-    for name, value in settings_of(tmp_path / "instance").items():
-        monkeypatch.setenv(name, value)
+    work_on(tmp_path / "instance", monkeypatch)
     monkeypatch.setenv("PUBLISHER_ALLOW_PRIVATE", "1")
 
     def run(*words: str, stdin: str = "") -> Done:

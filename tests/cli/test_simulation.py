@@ -14,7 +14,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.cli import cli
 from publisher.simulator import grid
-from tests.databases import settings_of
+from tests.databases import work_on
 
 MARCH = [f"2024-03-{day:02d}T{hour:02d}:10:00Z" for day in range(1, 31) for hour in (8, 9, 14)]
 
@@ -203,8 +203,7 @@ def test_mine_scores_the_last_month_of_the_whole_log(
     timeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fixed 15, 60 and 480 and the blog's own rule, over the last 30 days, all history known."""
-    for name, value in settings_of(tmp_path / "instance").items():
-        monkeypatch.setenv(name, value)
+    work_on(tmp_path / "instance", monkeypatch)
     now = utc_now().replace(microsecond=0)
     log = [now - timedelta(days=day, hours=hour) for day in range(90, 0, -1) for hour in (5, 2)]
     timeline.write_text("\n".join(["updated_at", *map(format_rfc3339, log), ""]))
@@ -217,8 +216,7 @@ def test_mine_scores_the_last_month_of_the_whole_log(
 
 def test_mine_needs_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A blog that never updated has nothing to replay."""
-    for name, value in settings_of(tmp_path / "instance").items():
-        monkeypatch.setenv(name, value)
+    work_on(tmp_path / "instance", monkeypatch)
     found = simulate("--mine", "--publisher", "fixed:60")
     assert isinstance(found.exception, PublisherError)
     assert "no updates yet" in str(found.exception)

@@ -26,7 +26,7 @@ from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
-from tests.databases import settings_of
+from tests.databases import work_on
 from tests.factories import PASSWORD, make_author, make_post
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
@@ -193,8 +193,7 @@ def test_the_commands(
     environment: Environment, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`readers --mirror` reports, `simulate --mirror` replays what was learned."""
-    for name, value in settings_of(environment.instance).items():
-        monkeypatch.setenv(name, value)
+    work_on(environment.instance, monkeypatch)
     done = CliRunner().invoke(cli, ["readers", "--days", "400", "--mirror", "tides", "--json"])
     assert done.exit_code == 0, done.exception
     assert "nameless_requests" in json.loads(done.stdout)["totals"]

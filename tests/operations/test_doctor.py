@@ -19,7 +19,7 @@ from publisher.operations.doctor import examine_database, examine_folder, examin
 from publisher.operations.doctor_http import Ask, Finding, HttpAnswer, ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import SITE_URL, FakeClock
-from tests.databases import settings_of
+from tests.databases import work_on
 from tests.factories import make_post
 
 ORDER = {"Last-Modified before Date"}  # the test's site lives in 2024
@@ -125,8 +125,7 @@ def test_json_says_what_the_lines_say(
     site: Site, environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One object, for programs; the exit code is the same."""
-    for name, value in settings_of(environment.instance).items():
-        monkeypatch.setenv(name, value)
+    work_on(environment.instance, monkeypatch)
     result = CliRunner().invoke(cli, ["doctor", "--json"])
     assert '"what": "installation"' in result.stdout
     assert ('"good": false,\n  "findings"' in result.stdout) == (result.exit_code == 1)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.plurals import counted
+from publisher.base.text import sentence
 from publisher.blog import permissions
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
@@ -36,7 +37,7 @@ from publisher.river.schedule import DEAD_AFTER
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
 from publisher.web.day_strip import Day, draw
-from publisher.web.rendering import sentence, settings
+from publisher.web.rendering import settings
 
 blueprint = Blueprint("feeds", __name__)
 

@@ -11,11 +11,11 @@ from flask import Blueprint, Response, flash, jsonify, redirect, request, sessio
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
+from publisher.base.text import sentence
 from publisher.blog import authors, passkeys, throttle
 from publisher.settings import load_settings
 from publisher.web import failures
 from publisher.web.context import login_required, me, my_row, now, site
-from publisher.web.rendering import sentence
 from publisher.web.studio import login
 
 blueprint = Blueprint("passkeys", __name__)

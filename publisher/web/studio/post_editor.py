@@ -7,13 +7,14 @@ from flask import Blueprint, flash, render_template, request, url_for
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
+from publisher.base.text import sentence
 from publisher.blog import autosave, editing, permissions, previews, revisions
 from publisher.blog.difference import Piece, difference
 from publisher.river import reading_list
 from publisher.river.quotation import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
-from publisher.web.rendering import clock, moment, sentence, settings
+from publisher.web.rendering import clock, moment, settings
 from publisher.web.studio import forms, media, shared
 from publisher.web.studio.forms import Typed
 
