@@ -1,7 +1,8 @@
 """Structured logs: one event a line on standard error; JSON, or coloured for a person's terminal.
 
 Events name things by number and path. Passwords, tokens, cookies and addresses of people are never
-passed to a logger; the filter below is the second line of defence.
+passed to a logger; the filter below is the second line of defence. A traceback names places, never
+the values there: among them are passwords that were just typed, and whole requests.
 """
 
 import logging
@@ -10,6 +11,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
+from structlog.tracebacks import ExceptionDictTransformer
 
 _SECRET = ("password", "token", "secret", "cookie", "authorization", "csrf")
 
@@ -27,9 +29,12 @@ def configure(least: int = logging.INFO) -> None:
     ]
     human = sys.stderr.isatty()
     renderer: Any = (
-        structlog.dev.ConsoleRenderer() if human else structlog.processors.JSONRenderer()
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if human
+        else structlog.processors.JSONRenderer()
     )
-    trace = [] if human else [structlog.processors.dict_tracebacks]
+    places = ExceptionDictTransformer(show_locals=False)
+    trace = [] if human else [structlog.processors.ExceptionRenderer(places)]
     structlog.configure(
         processors=[*shared, *trace, renderer],
         logger_factory=_to_standard_error,
