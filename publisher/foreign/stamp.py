@@ -125,7 +125,8 @@ def _what_else(document: bytes, feed: Path) -> str:
             parse_document(document, "", feed.resolve().as_uri())
         except NotAFeed as refusal:
             offers = ", ".join(url for url, _ in refusal.alternates)
-            return f"{refusal}; it announces {offers}" if offers else ""
+            page = str(refusal) if "web page" in str(refusal) else ""
+            return f"{refusal}; it announces {offers}" if offers else page
     return ""
 
 

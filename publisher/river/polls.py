@@ -7,7 +7,7 @@ import structlog
 
 from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData, StorageUnavailable
-from publisher.base.text import one_line
+from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
 from publisher.river.feed_document import (
@@ -119,7 +119,8 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     if fetched.not_modified:
         return Visit(job, fetched, content_hash=job.content_hash)
     if not fetched.ok:
-        start = one_line(fetched.body.decode("utf-8", "replace"))[:300]
+        words = first_words(fetched.body[:20_000].decode("utf-8", "replace"), 300)
+        start = one_line(words)
         return Visit(job, fetched, problem=f"status-{fetched.status}", detail=start)
     content_hash = digest(fetched.body)
     if content_hash == job.content_hash:

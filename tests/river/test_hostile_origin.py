@@ -251,7 +251,7 @@ def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
         (said(b"", b"304 Not Modified"), "status-304"),
         (said(b"no", b"401 Unauthorized", b"WWW-Authenticate: Digest realm"), "status-401"),
         (said(b"no", b"403 Forbidden"), "status-403"),
-        (said(b"no", b"404 Not Found"), "status-404"),
+        (said(b"<html><h1>Not here</h1>", b"404 Not Found"), "status-404"),
         (said(b"no", b"410 Gone"), "status-410"),
         (said(b"no", b"429 Slow", b"Retry-After: " + b"9" * 30), "status-429"),
         (said(b"no", b"503 Later", b"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT"), "status-503"),
@@ -270,6 +270,7 @@ def test_what_becomes_of_an_answer(raw: RawOrigin, answer: bytes, problem: str) 
 
     found = asyncio.run(go())
     assert found.problem == problem, found.detail
+    assert "<" not in found.detail
     assert (found.document is None) == bool(problem)
     assert found.document is None or len(found.document.items) > 0
     assert (found.told_seconds or 0) <= LONGEST_SILENCE_SECONDS

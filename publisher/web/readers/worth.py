@@ -80,12 +80,18 @@ class State:
     problem: str = ""
     mirror: str = ""
 
+    def waited_seconds(self, moment: datetime) -> float:
+        """For how long it has been at work, in real seconds however fast the site's clock is."""
+        if not self.began_at:
+            return 0.0
+        waited = (moment - parse_rfc3339(self.began_at)).total_seconds()
+        return real_seconds(site().clock, waited)
+
     def at_work(self, moment: datetime) -> bool:
         """Whether a process works on the answer now; False for one that has died."""
         if not self.began_at or self.rows or self.problem:
             return False
-        waited = moment - parse_rfc3339(self.began_at)
-        return timedelta(0) <= waited < timedelta(seconds=LONGEST_SECONDS + 30)
+        return 0.0 <= self.waited_seconds(moment) < LONGEST_SECONDS + 30
 
 
 @blueprint.get("/readers/simulated")
@@ -114,13 +120,12 @@ def worth() -> Response:
     if not learning and state.key != key and not state.at_work(moment):
         state = State(key, format_rfc3339(moment), mirror=name)
         begin(here, state, settings, moment)
-    waited = moment - parse_rfc3339(state.began_at) if state.began_at else timedelta(0)
     text = render_template(
         "readers/worth.html",
         learning=learning,
         updates=known.updates,
         working=state.at_work(moment),
-        waited_seconds=max(round(waited.total_seconds()), 0),
+        waited_seconds=max(round(state.waited_seconds(moment)), 0),
         problem=state.problem,
         worth=read(state.rows) if state.rows else None,
         mirror=name,
