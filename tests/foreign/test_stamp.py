@@ -110,7 +110,7 @@ def test_dates_in_the_future_are_not_believed(feed: Path) -> None:
     ("content", "message"),
     [
         (b"<rss><channel><title>cut", "broken XML"),
-        (b"<!doctype html><title>Hi</title>", "is a web page, not a feed"),
+        (b"<!doctype html><html><title>Hi</title></html>", "is a web page, not a feed"),
         (PAGE, r"web page, not a feed; it announces https://a\.example/f"),
         (b"", "broken XML"),
         (b"\0" * 99, "UTF-16"),

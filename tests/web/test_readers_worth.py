@@ -1,12 +1,14 @@
 """How much is knowing your day worth: worked out beside the page, friendly on a new blog."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.base.clock import utc_now
+from publisher.base.clock import ShiftedClock, utc_now
+from publisher.base.dates import format_rfc3339
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
@@ -114,3 +116,16 @@ def test_the_simulator_answers(environment: Environment) -> None:
     assert found.polite.delay_minutes < 0.8 * found.polite.fixed_delay_minutes
     assert found.own is not None
     assert found.own.polls_per_day > found.polite.polls_per_day / 2
+
+
+def test_waiting_is_counted_in_real_seconds(
+    app: Flask, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day in a minute: the work is not given up after a blink, nor counted in hours."""
+    fast = ShiftedClock(clock(), clock(), 1440.0)
+    monkeypatch.setitem(app.extensions, "publisher", replace(site, clock=fast))
+    state = worth.State("today", format_rfc3339(clock()))
+    with app.app_context():
+        assert state.at_work(clock() + timedelta(hours=10))
+        assert state.waited_seconds(clock() + timedelta(hours=10)) == 25.0
+        assert not state.at_work(clock() + timedelta(days=30))
