@@ -162,7 +162,9 @@ def translated() -> Iterator[None]:
 
 
 def _sqlite(url: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
+    # An error that is logged says which statement failed, not what it held.
+    arguments = {"timeout": BUSY_TIMEOUT_SECONDS}
+    engine = create_engine(url, hide_parameters=True, connect_args=arguments)
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -97,7 +97,9 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     }
     arguments |= {"prepare_threshold": None} if pooled else {"options": options}
     try:
-        engine = create_engine(url, pool_pre_ping=True, connect_args=arguments)
+        engine = create_engine(
+            url, hide_parameters=True, pool_pre_ping=True, connect_args=arguments
+        )
     except ModuleNotFoundError as error:
         raise InvalidInput(
             "the database's URL names PostgreSQL, and its driver is not installed: "

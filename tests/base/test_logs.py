@@ -5,6 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from publisher.installation import Site
 
 PROGRAM = """
 import logging, sys
@@ -39,3 +43,11 @@ def test_a_traceback_names_places_and_no_values(human: bool) -> None:
     if not human:
         found = [json.loads(line)["event"] for line in done.stderr.splitlines()]
         assert found == ["a page failed", "a page failed"]
+
+
+def test_an_error_of_the_database_names_no_values(site: Site) -> None:
+    """Its statement says enough: among the values are hashes of passwords, and drafts."""
+    with pytest.raises(DBAPIError) as caught, site.database.read() as db:
+        db.execute(text("SELECT nothing FROM nowhere WHERE password = :p"), {"p": "hunter2"})
+    assert "nowhere" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
