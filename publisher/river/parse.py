@@ -242,9 +242,10 @@ def _content_elsewhere(entry: Any) -> str:
 
 def _plain(values: Any, key: str) -> str:
     """A title as plain text, whether it was sent as text or as HTML."""
-    text = clean(str(_raw(values, key) or ""))
+    text = str(_raw(values, key) or "")
     kind = (_raw(values, f"{key}_detail") or {}).get("type", "")
-    return " ".join(text.split()) if kind == "text/plain" else plain_text(text)
+    # Some of what is cleaned away had kept two words apart.
+    return clean(" ".join(text.split()) if kind == "text/plain" else plain_text(text))
 
 
 def _file_type(link: Any) -> str:
