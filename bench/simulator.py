@@ -8,8 +8,9 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
@@ -17,6 +18,9 @@ from typing import Any
 
 import simpy
 
+from publisher.core.polling.fixed import decide as stay
+from publisher.core.polling.hints import decide as obey
+from publisher.core.polling.policy import State
 from publisher.simulator import compiled, counted, engine, grid, synthetic
 from publisher.simulator.clients import parse_client
 from publisher.simulator.figures import Tally
@@ -37,6 +41,7 @@ def run() -> None:
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     for rate, name in ((PER_DAY, "1.5 updates a day"), (PER_WEEK, "one update a week")):
         polls(rate, name)
+    one_by_one()
     many_feeds()
     real_timelines()
     start_up()
@@ -93,6 +98,36 @@ def polls(rate: float, name: str) -> None:
         f"  SimPy            {slow_steps / slow / 1e6:8.2f} M polls/s   "
         f"({steps / one / (slow_steps / slow):.0f} times)"
     )
+
+
+def one_by_one() -> None:
+    """Clients without memory that may not jump: each poll is carried out, the sums are equal."""
+    print("\nno jump over quiet polls, one core, warm-up rule:")
+    for client in ("ttl", "fixed:60", "fixed:15"):
+        policy = parse_client(client)
+        rule = replace(policy.rule, decide=AT_ONCE[policy.name], memoryless=False)
+        for rate, name in ((PER_DAY, "1.5 updates a day"), (PER_WEEK, "one update a week")):
+            feeds = grid.prepare(grid.Task(0, shard(rate, 1000), "warm-up"))
+            work = partial(engine.replay, feeds, replace(policy, rule=rule), 1)
+            work()
+            seconds, sums = best(work)
+            real = int(sums.counts[counted.REAL])
+            print(f"  {client:8s} {name}: {real / seconds / 1e6:6.1f} M polls/s")
+
+
+def obey_at_once(state: State, options: Sequence[float], now: int) -> tuple[int, int, int]:
+    """What `ttl` decides, for this poll only."""
+    wait, _, reason = obey(state, options, now)
+    return wait, now, reason
+
+
+def stay_at_once(state: State, options: Sequence[float], now: int) -> tuple[int, int, int]:
+    """What `fixed` decides, for this poll only."""
+    wait, _, reason = stay(state, options, now)
+    return wait, now, reason
+
+
+AT_ONCE = {"ttl": obey_at_once, "fixed": stay_at_once}
 
 
 def plainly(rate: float) -> tuple[float, int]:

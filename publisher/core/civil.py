@@ -42,9 +42,15 @@ def zone_table(name: str) -> Zone:
     for later in range(_SCAN_SECONDS, LAST_SECOND, _SCAN_SECONDS):
         if offset(later) != offsets[-1]:
             low, high = later - _SCAN_SECONDS, later
+            before = starts[-2] if len(starts) > 1 else 0
+            # Most clocks change 52 or 53 weeks after the last time that they did so, by the second.
+            likely = [
+                before + weeks * _SCAN_SECONDS - late for weeks in (52, 53) for late in (1, 0)
+            ]
             while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (middle, high) if offset(middle) == offsets[-1] else (low, middle)
+                middle = likely.pop() if likely else (low + high) // 2
+                if low < middle < high:
+                    low, high = (middle, high) if offset(middle) == offsets[-1] else (low, middle)
             starts.append(high)
             offsets.append(offset(later))
     return Zone(tuple(starts), tuple(offsets))

@@ -36,13 +36,54 @@ def rule(function: Function) -> Any:
     """
     if not available():
         return function
+    if function is scratch:
+        return _scratch_on_the_stack()
     from numba import njit
 
     return njit(forceinline=True, **SETTINGS)(_rebound(function, "", {}))
 
 
-def specialise(kernel: Function, label: str, **rules: Function) -> Any:
-    """`kernel` with the globals named in `rules` bound to those functions, all compiled.
+def scratch(size: int) -> Any:
+    """`size` numbers of 0 for whoever calls it, a constant: compiled code keeps them in registers
+    where it knows every place that it asks for, which saves a tenth of a replay's time."""
+    return [0.0] * size
+
+
+@lru_cache(maxsize=1)
+def _scratch_on_the_stack() -> Any:
+    """`scratch` for compiled code: numba has no array of its own that is not on the heap."""
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    array = types.Array(types.float64, 1, "C")
+    kinds: Any = types
+    stack: Any = cgutils
+    arrays: Any = arrayobj
+
+    @intrinsic(prefer_literal=True)
+    def scratch(typing: Any, size: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            def number(value: int) -> Any:
+                return context.get_constant(types.intp, value)
+
+            slots = size.literal_value
+            room = context.get_value_type(kinds.UniTuple(types.float64, slots))
+            place = stack.alloca_once(builder, room)
+            first = builder.bitcast(place, context.get_value_type(types.float64).as_pointer())
+            made = arrays.make_array(array)(context, builder)
+            arrays.populate_array(made, first, [number(slots)], [number(8)], number(8), None)
+            return made._getvalue()
+
+        return array(size), code
+
+    return scratch
+
+
+def specialise(kernel: Function, label: str, **rules: Function | int) -> Any:
+    """`kernel` with the globals named in `rules` bound to those functions, all compiled, and those
+    constants.
 
     The names are replaced in `kernel` and in every plain function that it calls. Runs without the
     interpreter's lock. Cached on disk under a name that `label` makes readable. Without numba: the
@@ -52,10 +93,14 @@ def specialise(kernel: Function, label: str, **rules: Function) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _specialised(kernel: Function, label: str, rules: tuple[tuple[str, Function], ...]) -> Any:
+def _specialised(
+    kernel: Function, label: str, rules: tuple[tuple[str, Function | int], ...]
+) -> Any:
     readable = "".join(letter if letter.isalnum() else "_" for letter in label)
-    code = fingerprint(kernel, *(function for _, function in rules))
-    compiled = {key: rule(function) for key, function in rules}
+    functions = {key: value for key, value in rules if not isinstance(value, int)}
+    constants = {key: value for key, value in rules if isinstance(value, int)}
+    code = fingerprint(kernel, *functions.values(), **constants)
+    compiled = constants | {key: rule(function) for key, function in functions.items()}
     copy = _rebound(kernel, f"_{readable}_{code}", compiled)
     if not available():
         return copy
@@ -141,9 +186,9 @@ def as_lists(values: Any) -> Any:
     return tuple(as_lists(part) for part in values) if isinstance(values, tuple) else values
 
 
-def fingerprint(*functions: Function) -> str:
-    """Twelve hex digits of the code of `functions`, of all they call, and of their constants."""
-    parts: list[str] = []
+def fingerprint(*functions: Function, **constants: int) -> str:
+    """Twelve hex digits of the code of `functions`, of all they call, and of all constants."""
+    parts = [f"{name}={value}" for name, value in constants.items()]
     seen: set[Function] = set()
     waiting = list(functions)
     while waiting:

@@ -24,6 +24,7 @@ STEPS = 11  # all polls, anywhere
 COUNTS = 12
 
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
+SIXTIETH = 71_582_789  # of 2**32: multiplied and shifted, a quotient up to 3 years, twice as fast
 
 
 Array = Any  # of numpy; a list where numba is missing
@@ -96,14 +97,16 @@ def count_hits(
     """Count the polls from `begin` to before `end` that returned items, and the seconds then in
     which an item was out and not yet returned."""
     first, last = place_of(polls, begin), place_of(times, end)
-    times, polls = times[first:last], polls[first:last]
-    hits, stale, before = 0, 0, begin - 1
-    for item in range(len(times)):
+    if last <= first:
+        return
+    times, polls, before = times[first:last], polls[first:last], polls[first : last - 1]
+    hits = 1 if polls[0] < end else 0
+    stale = min(int(polls[0]), end) - max(int(times[0]), begin)
+    for item in range(1, len(polls)):
         at, poll = int(times[item]), int(polls[item])
-        oldest = poll != before
+        oldest = poll != int(before[item - 1])
         hits += 1 if oldest and poll < end else 0
         stale += min(poll, end) - max(at, begin) if oldest else 0
-        before = poll
     sums.counts[HITS] += hits
     sums.counts[FULL] += hits
     sums.counts[STALE] += stale
@@ -122,16 +125,17 @@ def count_delays(
     first, last = place_of(times, begin), place_of(times, end)
     stop = max(min(last, unseen), first)
     times, later, polls = times[first:stop], times[first + window :], polls[first:stop]
-    delay, missed, longest = 0, 0, sums.counts[LONGEST]
-    for item in range(len(times)):
-        poll = int(polls[item])
-        if item < len(later) and later[item] <= poll:
-            missed += 1
-        else:
-            waited = poll - int(times[item])
+    missed = 0
+    for item in range(min(len(later), len(polls))):
+        missed += 1 if int(later[item]) <= int(polls[item]) else 0
+    delay, longest = 0, sums.counts[LONGEST]
+    for item in range(len(polls)):
+        if missed == 0 or item >= len(later) or later[item] > polls[item]:
+            waited = int(polls[item]) - int(times[item])
             delay += waited
             longest = max(longest, waited)
-            sums.delays[min((waited + 59) // 60, MINUTE_BINS - 1)] += 1
+            minute = (waited + 59) * SIXTIETH >> 32
+            sums.delays[min(minute, MINUTE_BINS - 1)] += 1
     sums.counts[ITEMS] += max(last - first, 0)
     sums.counts[SEEN] += stop - first - missed
     sums.counts[DELAY] += delay

@@ -158,10 +158,15 @@ def replay(
     else:
         fresh = np.array(policy.start().state, np.float64)
         options = np.array(policy.options, np.float64)
-        client = Client(fresh, fresh.copy(), options, jitter, returned)
+        client = Client(fresh, options, jitter, returned)
         rule = policy.rule
         run = compiled.specialise(
-            kernel.poll_feeds, policy.name, remember=rule.remember, decide=rule.decide
+            kernel.poll_feeds,
+            policy.name,
+            remember=rule.remember,
+            decide=rule.decide,
+            SLOTS=len(fresh),
+            OPTIONS=len(options),
         )
         arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
     if not compiled.available():  # on lists, which plain Python walks faster than arrays

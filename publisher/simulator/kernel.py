@@ -1,8 +1,9 @@
 """The inner loop: one client polling one feed, in whole seconds, jumping over quiet polls.
 
-Plain scalar Python over arrays. `remember` and `decide` are placeholders: `engine` runs this text
-with each policy's own two functions in their place, compiled. All instants are seconds since 1970.
-A poll only notes which items it returned: they are counted when the walk is over (`counted`).
+Plain scalar Python over arrays. `remember`, `decide`, `SLOTS` and `OPTIONS` are placeholders:
+`engine` runs this text with each policy's own in their place, compiled. All instants are seconds
+since 1970. A poll only notes which items it returned: they are counted when the walk is over
+(`counted`).
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -10,20 +11,22 @@ from typing import NamedTuple
 
 from publisher.core.polling.answer import ABSENT
 from publisher.core.ttl.freshness import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.simulator.compiled import scratch
 from publisher.simulator.counted import FULL, POLLS, REAL, STEPS, Array, Feeds, Sums, count_items
 from publisher.simulator.responses import PHASE_SALT, QUIET, RENEWED, answered, jittered
 
 
 class Client(NamedTuple):
-    """One client: what its policy begins with and keeps, its options, its jitter (see `jittered`;
-    no jitter is 0, any other forbids the jump); and for each item of its feed the poll that
-    returned it."""
+    """One client: what its policy keeps, its options, its jitter (see `jittered`; no jitter is 0,
+    any other forbids the jump); and for each item of its feed the poll that returned it."""
 
-    fresh_state: Array
     state: Array
     options: Array
     jitter: int
     returned: Array
+
+
+SLOTS = OPTIONS = 0  # placeholders: how many numbers the policy keeps, how many options it has
 
 
 def remember(
@@ -44,6 +47,12 @@ def decide(
 ) -> tuple[int, int, int]:
     """Placeholder for the policy's own function."""
     raise NotImplementedError
+
+
+def fill(numbers: MutableSequence[float], begin: Sequence[float]) -> None:
+    """Write into `numbers` what they `begin` with."""
+    for place in range(len(numbers)):
+        numbers[place] = begin[place]
 
 
 def in_force(begins: Sequence[int], place: int, end: int, now: int) -> int:
@@ -67,14 +76,16 @@ def poll_feeds(
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
 ) -> None:
-    """Every feed with one client per column of `starts` (the instants of the first polls)."""
+    """Every feed with one client per column of `starts` (the instants of the first polls), each of
+    which begins as `client` is."""
+    own = Client(scratch(SLOTS), scratch(OPTIONS), client.jitter, client.returned)
+    fill(own.options, client.options)
     for place in range(len(starts)):
         sums = Sums(counts[place], delays)
         for phase in range(len(starts[place])):
-            for slot in range(len(client.state)):
-                client.state[slot] = client.fresh_state[slot]
             salt = salts[place] + phase * PHASE_SALT
-            unseen = poll_feed(feeds, place, window, client, starts[place][phase], salt, sums)
+            fill(own.state, client.state)
+            unseen = poll_feed(feeds, place, window, own, starts[place][phase], salt, sums)
             count_items(feeds, place, window, unseen, client.returned, sums)
 
 

@@ -24,7 +24,7 @@ from distributed import Client
 
 from publisher.simulator import cluster as ours
 
-ENOUGH = 120.0  # seconds for what takes one or two
+ENOUGH = 600.0  # seconds for what takes one or two; kernels may have to be compiled first
 
 
 class Cluster:
