@@ -18,7 +18,8 @@ from publisher.base.sealed import Seal
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
-from publisher.storage.tables.blog import Author, Meta, Preference
+from publisher.storage.tables.blog import Meta, Preference
+from publisher.storage.tables.credentials import Author
 
 DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 

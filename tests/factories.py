@@ -6,7 +6,8 @@ from typing import Any
 from publisher.blog import authors, posts
 from publisher.blog.content import Content, checked
 from publisher.installation import Site
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 
 PASSWORD = "correct horse battery"
 

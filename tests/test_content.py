@@ -23,7 +23,8 @@ from publisher.exchange.exporting.target import target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.settings import Settings
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import database_url
 from tests.factories import make_author, make_post

@@ -12,7 +12,7 @@ from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import authors, permissions
 from publisher.storage import content_serial
-from publisher.storage.tables.blog import ROLES, Author, LoginSession, Role
+from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
 
 MAX_BIO = 5_000
 LAST_ADMIN = "this is the only admin: make another author an admin first"

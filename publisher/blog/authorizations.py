@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
 from publisher.base.hashing import hash_token
-from publisher.storage.tables.blog import AuthorizationCode
+from publisher.storage.tables.credentials import AuthorizationCode
 
 CODE_LIFE = timedelta(minutes=10)
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -15,7 +15,7 @@ from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import permissions, throttle
 from publisher.storage import content_serial
-from publisher.storage.tables.blog import Author, LoginSession, Role
+from publisher.storage.tables.credentials import Author, LoginSession, Role
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

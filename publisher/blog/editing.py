@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog import autosave, permissions, posts
 from publisher.blog.content import Content
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 
 Place = Literal["keep", "draft", "now", "later"]
 PLACES: tuple[Place, ...] = get_args(Place)

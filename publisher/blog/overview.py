@@ -15,16 +15,8 @@ from publisher.base.text import clean, first_words, shorten
 from publisher.blog import autosave, search
 from publisher.blog.content import PROSE
 from publisher.blog.slugs import tag_slug
-from publisher.storage.tables.blog import (
-    STATUSES,
-    Author,
-    Post,
-    PostKind,
-    PostStatus,
-    PostTag,
-    Tag,
-    Update,
-)
+from publisher.storage.tables.blog import STATUSES, Post, PostKind, PostStatus, PostTag, Tag, Update
+from publisher.storage.tables.credentials import Author
 
 LINE = 90
 PAGE = 50

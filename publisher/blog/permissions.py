@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
 from publisher.blog import posts, published
-from publisher.storage.tables.blog import Author, Post, PostTag, Tag
+from publisher.storage.tables.blog import Post, PostTag, Tag
+from publisher.storage.tables.credentials import Author
 
 
 def is_admin(author: Author | None) -> bool:

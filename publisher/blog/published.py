@@ -11,7 +11,6 @@ from publisher.base.errors import Gone, NotFound
 from publisher.blog.slugs import tag_slug
 from publisher.storage.tables.blog import (
     STATUSES,
-    Author,
     Post,
     PostKind,
     PostStatus,
@@ -20,6 +19,7 @@ from publisher.storage.tables.blog import (
     Tag,
     TagRedirect,
 )
+from publisher.storage.tables.credentials import Author
 
 PUBLISHED: PostStatus = "published"
 

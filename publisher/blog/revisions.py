@@ -12,7 +12,8 @@ from publisher.blog import posts
 from publisher.blog.content import FIELDS, Content, from_plain
 from publisher.blog.content_fields import Choice
 from publisher.blog.difference import Piece, difference
-from publisher.storage.tables.blog import Author, Post, Revision
+from publisher.storage.tables.blog import Post, Revision
+from publisher.storage.tables.credentials import Author
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import TooMany
-from publisher.storage.tables.blog import Author, LoginAddress, LoginFailure
+from publisher.storage.tables.credentials import Author, LoginAddress, LoginFailure
 
 WINDOW = timedelta(minutes=15)
 FREE_TRIES = 5

@@ -15,7 +15,7 @@ from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog import permissions
-from publisher.storage.tables.blog import ApiToken, Author
+from publisher.storage.tables.credentials import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media", "river")
 MAX_LABEL = 80

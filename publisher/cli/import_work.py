@@ -29,7 +29,7 @@ from publisher.exchange.importing.kept_values import KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 
 MOST_LISTED = 500  # redirects and titles, in the report as JSON
 AT_ONCE = 200  # posts in memory, and in one transaction

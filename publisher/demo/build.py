@@ -21,7 +21,8 @@ from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
 from publisher.settings import store_setting
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 
 ZONE = "Europe/Lisbon"
 SETTINGS = {

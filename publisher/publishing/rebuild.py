@@ -24,7 +24,8 @@ from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river import blogroll
 from publisher.settings import Settings, load_settings
 from publisher.storage import content_serial
-from publisher.storage.tables.blog import MADE_HERE, Author, Update
+from publisher.storage.tables.blog import MADE_HERE, Update
+from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Snapshot
 
 RSS, ATOM, JSON = "rss", "atom", "json"

@@ -14,7 +14,8 @@ from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
 from publisher.blog import authors, permissions, published, tokens
 from publisher.installation import Site
-from publisher.storage.tables.blog import ApiToken, Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import ApiToken, Author
 
 P = ParamSpec("P")
 R = TypeVar("R")

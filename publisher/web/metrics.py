@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from publisher.base import heartbeat
 from publisher.base.errors import Forbidden
 from publisher.blog import permissions, posts
-from publisher.storage.tables.blog import LoginSession, Post, Update
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from publisher.web import measures

@@ -10,7 +10,7 @@ from publisher.base.zones import cities
 from publisher.blog import authors
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.settings import store_settings
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.web import failures, site_address
 from publisher.web.context import now, site
 from publisher.web.studio import first_steps, login, shared

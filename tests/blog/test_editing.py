@@ -8,7 +8,8 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, To
 from publisher.blog import autosave, editing, permissions, posts, previews, revisions
 from publisher.blog.editing import Intent
 from publisher.installation import Site
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import content, make_author, make_post
 

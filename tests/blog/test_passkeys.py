@@ -10,7 +10,7 @@ import pytest
 from publisher.base.errors import Forbidden
 from publisher.blog import passkeys
 from publisher.installation import Site
-from publisher.storage.tables.blog import Passkey
+from publisher.storage.tables.credentials import Passkey
 from tests.conftest import FakeClock
 from tests.factories import make_author
 

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from publisher.base.errors import TooMany
 from publisher.blog import accounts, throttle
 from publisher.installation import Site
-from publisher.storage.tables.blog import LoginAddress, LoginFailure
+from publisher.storage.tables.credentials import LoginAddress, LoginFailure
 from tests.conftest import FakeClock
 from tests.factories import make_author
 

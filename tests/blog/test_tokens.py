@@ -8,7 +8,7 @@ from sqlalchemy import select
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import tokens
 from publisher.installation import Site
-from publisher.storage.tables.blog import ApiToken, Author
+from publisher.storage.tables.credentials import ApiToken, Author
 from tests.conftest import FakeClock
 from tests.factories import make_author
 

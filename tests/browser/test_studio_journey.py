@@ -14,7 +14,8 @@ from publisher.blog import posts
 from publisher.installation import setup_path
 from publisher.publishing.rebuild import refresh
 from publisher.settings import store_settings
-from publisher.storage.tables.blog import LoginSession, Post, Update
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.credentials import LoginSession
 from tests.browser.conftest import Browse, Live
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post

@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from publisher.storage.columns import Base
-from publisher.storage.tables import blog, mirror, publishing, readers, river
+from publisher.storage.tables import blog, credentials, mirror, publishing, readers, river
 
 ROOM = Path(__file__).resolve().parents[2] / "publisher"
-TABLES = (blog, mirror, publishing, readers, river)
+TABLES = (blog, credentials, mirror, publishing, readers, river)
 
 
 def _words(hint: Any) -> set[str]:

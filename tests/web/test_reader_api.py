@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from publisher.blog import authors, tokens
 from publisher.installation import Site
 from publisher.river import subscriptions
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import make_author
 from tests.river.conftest import origin

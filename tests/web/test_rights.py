@@ -21,7 +21,8 @@ from publisher.blog import authors, posts, tokens
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
-from publisher.storage.tables.blog import Author, LoginSession, Media, Passkey, Post
+from publisher.storage.tables.blog import Media, Post
+from publisher.storage.tables.credentials import Author, LoginSession, Passkey
 from publisher.storage.tables.publishing import Mention
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author

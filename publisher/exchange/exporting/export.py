@@ -16,14 +16,7 @@ from publisher.blog import authors, media
 from publisher.exchange.exporting import files as documents
 from publisher.exchange.exporting.target import Write
 from publisher.exchange.importing import own_export
-from publisher.storage.tables.blog import (
-    Media,
-    Post,
-    Preference,
-    Redirect,
-    Revision,
-    Update,
-)
+from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
 
 _AT_ONCE, _ROWS_AT_ONCE, _BYTES_AT_ONCE = 500, 10_000, 1_000_000
 

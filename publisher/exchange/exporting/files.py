@@ -9,7 +9,8 @@ from publisher.base.dates import format_rfc3339
 from publisher.blog import content
 from publisher.blog.content import Content
 from publisher.exchange.importing import front_matter
-from publisher.storage.tables.blog import Author, Media, Post, Revision
+from publisher.storage.tables.blog import Media, Post, Revision
+from publisher.storage.tables.credentials import Author
 
 FORMAT = 1
 UPDATE_COLUMNS = ("updated_at", "kind", "guid")

@@ -35,7 +35,7 @@ from publisher.exchange.importing.preparation import Ready
 from publisher.exchange.importing.sources import Folder, Located
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
-MOST_CHARACTERS = 500_000_000  # of all posts together: they are stored in one transaction
+MOST_CHARACTERS = 500_000_000  # of all posts together
 PART_CHARACTERS, PART_POSTS, PART_UPDATES = 1_000_000, 200, 2_000
 
 

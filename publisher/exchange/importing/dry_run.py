@@ -12,7 +12,8 @@ from publisher.blog import content
 from publisher.blog.content import Content
 from publisher.exchange.importing.images import without_addresses
 from publisher.exchange.importing.preparation import Ready
-from publisher.storage.tables.blog import Author, Post, Revision, Update
+from publisher.storage.tables.blog import Post, Revision, Update
+from publisher.storage.tables.credentials import Author
 
 _AT_ONCE = 500
 _UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last

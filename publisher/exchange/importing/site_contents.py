@@ -20,7 +20,8 @@ from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.exchange.importing.sources import Folder
 from publisher.settings import store_setting
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import Media, Post, Role, Update
+from publisher.storage.tables.blog import Media, Post, Update
+from publisher.storage.tables.credentials import Role
 
 
 def people_and_settings(session: Session, batch: Batch) -> None:

@@ -19,7 +19,8 @@ from publisher.blog import permissions, published
 from publisher.installation import Site
 from publisher.publishing.mentioning.mention_documents import MentionText, told_by
 from publisher.storage import content_serial
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Mention
 
 MAX_PAGE, MAX_ADDRESS = 1_000_000, 2_000

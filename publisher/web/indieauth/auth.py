@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
 from publisher.blog import authorizations, authors, tokens
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth import client
 from publisher.web.rendering import own_address

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import PublisherError
 from publisher.blog import authorizations, tokens
-from publisher.storage.tables.blog import Author, AuthorizationCode
+from publisher.storage.tables.credentials import Author, AuthorizationCode
 from publisher.web.context import now, site
 from publisher.web.indieauth import auth
 from publisher.web.micropub import access

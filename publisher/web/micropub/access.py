@@ -6,7 +6,7 @@ from flask import current_app, request
 
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog import tokens
-from publisher.storage.tables.blog import ApiToken
+from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now
 from publisher.web.limits import FORM_BYTES
 from publisher.web.micropub.rate_limit import Pace

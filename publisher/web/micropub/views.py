@@ -16,7 +16,8 @@ from publisher.blog.content import Content
 from publisher.blog.published import is_public
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import ApiToken, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.micropub import entry, uploads
 from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from publisher.base.errors import PublisherError
 from publisher.blog import tokens
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import bearer_of
 
 blueprint = Blueprint("reader_api", __name__)

@@ -6,7 +6,7 @@ from flask import Response, jsonify, request
 
 from publisher.river import reading_list, streams, subscriptions
 from publisher.river.streams import LABEL, READING_LIST, STATE
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
 from publisher.web.reader_api.client_login import blueprint, for_reader, plain
 from publisher.web.reader_api.stream import item_numbers, moment_of

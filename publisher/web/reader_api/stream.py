@@ -11,7 +11,7 @@ from publisher.base.errors import InvalidInput
 from publisher.river import streams
 from publisher.river.reading_list import ReadingEntry
 from publisher.river.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
 from publisher.web.reader_api.client_login import blueprint, for_reader
 

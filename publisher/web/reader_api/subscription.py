@@ -9,7 +9,7 @@ from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherErr
 from publisher.blog import permissions
 from publisher.river import service, streams, subscriptions
 from publisher.river.streams import LABEL, READING_LIST, STARRED, STATE
-from publisher.storage.tables.blog import Author
+from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import now, site
 from publisher.web.reader_api.client_login import blueprint, for_reader, plain

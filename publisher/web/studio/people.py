@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
 from publisher.blog import accounts, authors, passkeys, tokens
-from publisher.storage.tables.blog import ROLES, Role
+from publisher.storage.tables.credentials import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.one_time_secret import shown_once
 

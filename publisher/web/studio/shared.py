@@ -8,7 +8,8 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import StorageUnavailable
 from publisher.blog import editing
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site, wants_json
 from publisher.web.rendering import settings
 

@@ -1,7 +1,7 @@
 """Who calls: a user name and a token in the place of the password, checked before anything else."""
 
 from publisher.base.errors import Forbidden
-from publisher.storage.tables.blog import ApiToken
+from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of
 from publisher.web.micropub import access
 

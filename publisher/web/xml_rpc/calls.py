@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from publisher.base.errors import InvalidInput, NotFound, PublisherError
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.tables.blog import ApiToken
+from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import site
 from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import caller, methods, values

@@ -13,7 +13,8 @@ from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import media, overview, permissions, posts
 from publisher.blog.published import is_public
 from publisher.settings import load_settings
-from publisher.storage.tables.blog import ApiToken, Post, PostKind
+from publisher.storage.tables.blog import Post, PostKind
+from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import caller, entries

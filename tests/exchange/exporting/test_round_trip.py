@@ -31,15 +31,8 @@ from publisher.exchange.importing import (
 )
 from publisher.installation import Site, open_site
 from publisher.settings import Settings, store_setting
-from publisher.storage.tables.blog import (
-    Author,
-    Media,
-    Post,
-    Preference,
-    Redirect,
-    Revision,
-    Update,
-)
+from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
+from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import database_url
 from tests.factories import content, make_author

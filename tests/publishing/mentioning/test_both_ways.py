@@ -14,7 +14,8 @@ from publisher.installation import Site
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox
 from publisher.settings import store_setting
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery, Mention
 from publisher.web import webmention
 from publisher.web.micropub.rate_limit import Pace

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from publisher.installation import Site
-from publisher.storage.tables.blog import LoginSession, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import LoginSession
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 from tests.web.studio.browser import Browser, the_post

@@ -16,7 +16,8 @@ from PIL import Image
 from publisher.base.errors import NotFound
 from publisher.blog import posts, tokens
 from publisher.installation import Site
-from publisher.storage.tables.blog import Author, Post
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Author
 from publisher.web.limits import CALL_BYTES, body_limit
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
