@@ -19,7 +19,7 @@ from publisher.delivery.wire import refusal, wire
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
 SLICE_BYTES = 2_048  # parsed at a time: some eighty requests at most
-PIECE_BYTES = 65_536  # sent at a time, for TLS makes a copy of what it is given
+PIECE_BYTES = 65_536  # sent at a time over TLS, which makes a copy of what it is given
 
 
 class Connection(asyncio.Protocol):
@@ -186,8 +186,8 @@ class Connection(asyncio.Protocol):
     # What this connection does.
 
     def _send(self, answer: bytes) -> None:
-        """Send an answer, a long one as the peer takes it."""
-        if len(answer) <= PIECE_BYTES:
+        """Send an answer; a long one over TLS as the peer takes it."""
+        if len(answer) <= PIECE_BYTES or self._transport.can_write_eof():
             self._transport.write(answer)
         else:
             self._transport.set_write_buffer_limits(PIECE_BYTES)

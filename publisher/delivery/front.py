@@ -176,8 +176,9 @@ class FeedFront:
         with self._refreshing, self._site.database.read() as session:
             current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
             new = [name for name, serial in current if self._serials.get(name) != serial]
-            rows = session.scalars(select(Snapshot).where(Snapshot.name.in_(new))).all()
             settings = load_settings(session)
+            found = select(Snapshot).where(Snapshot.name.in_(new))
+            rows = session.scalars(found).all() if new else []
             for row in rows:
                 path = ADDRESSES.get(row.name, row.name)  # a mirror's is its name
                 links = link_headers(settings.hubs, self._site.site_url + path)
@@ -188,7 +189,8 @@ class FeedFront:
                 del self._serials[name]
             self._documents = {**self._snapshots, **self._old_addresses(settings.old_feeds)}
             self._serials |= {row.name: row.serial for row in rows}
-            if self._packer is None or not self._packer.is_alive():
+            unpacked = any(not document.is_packed for document in self._snapshots.values())
+            if unpacked and (self._packer is None or not self._packer.is_alive()):
                 self._packer = threading.Thread(target=self._pack, name="packing", daemon=True)
                 self._packer.start()
         self._be_fair(settings)
