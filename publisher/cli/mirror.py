@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from publisher.base.plurals import counted
-from publisher.base.text import sentence
 from publisher.cli.parameters import echo_json, echo_rows, json_option, site
 
 
@@ -110,6 +109,7 @@ def ping(name: str) -> None:
 def why(name: str, as_json: bool) -> None:
     """Explain what NAME says to readers, and when its origin is checked next."""
     from publisher.base.dates import format_rfc3339
+    from publisher.base.text import sentence
     from publisher.core.ttl.reasons import explain
     from publisher.foreign import mirror_document, mirror_poll, mirrors
     from publisher.settings import load_settings

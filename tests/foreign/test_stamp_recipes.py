@@ -153,7 +153,8 @@ def test_the_recipe_runs(name: str, tmp_path: Path) -> None:
             f"2026-10-0{day}T07:0{day}" for day in DAYS
         ]
         address = "/" + made.feed.partition("/")[2]
-        assert f"{address}\n  Cache-Control" in (tmp_path / made.host_file).read_text()
+        lines = (tmp_path / made.host_file).read_text().partition(f"\n{address}\n")[2]
+        assert "\n  Cache-Control: public, max-age=" in f"\n{lines}"
 
 
 def test_every_recipe_is_run_or_says_that_it_is_not() -> None:

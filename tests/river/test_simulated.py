@@ -65,6 +65,9 @@ class Publishers:
     async def open(self, **_: Any) -> AsyncIterator["Publishers"]:
         yield self
 
+    def stop_waiting(self) -> None:
+        """Nobody waits for a turn here."""
+
     async def fetch(
         self,
         url: str,
