@@ -14,13 +14,12 @@ import os
 import socket
 import ssl
 import sys
-from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
 from publisher.delivery.connection import HEAD_SECONDS, Connection
-from publisher.delivery.http_shared import Shared
+from publisher.delivery.http_shared import AddressCounts, Shared
 from publisher.delivery.wire import wire
 
 AT_ONCE = 32
@@ -46,7 +45,7 @@ class Door:
         # What `socket.accept` itself calls; nothing public gives the descriptor alone.
         self._accept: Callable[[], tuple[int, tuple[str, int] | None]] = listener._accept  # type: ignore[attr-defined]
         self._waiting: set[asyncio.Task[None]] = set()
-        self._of_address = Counter[str]()
+        self._of_address = AddressCounts()
         self._open = False
 
     def open(self) -> None:
@@ -134,9 +133,7 @@ class Door:
 
     def _begun(self, peer: str, task: "asyncio.Task[None]") -> None:
         self._waiting.discard(task)
-        self._of_address[peer] -= 1
-        if not self._of_address[peer]:
-            del self._of_address[peer]
+        self._of_address.drop(peer)
 
     async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
         """A connection as the event loop knows it, with what was read or could not be sent."""

@@ -1,5 +1,6 @@
 """What the connections of one worker share: whom they serve, and how many there are."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,16 @@ from publisher.delivery.trusted_proxies import is_trusted
 
 MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8_192, 1_024
 MOST_KNOWN_HEADS = 8_192
+
+
+class AddressCounts(Counter[str]):
+    """How many each address has; one that has none is forgotten."""
+
+    def drop(self, address: str) -> None:
+        """One less."""
+        self[address] -= 1
+        if self[address] <= 0:
+            del self[address]
 
 
 class Shared:
@@ -41,7 +52,7 @@ class Shared:
         self.second = 0
         self.stopping = False
         self._trusted = trusted
-        self._of_address: dict[str, int] = {}
+        self._of_address = AddressCounts()
 
     @property
     def crowded(self) -> bool:
@@ -55,19 +66,15 @@ class Shared:
     def take(self, connection: object, peer: str) -> bool:
         """Keep a new connection; False: it is one too many."""
         self.connections.add(connection)
-        count = self._of_address[peer] = self._of_address.get(peer, 0) + 1
-        if count > MOST_OF_AN_ADDRESS and not self.trusts(peer):
+        self._of_address[peer] += 1
+        if self._of_address[peer] > MOST_OF_AN_ADDRESS and not self.trusts(peer):
             return False
         return len(self.connections) <= MOST_CONNECTIONS
 
     def lose(self, connection: object, peer: str) -> None:
         """Forget a connection."""
         self.connections.discard(connection)
-        count = self._of_address.get(peer, 0) - 1
-        if count > 0:
-            self._of_address[peer] = count
-        else:
-            self._of_address.pop(peer, None)
+        self._of_address.drop(peer)
 
     def lost(self, connection: object) -> bool:
         """Whether a connection is gone."""
