@@ -97,10 +97,7 @@ OWNERS = {
         "storage", "settings", "installation", "readers", "blog", "river", "publishing",
         "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
     ],
-    "structlog": [
-        "base.logs", "delivery", "foreign", "operations", "publishing", "readers", "river",
-        "storage.postgresql", "web",
-    ],
+    "structlog": ["base.logs", "web.request_log"],
     "tinytag": ["blog.sounds"],
     "uvloop": ["web.worker"],
     "webauthn": ["blog.passkeys"],

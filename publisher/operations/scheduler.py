@@ -13,7 +13,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
@@ -23,6 +22,7 @@ from publisher.base.child_process import end_with_parent
 from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
+from publisher.base.logs import get_logger
 from publisher.blog import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
@@ -47,7 +47,7 @@ LONGEST_JOB_SECONDS = 300.0  # then it is taken to hang, and the heartbeat ends
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
-log = structlog.get_logger("jobs")
+log = get_logger("jobs")
 
 
 def refresh_feeds(site: Site) -> float:

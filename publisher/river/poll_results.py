@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-import structlog
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
+from publisher.base.logs import get_logger
 from publisher.core.durations import duration
 from publisher.river import (
     failed_polls,
@@ -46,7 +46,7 @@ _FEEDS = (
     .with_for_update()
 )
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 @dataclass(slots=True)
