@@ -89,7 +89,11 @@ def _steps(number: int) -> tuple[float, float]:
         return frontier.claim_hosts(db, "bench", now, until, 1)
 
     alone = _milliseconds(site, lambda db: len(host(db)))
-    both = _milliseconds(site, lambda db: len(frontier.take_jobs(db, host(db), now)))
+
+    def job(db: Session) -> list[frontier.DuePoll]:
+        return frontier.take_jobs(db, "bench", host(db), now, until)
+
+    both = _milliseconds(site, lambda db: len(job(db)))
     site.database.close()
     return alone, both
 

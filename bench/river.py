@@ -1,6 +1,6 @@
 """The river: feeds per CPU-second, against others in the same run."""
 
-import asyncio
+import gc
 import logging
 import os
 import socket
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import uvloop
 from sqlalchemy import update
 
 from bench._subscriptions import OPTIONS, follow, open_river
@@ -99,6 +100,7 @@ def _processor_seconds() -> float:
 def _ours(port: int, feeds: int) -> Poll:
     site = open_river(scratch())
     follow(site, feeds, HOSTS, port, site.clock())
+    gc.freeze()  # as the processes that poll do
 
     def poll() -> None:
         now = site.clock()
@@ -106,7 +108,8 @@ def _ours(port: int, feeds: int) -> Poll:
             db.execute(update(RiverFeed).values(next_poll_at=now))
             db.execute(update(RiverHost).values(free_at=now, rested_at=None))
         worker = RiverWorker(site.database, site.clock, OPTIONS)
-        asyncio.run(worker.drain(AddressBook(Loopback(), per_address=OPTIONS.per_address)))
+        book = AddressBook(Loopback(), per_address=OPTIONS.per_address)
+        uvloop.run(worker.drain(book))  # as `service` does
         assert worker.polls == feeds, (worker.polls, feeds)
 
     return poll

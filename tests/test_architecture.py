@@ -97,9 +97,12 @@ OWNERS = {
         "storage", "settings", "installation", "readers", "blog", "river", "publishing",
         "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
     ],
-    "structlog": ["base.logs", "web.request_log"],
+    "structlog": [
+        "base.logs", "delivery", "foreign", "operations", "publishing", "readers", "river",
+        "storage.postgresql", "web",
+    ],
     "tinytag": ["blog.sounds"],
-    "uvloop": ["web.worker"],
+    "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.passkeys"],
     "werkzeug": ["web"],
     "yaml": ["exchange.importing.front_matter"],
@@ -420,7 +423,6 @@ def test_who_writes_beside_the_other_writers() -> None:
     door = re.compile(r"\.write_rows\(")
     users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
     assert users == {
-        "publisher.readers.poll_batches",  # adds rows alone
         "publisher.river.gate",
         "publisher.river.machine_turns",
         "publisher.river.on_demand",

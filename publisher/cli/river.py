@@ -130,12 +130,14 @@ def poll(url: str | None, everything: bool) -> None:
 @river.command()
 def run() -> None:
     """Keep polling until stopped; `serve` does the same alongside the site."""
+    import gc
     import signal
     import threading
 
     from publisher.river import service
 
     here, stop = site(), threading.Event()
+    gc.freeze()  # what is loaded stays: not to be looked through in each collection
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     service.work_until(here, stop)

@@ -102,9 +102,8 @@ class Door:
             if poll is not None and poll.connection == "close":
                 answer = shared.front.poll(poll, peer, now)
                 if answer is not None:
-                    made = wire(answer, "close", shared.front.clock)
-                    data, unsent = b"", made.data
-                    unsent = made.send(taken)
+                    data, unsent = b"", wire(answer, "close", shared.front.clock)
+                    unsent = unsent[os.write(taken, unsent) :]
             if not data and not unsent:  # all was said, or nothing was asked
                 os.close(taken)
                 return

@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
+from publisher.river.poll_rows import FeedRow
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed
 
@@ -30,7 +31,7 @@ class FolderShown:
     left_out: int
 
 
-def why_private(feed: RiverFeed) -> str:
+def why_private(feed: RiverFeed | FeedRow) -> str:
     """What makes a subscription look private; "" when its address could be anybody's."""
     parts = urlsplit(feed.url)
     if feed.username or parts.username:
@@ -72,12 +73,6 @@ def show_folder(session: Session, folder: str, public: bool) -> FolderShown:
         feed.public = public and (feed.public or not why_private(feed))
     count = sum(feed.public for feed in feeds)
     return FolderShown(count, len(feeds) - count if public else 0)
-
-
-def hide_if_private(feed: RiverFeed) -> None:
-    """After a move: a shown subscription whose new address looks private is shown no more."""
-    if feed.public and why_private(feed):
-        feed.public = False
 
 
 def made_private(session: Session) -> int:

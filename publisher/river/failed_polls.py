@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from publisher.river import followed_lists
+from publisher.river.poll_rows import FeedRow
 from publisher.river.polls import Visit
 from publisher.river.schedule import PollTrouble
 from publisher.storage.tables.river import RiverFeed
@@ -30,7 +31,7 @@ def in_words(problem: str, detail: str = "") -> str:
     return detail if detail.startswith(words) else f"{words}: {detail}" if detail else words
 
 
-def count(feed: RiverFeed, visit: Visit, problem: str) -> None:
+def count(feed: FeedRow, visit: Visit, problem: str) -> None:
     """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
     feed.failures += 1
     feed.asked_at = None  # a retrieval that failed does not use up the next one
@@ -47,7 +48,7 @@ def count(feed: RiverFeed, visit: Visit, problem: str) -> None:
         feed.gone_at = visit.job.at
 
 
-def trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
+def trouble(feed: FeedRow, visit: Visit, waited: float) -> PollTrouble:
     """What keeps a failed feed from its normal schedule; `waited`: seconds since its last poll."""
     status = visit.fetched.status
     return PollTrouble(
@@ -62,7 +63,7 @@ def trouble(feed: RiverFeed, visit: Visit, waited: float) -> PollTrouble:
     )
 
 
-def dead_for(feed: RiverFeed, now: datetime) -> timedelta:
+def dead_for(feed: RiverFeed | FeedRow, now: datetime) -> timedelta:
     """How long a feed has been missing from its address; zero while its problem may pass."""
     if feed.problem not in LASTING:
         return timedelta(0)

@@ -10,7 +10,7 @@ import functools
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from urllib.parse import urljoin, urlsplit
 
@@ -57,6 +57,10 @@ _LOGIN_LOST = (
     "its password was kept under another key (secret_key of the instance): add the feed again with "
     "its password"
 )
+
+
+_Answer = tuple[int, dict[str, str], bytes, str]  # status, headers, body, the login's scheme
+_NO_ANSWER: _Answer = (0, {}, b"", "")
 
 
 class _ProblemError(Exception):
@@ -137,15 +141,23 @@ class Fetcher:
             if credentials is not None and is_sealed(credentials.password):
                 raise _ProblemError("login-lost", _LOGIN_LOST)
             answer = await self._follow(url, known, credentials, trip)
+            problem = detail = ""
         except _ProblemError as found:
-            answer = Fetched(url, trip.place, problem=found.problem, detail=found.detail)
+            answer, problem, detail = _NO_ANSWER, found.problem, found.detail
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
-            why = net.explain_failure(failure)
-            answer = Fetched(url, trip.place, problem=_classify(failure), detail=why)
-        return replace(
-            answer,
-            conditional=bool(known),
+            answer, problem, detail = _NO_ANSWER, _classify(failure), net.explain_failure(failure)
+        status, headers, body, scheme = answer
+        return Fetched(
+            url,
+            trip.place,
+            status,
+            headers,
+            body,
             hops=tuple(trip.hops),
+            conditional=bool(known),
+            problem=problem,
+            detail=detail,
+            auth_scheme=scheme,
             asked=tuple(trip.asked),
             requests=trip.requests,
             waits_for=trip.waits_for,
@@ -153,15 +165,16 @@ class Fetcher:
 
     async def _follow(
         self, url: str, known: Validators, credentials: Credentials | None, trip: _Trip
-    ) -> Fetched:
+    ) -> _Answer:
         visited = {url}
         while True:
             here = trip.place
             conditional = known if here == known.url else Validators()
             secret = credentials if credentials and _origin(here) == _origin(url) else None
-            status, headers, body, scheme = await self._once(here, conditional, secret, trip)
+            answer = await self._once(here, conditional, secret, trip)
+            status, headers, _, _ = answer
             if not 300 <= status < 400 or status == 304:
-                return Fetched(url, here, status, headers, body, auth_scheme=scheme)
+                return answer
             target = _target(here, headers.get("location"), status)
             if target in visited or len(trip.hops) >= MAX_HOPS:
                 raise _ProblemError("redirect-loop", "redirects go round in circles")
@@ -170,7 +183,7 @@ class Fetcher:
 
     async def _once(
         self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
-    ) -> tuple[int, dict[str, str], bytes, str]:
+    ) -> _Answer:
         if credentials is None:
             return (*await self._send(url, validators.headers(), trip), "")
         login = Login(credentials)
@@ -197,15 +210,22 @@ class Fetcher:
                 await self._pass_gate(host, trip)
                 await turns.enter_async_context(self._book.turn(name))
             self._check_turn(host, trip)
-            await turns.enter_async_context(_timed(trip))
+            clock = asyncio.get_running_loop().time
+            begun = clock()
             trip.requests += 1
-            async with self._session.get(
-                URL(url, encoded=True),
-                headers={"Accept": ACCEPT, **headers},
-                middlewares=middlewares,
-                allow_redirects=False,
-            ) as response:
-                return response.status, _headers(response), await self._body(response)
+            try:
+                async with (
+                    asyncio.timeout(trip.seconds_left),
+                    self._session.get(
+                        URL(url, encoded=True),
+                        headers=headers,
+                        middlewares=middlewares,
+                        allow_redirects=False,
+                    ) as response,
+                ):
+                    return response.status, _headers(response), await self._body(response)
+            finally:
+                trip.seconds_left -= clock() - begun
 
     @asynccontextmanager
     async def _waiting(self, host: str, trip: _Trip) -> AsyncIterator[None]:
@@ -258,18 +278,6 @@ class Fetcher:
             raise _ProblemError("too-large", str(problem)) from problem
         except DamagedBody as problem:
             raise _ProblemError("truncated", str(problem)) from problem
-
-
-@asynccontextmanager
-async def _timed(trip: _Trip) -> AsyncIterator[None]:
-    """Charge the time spent inside to the poll; TimeoutError when nothing is left."""
-    clock = asyncio.get_running_loop().time
-    begun = clock()
-    try:
-        async with asyncio.timeout(trip.seconds_left):
-            yield
-    finally:
-        trip.seconds_left -= clock() - begun
 
 
 def _origin(url: str) -> tuple[str, str]:
@@ -338,7 +346,7 @@ async def open_fetcher(
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
-        headers={"User-Agent": user_agent(contact_url)},
+        headers={"User-Agent": user_agent(contact_url), "Accept": ACCEPT},
         max_line_size=_MAX_HEADER_BYTES,
         max_field_size=_MAX_HEADER_BYTES,
     ) as session:

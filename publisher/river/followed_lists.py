@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.river.poll_rows import FeedRow
 from publisher.river.subscriptions import Outline, let_go, subscribe_all, tidy_folder
 from publisher.storage.tables.river import RiverFeed, RiverList
 
@@ -23,7 +24,9 @@ _FEW = 3
 _CONFIRMED_AFTER = timedelta(days=1)
 
 
-def doubt(session: Session, feed: RiverFeed, outlines: Sequence[Outline], now: datetime) -> str:
+def doubt(
+    session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
+) -> str:
     """The problem with a version of a list that drops most feeds; "" to take it over."""
     before = _named_before(session, feed)
     dropped = len(before.keys() - {outline.url for outline in outlines})
@@ -34,7 +37,7 @@ def doubt(session: Session, feed: RiverFeed, outlines: Sequence[Outline], now: d
 
 
 def take_over(
-    session: Session, feed: RiverFeed, outlines: Sequence[Outline], now: datetime
+    session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
 ) -> list[str]:
     """Follow what a list names now; returns what happened, in words."""
     before = _named_before(session, feed)
@@ -65,19 +68,19 @@ def keep(feed: RiverFeed) -> None:
     feed.list_id = None
 
 
-def _named_before(session: Session, feed: RiverFeed) -> dict[str, str]:
+def _named_before(session: Session, feed: RiverFeed | FeedRow) -> dict[str, str]:
     """The folder of each address that the last version of a list named."""
     row = session.get(RiverList, feed.id)
     return row.folders if row is not None else {}
 
 
-def _placed(feed: RiverFeed, outline: Outline) -> Outline:
+def _placed(feed: RiverFeed | FeedRow, outline: Outline) -> Outline:
     """A line of a list from elsewhere: in our folder, and polled as we choose."""
     folder = tidy_folder(f"{feed.folder}/{outline.folder}")
     return replace(outline, folder=folder, policy=feed.policy, paused=False)
 
 
-def _move(session: Session, feed: RiverFeed, outline: Outline, before: str) -> None:
+def _move(session: Session, feed: RiverFeed | FeedRow, outline: Outline, before: str) -> None:
     """To another folder of the list, unless somebody has put the feed elsewhere."""
     if outline.folder == before:
         return
@@ -90,7 +93,7 @@ def _move(session: Session, feed: RiverFeed, outline: Outline, before: str) -> N
         found.folder = outline.folder
 
 
-def _let_go(session: Session, feed: RiverFeed, addresses: Iterable[str]) -> int:
+def _let_go(session: Session, feed: RiverFeed | FeedRow, addresses: Iterable[str]) -> int:
     """Stop following what came with a list; what another list names as well goes to that one."""
     wanted = set(addresses)
     mine = session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all()

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, cast
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.answers import Credentials, Validators
+from publisher.river.poll_rows import FeedRow, HostRow, save
 from publisher.storage.postgresql import insert_unless_there, on_server
 from publisher.storage.tables.river import RiverFeed, RiverHost
 
@@ -55,53 +57,63 @@ class DuePoll:
         return frozenset({self.host, self.leads_to or self.host})
 
 
-# Statements are made once: putting them together would cost more than running them.
+# Of the tables, not of their classes: these run for every poll, and the ORM would cost more.
+_FEEDS, _HOSTS = FeedRow.table.c, HostRow.table.c
 _FREE = (
-    select(RiverHost.name)
-    .where(RiverHost.free_at <= bindparam("now"))
-    .order_by(RiverHost.free_at)
+    select(_HOSTS.name)
+    .where(_HOSTS.free_at <= bindparam("now"))
+    .order_by(_HOSTS.free_at)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
 )
 _CLAIMED = (
-    update(RiverHost)
+    update(HostRow.table)
     .values(owner=bindparam("who"), free_at=bindparam("until"))
-    .returning(RiverHost.name)
-    .execution_options(synchronize_session=False)
+    .returning(_HOSTS.name)
 )
-_CLAIM = _CLAIMED.where(RiverHost.name.in_(_FREE.scalar_subquery()))
+_CLAIM = _CLAIMED.where(_HOSTS.name.in_(_FREE.scalar_subquery()))
 # PostgreSQL may run a subquery of IN more than once, and then lock more than its limit.
-_CLAIM_ON_SERVER = _CLAIMED.where(RiverHost.name == func.any(func.array(_FREE.scalar_subquery())))
+_CLAIM_ON_SERVER = _CLAIMED.where(_HOSTS.name == func.any(func.array(_FREE.scalar_subquery())))
 _LONGEST_DUE = (
-    select(RiverFeed.id)
+    select(_FEEDS.id)
     .where(
-        RiverFeed.host == RiverHost.name,
-        RiverFeed.state == "active",
-        RiverFeed.next_poll_at <= bindparam("now"),
+        _FEEDS.host == _HOSTS.name,
+        _FEEDS.state == "active",
+        _FEEDS.next_poll_at <= bindparam("now"),
     )
-    .order_by(RiverFeed.next_poll_at)
+    .order_by(_FEEDS.next_poll_at)
     .limit(1)
-    .correlate(RiverHost)
+    .correlate(HostRow.table)
     .scalar_subquery()
 )
-_DUE = select(RiverFeed).where(
-    RiverFeed.id.in_(
-        select(_LONGEST_DUE).where(RiverHost.name.in_(bindparam("hosts", expanding=True)))
-    )
+_WANTED = (
+    "id", "host", "url", "leads_to", "is_list", "etag", "last_modified", "validators_url",
+    "username", "password", "auth_scheme", "content_hash", "window", "added_at", "asked_at",
+    "next_poll_at", "last_polled_at", "last_success_at",
+)  # fmt: skip
+_ASKED_FOR = select(*(_FEEDS[name] for name in _WANTED)).order_by(_FEEDS.id)
+_DUE = _ASKED_FOR.where(
+    _FEEDS.id.in_(select(_LONGEST_DUE).where(_HOSTS.name.in_(bindparam("hosts", expanding=True))))
+)
+_ONE = _ASKED_FOR.where(_FEEDS.id == bindparam("feed"))
+_MOVE_ON = (
+    update(FeedRow.table)
+    .where(_FEEDS.id == bindparam("feed"))
+    .values(next_poll_at=bindparam("moment"))
 )
 # Always in this order: two that wait for each other's rows would wait for ever.
 _LOCKED = (
-    select(RiverHost)
-    .where(RiverHost.name.in_(bindparam("hosts", expanding=True)))
-    .order_by(RiverHost.name)
+    select(*HostRow.columns())
+    .where(_HOSTS.name.in_(bindparam("hosts", expanding=True)))
+    .order_by(_HOSTS.name)
     .with_for_update()
 )
 _NEXT_DUE = (
-    select(RiverFeed.host, func.min(RiverFeed.next_poll_at))
-    .where(RiverFeed.host.in_(bindparam("hosts", expanding=True)), RiverFeed.state == "active")
-    .group_by(RiverFeed.host)
+    select(_FEEDS.host, func.min(_FEEDS.next_poll_at))
+    .where(_FEEDS.host.in_(bindparam("hosts", expanding=True)), _FEEDS.state == "active")
+    .group_by(_FEEDS.host)
 )
-_NEXT = select(func.min(RiverHost.free_at))
+_NEXT = select(func.min(_HOSTS.free_at))
 
 
 def claim_hosts(
@@ -119,34 +131,33 @@ def take_jobs(
 
     One whose redirect led to another host waits until that is free too: nobody is asked for it.
     """
-    jobs = []
+    jobs, moves = [], []
     refused: Counter[str] = Counter()
-    due = session.scalars(_DUE, {"hosts": hosts, "now": now}).all()
+    due = session.execute(_DUE, {"hosts": hosts, "now": now}).all()
     spare = set(hosts) - {feed.host for feed in due}
     for feed in due:
         other = feed.leads_to
         if other is None or other in spare or hold(session, other, owner, now, until):
             spare.discard(other or "")
-            jobs.append(take_job(feed, now, owner))
-            continue
-        refused[other] += 1
-        wait = (until - now) * RETRY_SHARE * refused[other]
-        row = session.get(RiverHost, other)
-        told = row.not_before if row is not None and row.not_before else now
-        feed.next_poll_at = max(now, told) + wait
+            jobs.append(_job(feed, now, owner))
+            next_at = _if_lost(feed, now)
+        else:
+            refused[other] += 1
+            wait = (until - now) * RETRY_SHARE * refused[other]
+            row = session.get(RiverHost, other)
+            told = row.not_before if row is not None and row.not_before else now
+            next_at = max(now, told) + wait
+        moves.append({"feed": feed.id, "moment": next_at})
+    if moves:
+        session.execute(_MOVE_ON, moves)
     return jobs
 
 
-def take_job(feed: RiverFeed, now: datetime, owner: str) -> DuePoll:
-    """The job of a feed whose host is held; its next poll is moved ahead in case this process ends.
-
-    One that has never been read stays due: a process that ends before it has stored the first
-    answer leaves nothing of it, and the feed is asked again as soon as the lease ends.
-    """
-    job = _job(feed, now, owner)
-    if feed.last_success_at is not None:
-        feed.next_poll_at = now + _last_wait(feed)
-    return job
+def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> DuePoll:
+    """The job of one feed whose host is held, as `take_jobs` has them."""
+    feed = session.execute(_ONE, {"feed": feed_id}).one()
+    session.execute(_MOVE_ON, {"feed": feed_id, "moment": _if_lost(feed, now)})
+    return _job(feed, now, owner)
 
 
 def claim(
@@ -174,18 +185,19 @@ def hold(session: Session, host: str, owner: str, now: datetime, until: datetime
     return True
 
 
-def is_free(host: RiverHost, now: datetime) -> bool:
+def is_free(host: RiverHost | HostRow, now: datetime) -> bool:
     """Whether nobody has this host, and neither its pause nor what it asked for is still on."""
     leased = host.owner is not None and host.free_at is not None and host.free_at > now
     return not leased and (_turn(host, now) or now) <= now
 
 
-def lock(session: Session, hosts: Iterable[str]) -> dict[str, RiverHost]:
+def lock(session: Session, hosts: Iterable[str]) -> dict[str, HostRow]:
     """These hosts by their names, for this transaction alone; whoever has them."""
-    return {row.name: row for row in session.scalars(_LOCKED, {"hosts": sorted(set(hosts))})}
+    locked = session.execute(_LOCKED, {"hosts": sorted(set(hosts))})
+    return {host.name: host for host in HostRow.made_of(locked)}
 
 
-def held(hosts: Iterable[RiverHost], leases: Iterable[Lease]) -> list[RiverHost]:
+def held(hosts: Iterable[HostRow], leases: Iterable[Lease]) -> list[HostRow]:
     """Those of the hosts that are held by one of the leases."""
     known = set(leases)
     return [host for host in hosts if (host.name, host.owner) in known]
@@ -196,10 +208,11 @@ def renew(session: Session, leases: Collection[Lease], until: datetime) -> set[L
     mine = held(lock(session, (name for name, _ in leases)).values(), leases)
     for host in mine:
         host.free_at = until
+    save(session, mine)
     return {(host.name, host.owner or "") for host in mine}
 
 
-def release(session: Session, hosts: Collection[RiverHost]) -> None:
+def release(session: Session, hosts: Collection[HostRow]) -> None:
     """Give locked hosts back, free again when their next feed is due and they are rested."""
     if not hosts:
         return
@@ -208,6 +221,7 @@ def release(session: Session, hosts: Collection[RiverHost]) -> None:
     for host in hosts:
         host.owner = None
         host.free_at = _turn(host, due.get(host.name))
+    save(session, hosts)
 
 
 def give_back(session: Session, leases: Collection[Lease], rested_at: datetime) -> None:
@@ -218,7 +232,7 @@ def give_back(session: Session, leases: Collection[Lease], rested_at: datetime) 
     release(session, mine)
 
 
-def _turn(host: RiverHost, wanted: datetime | None) -> datetime | None:
+def _turn(host: RiverHost | HostRow, wanted: datetime | None) -> datetime | None:
     """When a host's turn may come: when something is due, after its pause, as it asked."""
     if wanted is None:
         return None
@@ -254,7 +268,7 @@ def enqueue_all(session: Session, turns: Mapping[str, datetime]) -> None:
 
 def next_moment(session: Session) -> datetime | None:
     """When the next host becomes free, leases included; None when nothing waits."""
-    return session.scalar(_NEXT)
+    return cast("datetime | None", session.scalar(_NEXT))
 
 
 def anything_due(session: Session, moment: datetime) -> bool:
@@ -268,14 +282,21 @@ def anything_due(session: Session, moment: datetime) -> bool:
     return session.scalar(waiting.limit(1)) is not None
 
 
-def _last_wait(feed: RiverFeed) -> timedelta:
-    """The interval the feed was on, within bounds: what a lost answer costs at most."""
+def _if_lost(feed: Row[Any], now: datetime) -> datetime:
+    """When a feed is asked again if this process ends before it has stored the answer.
+
+    After the interval that it was on, within bounds. One that has never been read stays due: a
+    process that ends leaves nothing of it, and it is asked again as soon as the lease ends.
+    """
+    if feed.last_success_at is None:
+        return cast("datetime", feed.next_poll_at)
     if feed.last_polled_at is None or feed.next_poll_at is None:
-        return _LEAST_RETRY
-    return min(max(feed.next_poll_at - feed.last_polled_at, _LEAST_RETRY), _MOST_RETRY)
+        return now + _LEAST_RETRY
+    interval: timedelta = feed.next_poll_at - feed.last_polled_at
+    return now + min(max(interval, _LEAST_RETRY), _MOST_RETRY)
 
 
-def _job(feed: RiverFeed, now: datetime, owner: str) -> DuePoll:
+def _job(feed: Row[Any], now: datetime, owner: str) -> DuePoll:
     secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
     known = Validators(feed.etag, feed.last_modified, feed.validators_url)
     asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)

@@ -67,6 +67,8 @@ def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime
     """
     if status in SLOW_DOWN:
         return retry_after_seconds(headers, now)
+    if "cache-control" not in headers and "expires" not in headers:
+        return None
     hints = header_hints(headers, now)
     if hints.max_age_seconds is not None:
         return max(hints.max_age_seconds - (hints.age_seconds or 0), 0)

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Row, bindparam, delete, func, insert, sele
 from sqlalchemy.orm import Session
 
 from publisher.river.feed_document import FeedItem, plausible
+from publisher.river.poll_rows import FeedRow
 from publisher.storage.full_text import FullText
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, RiverVisit
 
@@ -29,7 +30,7 @@ _SAME = select(RiverItem.id, RiverItem.key, RiverItem.fingerprint).where(
 
 def keep(
     session: Session,
-    feed: RiverFeed,
+    feed: RiverFeed | FeedRow,
     items: Sequence[FeedItem],
     now: datetime,
     new_rows: list[NewRow],
@@ -78,7 +79,7 @@ def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[by
     return known | {row.key: row for row in rows}
 
 
-def _row(feed: RiverFeed, item: FeedItem, now: datetime) -> NewRow:
+def _row(feed: RiverFeed | FeedRow, item: FeedItem, now: datetime) -> NewRow:
     published = plausible(item.published_at, now)
     columns = {
         "feed_id": feed.id,

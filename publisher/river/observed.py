@@ -17,6 +17,7 @@ from publisher.core.polling import PollPolicy, parse
 from publisher.river import frontier
 from publisher.river.observe import CEILING_SECONDS, FLOOR_SECONDS, crawl_of
 from publisher.river.options import RiverOptions
+from publisher.river.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed
 
 OBSERVED = "observed"
@@ -31,7 +32,7 @@ def check_policy(spec: str) -> None:
         parse(spec)
 
 
-def policy_of(session: Session, feed: RiverFeed, options: RiverOptions) -> PollPolicy:
+def policy_of(session: Session, feed: FeedRow, options: RiverOptions) -> PollPolicy:
     """The policy that a feed is polled by; of a list the policy serves the feeds it brings."""
     if feed.is_list:
         return parse(LIST_POLICY)

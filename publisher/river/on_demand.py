@@ -179,6 +179,7 @@ class OnDemandPoller:
             # Its hosts were given back, and nobody else can ask for the feed yet: under no lease.
             done = replace(first, job=replace(first.job, feed_id=feed.id, owner=""))
             settle(session, [done], self.clock(), self.options, random.Random())  # noqa: S311
+            session.refresh(feed)
             if feed.next_poll_at is not None:
                 frontier.enqueue(session, feed.host, feed.next_poll_at)
         return feed
@@ -194,7 +195,8 @@ class OnDemandPoller:
             if not held:
                 return feed  # the worker polls it in its turn
             # Where it leads to is taken by the gate, on the way.
-            job = replace(frontier.take_job(feed, self.clock(), owner), leads_to="")
+            job = frontier.take_job(session, feed_id, self.clock(), owner)
+            job = replace(job, leads_to="")
         brought = await self._visit(job, gate)
         with self.database.write() as session:
             settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 from publisher.river.fetch import BUSY
 from publisher.river.options import RiverOptions
+from publisher.river.poll_rows import HostRow
 from publisher.river.polls import Visit
-from publisher.storage.tables.river import RiverHost
 
 _FORGETTING = 0.99
 """Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
 
 
 def rest(
-    units: Mapping[str, RiverHost],
+    units: Mapping[str, HostRow],
     visit: Visit,
     again: bool,
     ended_at: datetime,
@@ -32,7 +32,7 @@ def rest(
 
 
 def _pace(
-    host: RiverHost, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
+    host: HostRow, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
 ) -> None:
     """Give a host its pause: twice as long when it asks for it, a bit shorter after good answers.
 
@@ -53,7 +53,7 @@ def _pace(
     host.rested_at = ended_at + timedelta(seconds=pause)
 
 
-def _strike(host: RiverHost, visit: Visit, options: RiverOptions) -> None:
+def _strike(host: HostRow, visit: Visit, options: RiverOptions) -> None:
     host.strikes += 1
     longer = max(host.delay_seconds * 2, options.host_delay_seconds)
     host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)

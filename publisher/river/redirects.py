@@ -12,6 +12,7 @@ from publisher.river import blogroll, frontier
 from publisher.river.feed_document import FeedDocument
 from publisher.river.hosts import work_unit_of
 from publisher.river.options import RiverOptions
+from publisher.river.poll_rows import FeedRow, save
 from publisher.storage.tables.river import RiverFeed, RiverMove
 
 
@@ -24,7 +25,7 @@ class MoveVerdict(StrEnum):
     REFUSE = "refuse"
 
 
-def is_same_feed(feed: RiverFeed, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
+def is_same_feed(feed: FeedRow, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
     """Whether a document at another address continues this feed.
 
     Shared items prove it; so does a document that names our address as its own; for want of
@@ -41,7 +42,7 @@ def is_same_feed(feed: RiverFeed, document: FeedDocument, known_keys: frozenset[
 
 
 def judge_offer(
-    feed: RiverFeed,
+    feed: FeedRow,
     offered_url: str | None,
     document: FeedDocument | None,
     known_keys: frozenset[bytes],
@@ -68,19 +69,19 @@ def judge_offer(
     )
 
 
-def note_offer(feed: RiverFeed, offered_url: str | None, now: datetime) -> None:
+def note_offer(feed: FeedRow, offered_url: str | None, now: datetime) -> None:
     """Count one more poll that was sent to the same new address."""
     if feed.offered_url != offered_url:
         feed.offered_url, feed.offered_at, feed.offers = offered_url, now, 0
     feed.offers += 1
 
 
-def forget_offer(feed: RiverFeed) -> None:
+def forget_offer(feed: FeedRow) -> None:
     """The redirect is gone, or has been dealt with."""
     feed.offered_url, feed.offered_at, feed.offers = None, None, 0
 
 
-def take_address(session: Session, feed: RiverFeed, url: str | None, now: datetime) -> None:
+def take_address(session: Session, feed: FeedRow, url: str | None, now: datetime) -> None:
     """Move a feed to a new address, or merge it into the one that is there already."""
     forget_offer(feed)
     if url is None:
@@ -96,8 +97,8 @@ def take_address(session: Session, feed: RiverFeed, url: str | None, now: dateti
         feed.state, feed.merged_into, feed.next_poll_at = "merged", other.id, None
         return
     feed.url, feed.host = url, work_unit_of(url)
-    blogroll.hide_if_private(feed)
-    session.flush()
+    feed.public = feed.public and not blogroll.why_private(feed)
+    save(session, [feed])  # the next feed that moves there is to find this one
     frontier.enqueue(session, feed.host, feed.next_poll_at or now)
 
 

@@ -4,9 +4,10 @@ import asyncio
 import threading
 from contextlib import suppress
 
+import structlog
+
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
-from publisher.base.logs import get_logger
 from publisher.installation import Site
 from publisher.river import item_store, observe
 from publisher.river.on_demand import OnDemandPoller
@@ -17,7 +18,7 @@ from publisher.storage.changes import ChangeCounter
 
 _RESTART_SECONDS = 5.0
 
-log = get_logger("river")
+log = structlog.get_logger("river")
 
 
 def options(site: Site) -> RiverOptions:
@@ -53,8 +54,10 @@ def work_until(site: Site, stop: threading.Event) -> None:
 
     Changed settings count from the next poll on.
     """
+    import uvloop
+
     while not stop.is_set():
-        asyncio.run(_work(site, stop))
+        uvloop.run(_work(site, stop))
 
 
 async def _work(site: Site, stop: threading.Event) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.river.feed_document import FeedDocument, FeedItem, plausible, unpack
+from publisher.river.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _LEAST_ITEMS = 3
@@ -25,7 +26,7 @@ _NEWEST = (
 )
 
 
-def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
+def document_size(feed: RiverFeed | FeedRow, document: FeedDocument | None) -> int:
     """How many items the feed's document holds; 0 when that is not known."""
     window = document.window if document is not None else unpack(feed.window).items()
     in_window = sum(mark != key for mark, key in window)  # the others are no items
@@ -33,7 +34,7 @@ def document_size(feed: RiverFeed, document: FeedDocument | None) -> int:
 
 
 def turnover(
-    session: Session, feed: RiverFeed, size: int, new: Sequence[FeedItem], now: datetime
+    session: Session, feed: RiverFeed | FeedRow, size: int, new: Sequence[FeedItem], now: datetime
 ) -> timedelta | None:
     """How long the newest `size` items took to appear; None when fewer are known.
 
@@ -51,7 +52,7 @@ def turnover(
 
 
 def gap(
-    feed: RiverFeed, document: FeedDocument, new: Sequence[FeedItem], now: datetime
+    feed: RiverFeed | FeedRow, document: FeedDocument, new: Sequence[FeedItem], now: datetime
 ) -> RiverGap | None:
     """The gap before a document in which nothing is known, unless its dates leave no room for one.
 

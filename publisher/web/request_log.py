@@ -8,11 +8,9 @@ import secrets
 import structlog
 from flask import Flask, Response, g, request
 
-from publisher.base.logs import get_logger
-
 HEADER = "X-Request-ID"
 
-log = get_logger("pages")
+log = structlog.get_logger("pages")
 
 
 def prepare(app: Flask) -> None:

@@ -1,11 +1,12 @@
 """Which subscriptions strangers may see."""
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from publisher.base.errors import Conflict
 from publisher.installation import Site
 from publisher.river import blogroll
+from publisher.river.poll_rows import FeedRow
 from publisher.river.redirects import take_address
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
@@ -49,7 +50,8 @@ def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
         blogroll.show_folder(db, "", True)
     assert river.feed("http://a.example/f").public
     with site.database.write() as db:
-        take_address(db, db.get_one(RiverFeed, 1), "http://a.example/f?token=1", clock())
+        (row,) = FeedRow.made_of(db.execute(select(*FeedRow.columns())))
+        take_address(db, row, "http://a.example/f?token=1", clock())
     assert not river.feed("http://a.example/f").public
 
 

@@ -1,5 +1,7 @@
 """Every poll policy by its name."""
 
+from functools import lru_cache
+
 from publisher.core.polling.adaptive import ADAPTIVE
 from publisher.core.polling.attentive import ATTENTIVE
 from publisher.core.polling.cho import CHO_CHANGES, CHO_NOCHANGES
@@ -38,6 +40,7 @@ def names() -> list[str]:
     return list(RULES)
 
 
+@lru_cache(1024)
 def parse(spec: str) -> PollPolicy:
     """The policy that `spec` names, such as ``fixed:60`` or ``doubling:factor=1.5``.
 

@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from publisher.storage.tables import all_rooms
+from publisher.storage.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=all_rooms(),
+    target_metadata=metadata,
     render_as_batch=True,
 )
 context.run_migrations()

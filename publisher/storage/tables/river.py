@@ -17,7 +17,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base, SealedText
-from publisher.storage.tables.credentials import Author
 
 FeedState = Literal["active", "gone", "paused", "merged"]
 """`gone`: its server said so (410); `merged`: another subscription asks for the same address."""
@@ -213,7 +212,7 @@ class RiverRead(Base):
 
     __tablename__ = "river_reads"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
     )
     item_id: Mapped[int] = mapped_column(
         _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True
@@ -226,7 +225,7 @@ class RiverStar(Base):
 
     __tablename__ = "river_stars"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
     )
     item_id: Mapped[int] = mapped_column(
         _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True, index=True
@@ -242,7 +241,7 @@ class RiverReader(Base):
 
     __tablename__ = "river_readers"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
+        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
     )
     read_until: Mapped[int] = mapped_column(BigInteger)
     undo: Mapped[dict[str, Any] | None] = mapped_column(JSON)

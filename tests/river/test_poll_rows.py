@@ -1,0 +1,102 @@
+"""Feeds and hosts as plain rows: what is written, and by how many statements."""
+
+import random
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select, update
+
+from publisher.installation import Site
+from publisher.river import frontier, subscriptions
+from publisher.river.answers import Fetched, Hop
+from publisher.river.poll_results import settle
+from publisher.river.poll_rows import FeedRow, save
+from publisher.river.polls import Visit
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
+from tests.conftest import FakeClock
+from tests.river.test_worker import OPTIONS
+
+
+def poll_all(site: Site, clock: FakeClock, feeds: int) -> None:
+    """One round in which every server says that nothing is new."""
+    now = clock()
+    with site.database.write_rows() as db:
+        jobs = frontier.claim(db, "one.1", now, now + OPTIONS.lease, 99)
+    assert len(jobs) == feeds
+    visits = [
+        Visit(job, Fetched(job.url, job.url, 304, {"etag": '"a"'}, conditional=True))
+        for job in jobs
+    ]
+    with site.database.write_rows() as db:
+        settle(db, visits, now, OPTIONS, random.Random())
+
+
+@pytest.mark.parametrize("feeds", [2, 40])
+def test_a_round_takes_as_many_statements_whatever_it_holds(
+    site: Site, clock: FakeClock, feeds: int
+) -> None:
+    """Nine: what is due, feeds and hosts taken, feeds, hosts and visits written."""
+    with site.database.write() as db:
+        for number in range(feeds):
+            url = f"http://h{number}.example/f"
+            subscriptions.subscribe(db, url, clock(), clock())
+        db.execute(update(RiverFeed).values(etag='"a"', last_success_at=clock()))
+    clock.forward(hours=1)
+    said: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(site.database.engine, "before_cursor_execute", note)
+    poll_all(site, clock, feeds)
+    event.remove(site.database.engine, "before_cursor_execute", note)
+    assert len([one for one in said if "river_" in one]) == 9, said
+    with site.database.read() as db:
+        rows = db.scalars(select(RiverFeed)).all()
+        assert {(row.status, row.etag, row.last_polled_at) for row in rows} == {
+            (304, '"a"', clock())
+        }
+        assert all(row.next_poll_at and row.next_poll_at > clock() for row in rows)
+        assert len(db.scalars(select(RiverVisit)).all()) == feeds
+        hosts = db.scalars(select(RiverHost)).all()
+        assert all(host.owner is None and host.free_at for host in hosts)
+
+
+def test_only_what_was_changed_is_written(site: Site, clock: FakeClock) -> None:
+    """A title that somebody gives a feed meanwhile is not put back by its poll."""
+    with site.database.write() as db:
+        subscriptions.subscribe(db, "http://a.example/f", clock(), clock())
+    with site.database.write() as db:
+        (row,) = FeedRow.made_of(db.execute(select(*FeedRow.columns())))
+        db.execute(update(RiverFeed).values(title="Ours"))
+        row.etag, row.next_poll_at = '"b"', clock() + timedelta(hours=2)
+        save(db, [row])
+    with site.database.read() as db:
+        feed = db.scalars(select(RiverFeed)).one()
+    assert (feed.title, feed.etag) == ("Ours", '"b"')
+    assert feed.next_poll_at == clock() + timedelta(hours=2)
+    assert feed.reasons == ["new: never polled"]
+
+
+def test_a_feed_that_moved_is_found_by_the_next_that_moves_there(
+    site: Site, clock: FakeClock
+) -> None:
+    """Two subscriptions that turn out to be one, in one batch: the second is merged."""
+    with site.database.write() as db:
+        for name in "ab":
+            subscriptions.subscribe(db, f"http://{name}.example/f", clock(), clock())
+    now, new = clock(), "http://new.example/f"
+    with site.database.write_rows() as db:
+        jobs = frontier.claim(db, "one.1", now, now + OPTIONS.lease, 9)
+    visits = [Visit(job, moved(job.url, new)) for job in jobs]
+    with site.database.write_rows() as db:
+        settle(db, visits, now, OPTIONS, random.Random())
+    with site.database.read() as db:
+        first, second = db.scalars(select(RiverFeed).order_by(RiverFeed.id))
+    assert (first.url, first.state) == (new, "active")
+    assert (second.state, second.merged_into) == ("merged", first.id)
+
+
+def moved(url: str, new: str) -> Fetched:
+    return Fetched(url, new, 200, hops=(Hop(301, new),))
