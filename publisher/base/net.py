@@ -4,7 +4,11 @@ A feed, an image or a hub is fetched because somebody wrote an address into a
 document. The guard looks at the address a socket is about to connect to, so a
 redirect, a literal address and a DNS answer that changes between a check and the
 connection all meet the same test.
+
+The client (aiohttp) is imported at the first request: who never asks anybody saves its 7 MB.
 """
+
+from __future__ import annotations  # types of what is imported late
 
 import asyncio
 import errno
@@ -14,22 +18,24 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import aiohttp
-from aiohttp.abc import AbstractResolver
 
 from publisher.base.special_networks import is_public
 
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.abc import AbstractResolver
+
 SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
 
-_IN_WORDS: tuple[tuple[type[BaseException], str], ...] = (
-    (aiohttp.ClientSSLError, "no encrypted connection could be made"),
-    (aiohttp.ClientPayloadError, "the answer broke off before its end"),
-    (aiohttp.ServerDisconnectedError, "the server closed the connection without an answer"),
-    (aiohttp.ClientResponseError, "the answer does not keep to the rules of HTTP"),
-)
+# By the names of aiohttp's errors.
+_IN_WORDS = {
+    "ClientSSLError": "no encrypted connection could be made",
+    "ClientPayloadError": "the answer broke off before its end",
+    "ServerDisconnectedError": "the server closed the connection without an answer",
+    "ClientResponseError": "the answer does not keep to the rules of HTTP",
+}
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -97,6 +103,8 @@ def guarded_connector(
 
     The addresses a name resolved to are the ones connected to, without a second look-up.
     """
+    import aiohttp
+
     return aiohttp.TCPConnector(
         resolver=resolver,
         limit=limit,
@@ -111,6 +119,8 @@ async def guarded_session(
     *, user_agent: str, timeout_seconds: float = 30.0, allow_private: bool = False
 ) -> AsyncIterator[aiohttp.ClientSession]:
     """A client session behind the guard: no cookies, no proxy settings from outside."""
+    import aiohttp
+
     async with aiohttp.ClientSession(
         connector=guarded_connector(allow_private=allow_private),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -151,6 +161,8 @@ async def read_bounded(
 
 def explain_failure(problem: BaseException) -> str:
     """One line for a failed connection, without library names in it."""
+    import aiohttp
+
     cause = getattr(problem, "os_error", problem)
     if isinstance(cause, PrivateAddressError) or getattr(cause, "errno", 0) == errno.EACCES:
         return "the address is private, local or reserved, so it was not fetched"
@@ -167,9 +179,9 @@ def explain_failure(problem: BaseException) -> str:
     if isinstance(problem, aiohttp.ClientConnectorCertificateError):
         why = getattr(problem.certificate_error, "verify_message", "") or "it cannot be checked"
         return f"the server's certificate is not valid: {why}"
-    words = next((words for kind, words in _IN_WORDS if isinstance(problem, kind)), "")
-    if words:
-        return words
+    for name, words in _IN_WORDS.items():
+        if isinstance(problem, getattr(aiohttp, name)):
+            return words
     dropped = isinstance(problem, ConnectionResetError | BrokenPipeError)
     if dropped or getattr(problem, "errno", 0) in (errno.ECONNRESET, errno.EPIPE):
         return "the server dropped the connection"
@@ -194,6 +206,7 @@ def request_public(
     Any HTTP status is a `Reply`; no answer, a refused address or an oversized body (unless its
     `beginning` is enough) is an `OutgoingError`. Not for use inside a running event loop.
     """
+    import aiohttp
 
     async def run() -> Reply:
         async with (
