@@ -111,7 +111,7 @@ wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
 
 image: ## build the container image `publisher` (needs podman or docker)
 	@engine=$$(command -v podman || command -v docker) || { echo "make image needs podman or docker" >&2; exit 1; }; \
-	$$engine build --tag publisher --file Containerfile .
+	BUILDAH_FORMAT=docker $$engine build --tag publisher --file Containerfile .
 
 clean: ## remove what can be made again (never the instance folder)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

@@ -134,6 +134,8 @@ def test_the_health_check_asks_a_route(tmp_path: Path) -> None:
             ends.append(done.returncode)
         server.shutdown()
     assert ends == [0, 1]
+    made = (ROOT / "Makefile").read_text("utf-8")
+    assert "BUILDAH_FORMAT=docker $$engine build" in made  # podman's own format would drop it
 
 
 def test_each_machine_has_a_command_settings_and_places() -> None:

@@ -50,6 +50,15 @@ def configure(least: int = logging.INFO) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
+def get_logger(name: str) -> Any:
+    """The logger of a room. Where nothing was configured, as in a command, events below a warning
+    are left out: a command says what it did by itself.
+    """
+    if not structlog.is_configured():
+        configure(logging.WARNING)
+    return structlog.get_logger(name)
+
+
 def _to_standard_error(*_: Any) -> structlog.WriteLogger:
     """A logger on standard error as it is now: who redirects it gets what is said afterwards."""
     return structlog.WriteLogger(sys.stderr)

@@ -99,9 +99,10 @@ def settle(session: Session) -> None:
 
 
 def at(session: Session, moment: datetime) -> Activity:
-    """What was known at `moment`: folded from the updates of the log that are not later."""
-    site = load_settings(session)
-    instants = session.scalars(select(Update.at).where(Update.at <= moment).order_by(Update.at))
+    """What was known at `moment`: folded from the updates of the log that are not later (both in
+    whole seconds, see `histogram`)."""
+    site, end = load_settings(session), instant(seconds(moment) + 1)
+    instants = session.scalars(select(Update.at).where(Update.at < end).order_by(Update.at))
     return histogram(instants, moment, site.timezone)
 
 

@@ -65,10 +65,11 @@ def _subject(source: str, zone: str) -> "Subject":
     from publisher.core.civil import instant
     from publisher.foreign import advise as advice
     from publisher.readers.access_logs.guessed_updates import is_access_log
-    from publisher.river.subscriptions import tidy_url
 
     now = utc_now()
     if _is_address(source):
+        from publisher.river.subscriptions import tidy_url
+
         environment = read_environment()
         contact = f"{environment.site_url or USUAL_CONTACT}/about"
         url = tidy_url(source)[0]

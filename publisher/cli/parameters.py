@@ -5,7 +5,6 @@ imported when it runs, so that `--help`, a wrong option or a missing file cost n
 """
 
 import json
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -160,10 +159,8 @@ def _moment(value: Any) -> str:
 
 def site() -> "Site":
     """The installation that the environment names; the command's end closes its connections."""
-    from publisher.base import logs
     from publisher.installation import open_site
 
-    logs.configure(logging.WARNING)  # a command says what it did by itself
     here = open_site(read_environment())
     if command := click.get_current_context(silent=True):
         command.call_on_close(here.database.close)

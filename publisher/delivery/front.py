@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import structlog
 from sqlalchemy import select
 
 from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
+from publisher.base.logs import get_logger
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
@@ -40,7 +40,7 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 
-log = structlog.get_logger("front")
+log = get_logger("front")
 
 
 @dataclass(slots=True)

@@ -102,8 +102,9 @@ class Door:
             if poll is not None and poll.connection == "close":
                 answer = shared.front.poll(poll, peer, now)
                 if answer is not None:
-                    data, unsent = b"", wire(answer, "close", shared.front.clock)
-                    unsent = unsent[os.write(taken, unsent) :]
+                    made = wire(answer, "close", shared.front.clock)
+                    data, unsent = b"", made.data
+                    unsent = made.send(taken)
             if not data and not unsent:  # all was said, or nothing was asked
                 os.close(taken)
                 return

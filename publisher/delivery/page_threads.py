@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 
-import structlog
-
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
+from publisher.base.logs import get_logger
 from publisher.delivery.http_head import Environ
 from publisher.dynamic_ttl.validators import accepts_gzip
 
@@ -31,7 +30,7 @@ _FOR_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "te"
 
 WsgiApp = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
-log = structlog.get_logger("pages")
+log = get_logger("pages")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-import structlog
-
 from publisher.base.clock import monotonic_seconds
+from publisher.base.logs import get_logger
 from publisher.storage.bell import Bell
 
 STUCK_SECONDS = 10.0
@@ -14,7 +13,7 @@ _AFTER_AN_ERROR_SECONDS = 1.0
 
 Look = Callable[[], object]
 
-log = structlog.get_logger("watch")
+log = get_logger("watch")
 
 
 class Watch:

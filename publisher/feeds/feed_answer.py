@@ -11,7 +11,7 @@ Headers = list[tuple[str, str]]
 class FeedAnswer:
     """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
 
-    `wires` is where the server keeps it as the bytes that go over the wire.
+    `wires` is where the server keeps it as it goes over the wire.
     """
 
     code: int
@@ -19,7 +19,7 @@ class FeedAnswer:
     headers: Headers
     body: list[bytes]
     sent_bytes: int = 0
-    wires: dict[str, bytes] = field(default_factory=dict, compare=False)
+    wires: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 NOT_ALLOWED = FeedAnswer(

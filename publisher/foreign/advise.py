@@ -23,7 +23,6 @@ from publisher.feeds import validation
 from publisher.foreign.learning import FeedHistory, learn
 from publisher.river.answers import Fetched, Validators
 from publisher.river.feed_document import FeedDocument, NotAFeed
-from publisher.river.fetch import FetchLimits, open_fetcher
 from publisher.river.http_hints import header_hints
 from publisher.river.reading import read_document
 
@@ -240,11 +239,11 @@ def _apart(said: dict[str, Any]) -> bool:
 def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]:
     """What readers of each kind would have had of these updates, with what the feed says and with
     what it should say; and what a plot needs. Empty where too little is known."""
+    if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
+        return [], None
     from publisher.simulator import grid, results  # numpy
     from publisher.simulator.timelines import from_instants
 
-    if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
-        return [], None
     instants = [int(at.timestamp()) for at in found.updates]
     line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))
     before, after = f"fixed:{found.before_minutes}", "forward"
@@ -266,6 +265,8 @@ def _figures(row: dict[str, Any]) -> dict[str, float]:
 
 
 async def _ask_twice(url: str, contact_url: str, private: bool) -> tuple[Fetched, Fetched | None]:
+    from publisher.river.fetch import FetchLimits, open_fetcher  # late: a file needs no client
+
     limits = FetchLimits(max_bytes=MOST_BYTES, total_seconds=20.0)
     async with open_fetcher(
         contact_url=contact_url, allow_private=private, limits=limits

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
+from publisher.base.logs import get_logger
 from publisher.base.plurals import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
@@ -39,7 +39,7 @@ TOLD_MINUTES = 60
 FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
 QUARTER_SECONDS = 900.0
 
-log = structlog.get_logger("mirror")
+log = get_logger("mirror")
 
 
 def work(site: Site) -> float:

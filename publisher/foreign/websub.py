@@ -10,10 +10,9 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-import structlog
-
 from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.digits import number_up_to
+from publisher.base.logs import get_logger
 from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.dynamic_ttl.feed_head import ATOM
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
@@ -29,7 +28,7 @@ TIMEOUT_SECONDS = 10.0
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
 
-log = structlog.get_logger("mirror")
+log = get_logger("mirror")
 
 
 def note_hub(

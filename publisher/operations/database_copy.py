@@ -20,10 +20,10 @@ from publisher.blog.published import is_public
 from publisher.installation import serving_lock
 from publisher.river.item_store import SEARCH
 from publisher.storage import sqlite_file
-from publisher.storage.columns import Base
 from publisher.storage.database import Database
 from publisher.storage.postgresql import on_server
 from publisher.storage.schema import upgrade
+from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.river import RiverItem
 
@@ -65,7 +65,7 @@ def copy_site(environment: Environment, url: str, tell: Tell) -> int:
 
 
 def _copy(old: Session, new: Session, tell: Tell) -> int:
-    tables = Base.metadata.sorted_tables
+    tables = all_rooms().sorted_tables
     full = [table.name for table in tables if new.execute(select(table).limit(1)).first()]
     if full:
         raise Conflict(f"the other database is not empty (rows in {', '.join(full)})")
@@ -147,7 +147,7 @@ def _count_on(new: Session) -> None:
     """On PostgreSQL the next row gets the number after the highest."""
     if not on_server(new):
         return
-    for table in Base.metadata.sorted_tables:
+    for table in all_rooms().sorted_tables:
         key = table.autoincrement_column
         if key is None or not isinstance(key.type, Integer):
             continue

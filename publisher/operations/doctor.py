@@ -20,7 +20,7 @@ from publisher.operations.doctor_http import Finding, ask_app, ask_url, examine_
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.storage import sqlite_file
-from publisher.storage.columns import Base
+from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 
@@ -94,10 +94,11 @@ def examine_database(site: Site) -> Iterator[Finding]:
     """Tables and columns as this version wants them; integrity, where the database can tell."""
     inspector = inspect(site.database.engine)
     there = set(inspector.get_table_names())
-    missing = sorted(set(Base.metadata.tables) - there)
-    for name in sorted(there & set(Base.metadata.tables)):
+    known = all_rooms().tables
+    missing = sorted(set(known) - there)
+    for name in sorted(there & set(known)):
         columns = {column["name"] for column in inspector.get_columns(name)}
-        wanted = {column.name for column in Base.metadata.tables[name].columns}
+        wanted = {column.name for column in known[name].columns}
         missing += [f"{name}.{column}" for column in sorted(wanted - columns)]
     detail = f"missing: {', '.join(missing)}" if missing else f"all {len(there)} are there"
     yield Finding("tables", not missing, detail, RESTORE)

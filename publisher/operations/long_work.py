@@ -18,16 +18,15 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import Any
 
-import structlog
-
 from publisher.base.errors import PublisherError, StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.blog import update_log
 from publisher.exchange import jobs, schedule_of_backups
 from publisher.installation import Site, recall, remember
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Job
 
-log = structlog.get_logger("long work")
+log = get_logger("long work")
 
 MOST_SECONDS, MOST_BYTES = 3 * 3600.0, 4 * 1024**3
 TOLD_EVERY_SECONDS = 1.0

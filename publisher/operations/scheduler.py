@@ -14,7 +14,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
@@ -24,6 +23,7 @@ from publisher.base.child_process import end_with_parent
 from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
+from publisher.base.logs import get_logger
 from publisher.blog import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
@@ -39,16 +39,15 @@ from publisher.river import service
 from publisher.settings import load_settings
 from publisher.storage.postgresql import Alone
 from publisher.storage.tables.publishing import Delivery
-from publisher.storage.tables.readers import PollBatch
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
-AGAIN_SECONDS, FOLD_SECONDS = 1.0, 2.0
+AGAIN_SECONDS, FOLD_SECONDS = 1.0, 5.0
 LONGEST_JOB_SECONDS = 300.0  # then it is taken to hang, and the heartbeat ends
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
-log = structlog.get_logger("jobs")
+log = get_logger("jobs")
 
 
 def refresh_feeds(site: Site) -> float:
@@ -71,8 +70,6 @@ def fold_polls(site: Site) -> float:
     """Bring the polls that the workers have counted into the readers' tables."""
     lag = timedelta(seconds=FOLD_LAG_SECONDS / real_seconds(site.clock, 1.0))
     with site.database.read() as session:
-        if session.scalar(select(PollBatch.id).limit(1)) is None:
-            return math.inf
         smallest = load_settings(session).rule.menu.smallest
     fold(site.database, smallest, site.clock() - lag)
     return FOLD_SECONDS / real_seconds(site.clock, 1.0)

@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import structlog
-
 from publisher.base import heartbeat, logs, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.logs import get_logger
 from publisher.base.media_files import Bucket
 from publisher.delivery.tls import server_context
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
@@ -30,7 +29,7 @@ START_CHECK_SECONDS = 5.0  # `doctor` reads to the end
 # A file system of Linux that lies in memory; the folder in it has a name that nobody can guess.
 MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
 
-log = structlog.get_logger("serve")
+log = get_logger("serve")
 
 
 def serve(

@@ -13,16 +13,15 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-import structlog
-
 from publisher.base.clock import monotonic_seconds
+from publisher.base.logs import get_logger
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10.0
 HANG_SECONDS = 30.0  # without a beat
 START_SECONDS = 180.0  # until the first one: a slow or busy machine is not killed for ever
 
-log = structlog.get_logger("serve")
+log = get_logger("serve")
 
 
 class Child:

@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from types import ModuleType
 
-import structlog
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.logs import get_logger
 from publisher.blog import posts, published, update_log
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
@@ -36,7 +36,7 @@ SERIAL = "content_serial"  # the newest change that the documents were built fro
 PODCAST_GUID = "podcast_guid"
 TOLD = "told_update"  # the newest update that hubs and cloud have been told of
 
-log = structlog.get_logger("rebuild")
+log = get_logger("rebuild")
 
 
 def rebuild(site: Site) -> Snapshot:

@@ -14,9 +14,8 @@ from datetime import datetime
 from multiprocessing.util import Finalize
 from typing import Any, NamedTuple, Protocol
 
-import structlog
-
 from publisher.base.dates import EPOCH
+from publisher.base.logs import get_logger
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
@@ -28,7 +27,7 @@ MOST_HELD = 500_000  # polls between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
 SOURCE = "publisher.source"  # in a request's environment: through whom it came, if not by itself
 
-log = structlog.get_logger("readers")
+log = get_logger("readers")
 
 
 class CountedDocument(Protocol):

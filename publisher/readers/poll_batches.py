@@ -174,7 +174,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
         lost = 0
     if lost:
         payloads.append(FlushedPolls((), lost).to_bytes())
-    with database.write() as session:
+    with database.write_rows() as session:
         session.execute(insert(PollBatch), [{"payload": payload} for payload in payloads])
 
 

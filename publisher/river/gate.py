@@ -17,9 +17,8 @@ import secrets
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-import structlog
-
 from publisher.base.errors import StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.river import frontier
 from publisher.river.frontier import Lease
 from publisher.river.options import RiverOptions
@@ -31,7 +30,7 @@ _LOOK_AGAIN_SECONDS = 0.2
 _LOOKS_A_LEASE = 9
 _RENEWED_AFTER = 1 / 3  # of a lease
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 class HostGate:

@@ -14,10 +14,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
-import structlog
 from sqlalchemy import text
 
 from publisher.base.errors import StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.river.options import RiverOptions
 from publisher.storage.database import Database
 
@@ -36,7 +36,7 @@ _TAKE = text(
     " RETURNING address"
 )
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 class MachineTurns(Protocol):

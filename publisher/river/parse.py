@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urljoin
 
 import feedparser
-import structlog
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData
@@ -43,7 +42,6 @@ from publisher.river.text_runs import in_one_run
 
 _LONGEST_SECONDS = 10_000_000
 _WARNINGS_BYTES = 16_384
-log = structlog.get_logger("river")
 
 _NOTHING: Mapping[bytes, bytes] = {}
 
@@ -70,7 +68,9 @@ def parse_document(
     except InvalidData:
         raise
     except Exception as problem:  # feedparser raises nearly anything over a damaged document
-        log.info("feedparser gave up", url=url, error=repr(problem)[:300])
+        from publisher.base.logs import get_logger  # late: `stamp` starts without it
+
+        get_logger("river").info("feedparser gave up", url=url, error=repr(problem)[:300])
         raise UnreadableFeed("the document is damaged beyond reading") from problem
 
 

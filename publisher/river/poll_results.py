@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-import structlog
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
+from publisher.base.logs import get_logger
 from publisher.river import followed_lists, frontier, item_store, outage, pacing
 from publisher.river.options import RiverOptions
 from publisher.river.outage import NetworkHealth
@@ -33,7 +33,7 @@ _FEEDS = (
 )
 _VISITS = insert(cast("Table", RiverVisit.__table__))
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 def settle(

@@ -3,10 +3,9 @@
 import asyncio
 from dataclasses import dataclass, replace
 
-import structlog
-
 from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
@@ -29,7 +28,7 @@ from publisher.river.reading import read_document, read_list
 OVERLOADED = "overloaded"
 """The problem of an answer that we had no process free to read: ours, and soon over."""
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """A stranger's feed document and reading list, read in a process of their own (see `confined`)."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from publisher.base.confined import Limits, Unreadable, read
-from publisher.river import opml, parse
+from publisher.river import parse
 from publisher.river.feed_document import FeedDocument, UnreadableFeed
+
+if TYPE_CHECKING:
+    from publisher.river.opml import FeedList
 
 FEED_LIMITS, LIST_LIMITS = Limits(seconds=5.0), Limits(seconds=10.0)
 _NOTHING: Mapping[bytes, bytes] = {}
@@ -20,6 +24,8 @@ def read_document(
         raise UnreadableFeed(f"the document {problem}") from problem
 
 
-def read_list(document: bytes) -> opml.FeedList:
+def read_list(document: bytes) -> "FeedList":
     """As `opml.read_opml`."""
+    from publisher.river import opml  # late: a document needs no database
+
     return read(opml.read_opml, LIST_LIMITS, document)

@@ -4,10 +4,9 @@ import asyncio
 import threading
 from contextlib import suppress
 
-import structlog
-
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
+from publisher.base.logs import get_logger
 from publisher.installation import Site
 from publisher.river import item_store, observe
 from publisher.river.on_demand import OnDemandPoller
@@ -18,7 +17,7 @@ from publisher.storage.changes import ChangeCounter
 
 _RESTART_SECONDS = 5.0
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 def options(site: Site) -> RiverOptions:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-import structlog
-
 from publisher.base.errors import StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.river import clock_repair, frontier
 from publisher.river.fetch import Fetcher, open_fetcher
 from publisher.river.frontier import DuePoll, Lease
@@ -29,7 +28,7 @@ _BATCH_SECONDS = 0.1
 _UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
 
-log = structlog.get_logger("river")
+log = get_logger("river")
 
 
 class RiverWorker:

@@ -61,11 +61,21 @@ class Database:
         Raises StorageUnavailable when the lock is not had in time or the disk refuses.
         """
         with self._writing(immediate=True) as session:
+            before = self._changed_rows(session)
             yield session
+            session.flush()
             if self.on_server:
-                session.flush()
                 postgresql.tell(session.connection())
-        bell.ring(self._bells)
+            changed = self._changed_rows(session) > before
+        if changed:  # else a listener that finds nothing to write would ring for itself
+            bell.ring(self._bells)
+
+    def _changed_rows(self, session: Session) -> int:
+        """How many rows SQLite has changed on this connection so far; a server tells by itself."""
+        if self.on_server:
+            return 0
+        driver: Any = session.connection().connection.driver_connection
+        return int(driver.total_changes)
 
     def give_way(self) -> None:
         """Between many writes: let those who wait for the lock have it (a server has a queue)."""
@@ -76,14 +86,11 @@ class Database:
     def write_rows(self) -> Iterator[Session]:
         """As `write`, for work that locks each row it relies on, in the order of the rows' names.
 
-        On a server it waits only for those rows, and tells nobody: what many machines do all the
-        time must neither queue behind the other writers nor wake everybody.
+        It tells nobody: what is done all the time must not wake everybody. On a server it waits
+        only for those rows, and not behind the other writers.
         """
-        if not self.on_server:
-            with self.write() as session:
-                yield session
-            return
-        with self._writing(rows=True) as session:
+        kind = {"rows": True} if self.on_server else {"immediate": True}
+        with self._writing(**kind) as session:
             yield session
 
     @contextmanager

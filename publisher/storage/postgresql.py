@@ -11,7 +11,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
@@ -80,8 +79,6 @@ _REFUSALS = {
     "is shutting down": _TROUBLES["57P"],
     "unsupported startup parameter": _POOLER,
 }
-
-log = structlog.get_logger("storage")
 
 
 def make_engine(url: str, pooled: bool = False) -> Engine:
@@ -228,11 +225,13 @@ class ServerBell(Bell):
         """Take the notices off the connection."""
         import psycopg
 
+        from publisher.base.logs import get_logger  # late: most commands start without it
+
         try:
             for _ in self._connection.notifies(timeout=0):
                 pass
         except psycopg.Error:
-            log.warning("the database server broke off; listening begins again")
+            get_logger("storage").warning("the database server broke off; listening begins again")
             self._forget()
 
     def _forget(self) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, column, inspect, select, table
 from publisher.base.errors import InvalidData
 from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
-from publisher.storage.tables import metadata
+from publisher.storage.tables import all_rooms
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -110,7 +110,7 @@ def _refuse_newer(current: str | None, known: set[str]) -> None:
 
 def _refuse_others(connection: Connection) -> None:
     """InvalidData for a database in which another program has tables of our names."""
-    others = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+    others = sorted(set(inspect(connection).get_table_names()) & set(all_rooms().tables))
     if others:
         raise InvalidData(
             f"the database is another program's (it has a table {others[0]}); nothing was "

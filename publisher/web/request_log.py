@@ -8,9 +8,11 @@ import secrets
 import structlog
 from flask import Flask, Response, g, request
 
+from publisher.base.logs import get_logger
+
 HEADER = "X-Request-ID"
 
-log = structlog.get_logger("pages")
+log = get_logger("pages")
 
 
 def prepare(app: Flask) -> None:

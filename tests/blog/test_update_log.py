@@ -47,6 +47,17 @@ def test_the_past_knows_no_future(site: Site, clock: FakeClock) -> None:
         assert update_log.last_update(db, clock() - timedelta(hours=4)) is None
 
 
+def test_the_past_knows_the_update_that_a_document_was_made_for(
+    site: Site, clock: FakeClock
+) -> None:
+    """An update in the middle of a second, asked for an hour and another update later."""
+    posted = clock() + timedelta(milliseconds=341)
+    with site.database.write() as db:
+        update_log.record_all(db, [posted, clock() + timedelta(hours=1)], "publish")
+        moment = posted.replace(microsecond=0)
+        assert update_log.at(db, moment).last_update == moment
+
+
 def test_a_long_history_is_loaded_while_others_save(
     site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,9 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
 
 from publisher.base.environment import Environment
-from publisher.cli import COMMANDS
+from publisher.cli import cli
 from tests.databases import settings_of
 
 # Libraries that cost a tenth of a second or more to import.
@@ -18,9 +22,10 @@ NOT_TO_LOOK = {
     "alembic", "apscheduler", "feedparser", "flask", "granian", "joblib", "matplotlib", "numba",
     "numpy",
 }  # fmt: skip
-# What makes posts, feeds and requests; pygments is not named, as structlog brings it where rich is.
+# What makes posts, feeds, requests and log lines.
 NOT_TO_LIST = NOT_TO_LOOK | {
-    "PIL", "aiohttp", "argon2", "dateutil", "defusedxml", "feedgen", "lxml", "markdown_it", "yarl",
+    "PIL", "aiohttp", "argon2", "dateutil", "defusedxml", "feedgen", "lxml", "markdown_it",
+    "structlog", "yarl",
 }  # fmt: skip
 PROBE = """
 import json, sys
@@ -36,6 +41,13 @@ WRONG = [
     "updates load none.csv", "simulate none.csv", "restore none.gz", "import none.xml",
     "post add none.md", "river import none.opml", "advise none.xml", "nonsense", "ttl --at never",
 ]  # fmt: skip
+WORKING = {
+    "stamp {feed}": {"aiohttp", "asyncio", "lxml", "numpy", "sqlalchemy", "structlog", "yarl"},
+    "advise {feed}": {"aiohttp", "numba", "numpy", "sqlalchemy", "yarl"},
+}
+FEED = """<rss version="2.0"><channel><title>a</title><link>https://a.example/</link>
+<description>d</description><item><title>b</title><pubDate>Mon, 04 Mar 2024 09:30:00 GMT</pubDate>
+</item></channel></rss>"""
 LISTING = ["settings", "author list", "token list", "updates export", "post list", "ttl"]
 LOOKING = ["readers", "river list", "mirror list"]
 
@@ -56,11 +68,30 @@ def imported(environment: Environment, commands: list[str]) -> dict[str, set[str
     return {command: set(names) for command, names in rows}
 
 
+def every_command(group: click.Group, before: str = "") -> Iterator[str]:
+    """The words of each command and of each group."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        words = f"{before} {name}".strip()
+        yield words
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from every_command(command, words)
+
+
 def test_help_and_wrong_arguments_import_nothing_heavy(environment: Environment) -> None:
     """Options are told, and a missing file is missed, before anything is opened."""
-    commands = [f"{name} --help" for name in COMMANDS] + WRONG
+    commands = [f"{name} --help" for name in every_command(cli)] + WRONG
     found = imported(environment, commands)
     assert {command: HEAVY & names for command, names in found.items() if HEAVY & names} == {}
+
+
+def test_what_works_on_a_file_opens_no_database(environment: Environment, tmp_path: Path) -> None:
+    """A feed is read and stamped, or advised on, without the database's library or a client's."""
+    (tmp_path / "feed.xml").write_text(FEED)
+    heavy = {line.format(feed=tmp_path / "feed.xml"): names for line, names in WORKING.items()}
+    found = imported(environment, list(heavy))
+    assert [found[line] & names for line, names in heavy.items()] == [set(), set()]
 
 
 def test_looking_into_the_database_needs_no_server_and_no_numbers(environment: Environment) -> None:

@@ -15,8 +15,8 @@ from publisher.operations import database_copy
 from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
 from publisher.river.subscriptions import subscribe
-from publisher.storage.columns import Base
 from publisher.storage.database import Database
+from publisher.storage.tables import all_rooms
 from publisher.storage.tables.river import RiverFeed
 from tests.factories import make_author, make_post
 from tests.postgres import Server
@@ -44,7 +44,7 @@ def everything(database: Database) -> dict[str, list[Any]]:
     with database.read() as db:
         return {
             table.name: sorted(map(tuple, db.execute(select(table))), key=repr)
-            for table in Base.metadata.sorted_tables
+            for table in all_rooms().sorted_tables
         }
 
 

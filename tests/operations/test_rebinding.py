@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import Any
 
 from publisher.base.environment import read_environment
 from publisher.foreign import mirrors
@@ -113,9 +114,21 @@ def answering(stranger: Stranger) -> Iterator[list[str]]:
             thread.join()
 
 
+class ComesBack(urllib.request.BaseHandler):
+    """A busy database is answered with 503, and a promise that nothing was changed."""
+
+    def http_error_503(self, request: urllib.request.Request, *_rest: object) -> Any:
+        tries = getattr(request, "tries", 0) + 1
+        if tries > 20:
+            return None
+        request.tries = tries  # type: ignore[attr-defined]
+        return self.parent.open(request)
+
+
 def logged_in(server: Server) -> urllib.request.OpenerDirector:
-    """A browser with the author's login."""
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    """A browser with the author's login, that comes back when it is told to."""
+    cookies = urllib.request.HTTPCookieProcessor(CookieJar())
+    opener = urllib.request.build_opener(cookies, ComesBack)
     opener.addheaders = [("Origin", server.url)]
     page = opener.open(f"{server.url}/studio/login").read().decode()
     found = re.search(r'name="csrf_token" value="([^"]+)"', page)

@@ -127,6 +127,19 @@ def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
         assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
 
 
+def test_polls_that_wait_wake_nobody(counting: Counting, site: Site) -> None:
+    """Neither storing them nor a look at them rings: the scheduler, which looks, would wake itself
+    again and again."""
+    counting.poll(MONDAY)
+    counting.fold()
+    bell = site.database.listen()
+    counting.poll(MONDAY + QUARTER)
+    for _ in range(3):
+        assert counting.fold(until=MONDAY) == 0
+        assert not bell.wait(0)
+    bell.close()
+
+
 def test_a_clock_that_goes_back_counts_the_poll_and_no_interval(counting: Counting) -> None:
     """A poll before the last one is a request without an interval."""
     counting.poll(MONDAY)

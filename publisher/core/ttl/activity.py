@@ -132,7 +132,10 @@ def histogram(
     zone: str,
     half_life_days: int = HALF_LIFE_DAYS,
 ) -> Activity:
-    """The checkpoint at `now`, from the log: updates later than `now` are not looked at."""
-    return fold(
-        Activity.empty(zone, half_life_days), (update for update in updates if update <= now)
-    )
+    """The checkpoint at `now`, from the log: updates later than `now` are not looked at.
+
+    Both in whole seconds: the document that an update brings is decided in the update's second.
+    """
+    last = seconds(now)
+    known = (update for update in updates if seconds(update) <= last)
+    return fold(Activity.empty(zone, half_life_days), known)

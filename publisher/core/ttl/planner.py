@@ -20,7 +20,7 @@ SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
 CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
 SETTLING = 8  # steps; more change nothing
 PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
-SHAPE_PRIOR = 20.0  # updates that each hour of the day is thought to have had at the mean
+CHANCE = 2.0  # times the mean: so far do the counts of 24 equal hours lie apart by chance
 FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
 CELLS = 4  # in an hour
 
@@ -67,15 +67,18 @@ def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
 
 
 def remembered(history: History, menu: Sequence[int], worth: float, seen: Exposure) -> float:
-    """The waiting per poll at the level that is kept, over the day's shape; a shape of few updates
-    is drawn to flat, as its chances must not decide."""
-    total = polls = waiting = level = 0.0
+    """The waiting per poll at the level that is kept, over the day's shape: as much of it as 24
+    equal hours would not show by chance, which must not decide."""
+    mean = apart = polls = waiting = level = 0.0
     for hour in range(24):
-        total += history.tables.hours[hour] * seen.fading
+        mean += history.tables.hours[hour] * seen.fading / 24.0
         level += hour_rate(history.tables, hour, seen)
     for hour in range(24):
+        apart += (history.tables.hours[hour] * seen.fading - mean) ** 2 / 24.0
+    share = 1.0 - CHANCE * mean / apart if apart > CHANCE * mean else 0.0
+    for hour in range(24):
         count = history.tables.hours[hour] * seen.fading
-        shape = (count + SHAPE_PRIOR) / (total / 24.0 + SHAPE_PRIOR)
+        shape = 1.0 + share * (count - mean) / mean
         rate = history.beliefs[LEVEL] / 1440.0 * shape
         ttl = best_fixed(menu, rate, worth)
         polls += 60.0 / ttl

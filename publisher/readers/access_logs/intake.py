@@ -107,22 +107,31 @@ def _step(
         return None
     step = Intake(lines=len(found))
     lines = _readable(found, number, step, feeds, now, every)
+    named = {_number(line.key): line for line in lines if line.key}
     present, past = keys(database, now)
-    with database.write() as session:
+    with database.read() as session:
+        counted = _known(session, named)
+    first = {id(line) for number, line in named.items() if number not in counted}
+    kept = [line for line in lines if not line.key or id(line) in first]
+    step.doubles, step.polls = len(lines) - len(kept), len(kept)
+    groups = iter(grouped(kept, versions, feeds, present, past))
+    batches = []
+    while part := tuple(islice(groups, GROUPS_A_BATCH)):
+        batches.append(FlushedPolls(part).to_bytes())
+    with database.write() as session:  # what took time is done: others wait for this lock
         row = position_of(session, stream, lock=True)
-        if (row.offset if row else 0) != offset:  # somebody else reads it too: look again
-            return Intake()
+        if (row.offset if row else 0) != offset or _known(session, named) != counted:
+            return Intake()  # somebody else reads it, or the same requests, too: look again
         if row is None:
             row = LogPosition(name=str(path), offset=0, lines=0)
             session.add(row)
         row.head_bytes, row.head = log_file.head(stream)
         row.offset, row.lines, row.name = end, number + len(found), str(path)
         row.changed_at = log_file.changed_at(stream)
-        lines = _first_time(session, lines, step, now)
-        step.polls = len(lines)
-        groups = iter(grouped(lines, versions, feeds, present, past))
-        while part := tuple(islice(groups, GROUPS_A_BATCH)):
-            session.add(PollBatch(payload=FlushedPolls(part).to_bytes()))
+        day = int(now.timestamp() // DAY_SECONDS)
+        if new := [{"id": number, "day": day} for number in sorted(named.keys() - counted)]:
+            session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
+        session.add_all(PollBatch(payload=payload) for payload in batches)
     return step
 
 
@@ -164,25 +173,13 @@ def _readable(
     return lines
 
 
-def _first_time(
-    session: Session, lines: list[LogLine], step: Intake, now: datetime
-) -> list[LogLine]:
-    """The lines without those whose request was counted before; the others are remembered."""
-    numbers = {_number(line.key): line for line in lines if line.key}
-    if not numbers:
-        return lines
+def _known(session: Session, numbers: Iterable[int]) -> set[int]:
+    """Those among the numbers of requests that were counted before."""
     wanted, known = sorted(numbers), set[int]()
     for start in range(0, len(wanted), _IDS_AT_ONCE):
         part = wanted[start : start + _IDS_AT_ONCE]
         known.update(session.scalars(select(LogRequest.id).where(LogRequest.id.in_(part))))
-    day = int(now.timestamp() // DAY_SECONDS)
-    new = [{"id": number, "day": day} for number in wanted if number not in known]
-    if new:
-        session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
-    first = {id(line) for number, line in numbers.items() if number not in known}
-    kept = [line for line in lines if not line.key or id(line) in first]
-    step.doubles = len(lines) - len(kept)
-    return kept
+    return known
 
 
 def _number(key: str) -> int:

@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from publisher.storage.tables import metadata
+from publisher.storage.tables import all_rooms
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=metadata,
+    target_metadata=all_rooms(),
     render_as_batch=True,
 )
 context.run_migrations()

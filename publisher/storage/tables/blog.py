@@ -68,7 +68,7 @@ class Post(Base):
     guid: Mapped[str] = mapped_column(unique=True)
     guid_is_permalink: Mapped[bool] = mapped_column(default=False)
     slug: Mapped[str] = mapped_column(unique=True)
-    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    author_id: Mapped[int | None] = mapped_column(ForeignKey(Author.id))
     title: Mapped[str] = mapped_column(default="")
     source: Mapped[str] = mapped_column(Text, default="")
     source_format: Mapped[SourceFormat] = mapped_column(String, default="markdown")
@@ -144,7 +144,7 @@ class Revision(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"))
     version: Mapped[int]
-    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    author_id: Mapped[int | None] = mapped_column(ForeignKey(Author.id))
     saved_at: Mapped[datetime]
     minor: Mapped[bool] = mapped_column(default=False)
     content: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -159,7 +159,7 @@ class Autosave(Base):
 
     __tablename__ = "autosaves"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
     )
     post_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     base_version: Mapped[int]
@@ -189,7 +189,7 @@ class Media(Base):
     height: Mapped[int] = mapped_column(default=0)
     widths: Mapped[list[int]] = mapped_column(JSON, default=list)
     alt: Mapped[str] = mapped_column(default="")
-    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id"))
+    author_id: Mapped[int | None] = mapped_column(ForeignKey(Author.id))
     created_at: Mapped[datetime]
 
 
@@ -246,7 +246,7 @@ class Job(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[JobKind] = mapped_column(String)
     state: Mapped[JobState] = mapped_column(String, index=True)
-    author_id: Mapped[int | None] = mapped_column(ForeignKey("authors.id", ondelete="SET NULL"))
+    author_id: Mapped[int | None] = mapped_column(ForeignKey(Author.id, ondelete="SET NULL"))
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     report: Mapped[dict[str, Any]] = mapped_column(JSON)
     told: Mapped[str] = mapped_column(default="")

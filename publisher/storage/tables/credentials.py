@@ -39,7 +39,7 @@ class LoginSession(Base):
     __tablename__ = "login_sessions"
     id: Mapped[int] = mapped_column(primary_key=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     agent: Mapped[str] = mapped_column(default="")
@@ -61,7 +61,7 @@ class LoginAddress(Base):
 
     __tablename__ = "login_addresses"
     subject: Mapped[str] = mapped_column(primary_key=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     used_at: Mapped[datetime]
 
 
@@ -70,7 +70,7 @@ class Passkey(Base):
 
     __tablename__ = "passkeys"
     id: Mapped[int] = mapped_column(primary_key=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     public_key: Mapped[bytes] = mapped_column(LargeBinary)
     sign_count: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -89,7 +89,7 @@ class ApiToken(Base):
     __tablename__ = "api_tokens"
     id: Mapped[int] = mapped_column(primary_key=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     scope: Mapped[str]
     label: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime]
@@ -106,7 +106,7 @@ class AuthorizationCode(Base):
 
     __tablename__ = "authorization_codes"
     code_hash: Mapped[str] = mapped_column(primary_key=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey("authors.id", ondelete="CASCADE"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     client_id: Mapped[str]
     redirect_uri: Mapped[str]
     scope: Mapped[str]

@@ -15,6 +15,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
+from publisher.storage.tables.blog import Post
 
 
 class Snapshot(Base):
@@ -95,7 +96,7 @@ class Mention(Base):
 
     __tablename__ = "mentions"
     id: Mapped[int] = mapped_column(primary_key=True)
-    post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"), index=True)
+    post_id: Mapped[int] = mapped_column(ForeignKey(Post.id, ondelete="CASCADE"), index=True)
     source: Mapped[str]
     target: Mapped[str]
     state: Mapped[MentionState] = mapped_column(String, default="new")

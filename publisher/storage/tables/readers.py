@@ -25,6 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.publishing import Delivery
 
 _TYPES: dict[object, type[Any]] = {
     int: Integer, float: Double, float | None: Double, bool: Boolean, str: Text, list[Any]: JSON,
@@ -244,7 +246,7 @@ class PostReach(Base):
 
     __tablename__ = "post_reach"
     post_id: Mapped[int] = mapped_column(
-        ForeignKey("posts.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+        ForeignKey(Post.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     published_at: Mapped[datetime] = mapped_column(index=True)
     readers: Mapped[int]
@@ -271,7 +273,7 @@ class PushArrival(Base):
 
     __tablename__ = "push_arrivals"
     delivery_id: Mapped[int] = mapped_column(
-        ForeignKey("deliveries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+        ForeignKey(Delivery.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     hub: Mapped[int]
     delays: Mapped[dict[str, int]] = mapped_column(JSON)

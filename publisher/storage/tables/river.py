@@ -17,6 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base, SealedText
+from publisher.storage.tables.credentials import Author
 
 FeedState = Literal["active", "gone", "paused", "merged"]
 """`gone`: its server said so (410); `merged`: another subscription asks for the same address."""
@@ -212,7 +213,7 @@ class RiverRead(Base):
 
     __tablename__ = "river_reads"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
     )
     item_id: Mapped[int] = mapped_column(
         _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True
@@ -225,7 +226,7 @@ class RiverStar(Base):
 
     __tablename__ = "river_stars"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
     )
     item_id: Mapped[int] = mapped_column(
         _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True, index=True
@@ -241,7 +242,7 @@ class RiverReader(Base):
 
     __tablename__ = "river_readers"
     author_id: Mapped[int] = mapped_column(
-        ForeignKey("authors.id", ondelete="CASCADE"), primary_key=True
+        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
     )
     read_until: Mapped[int] = mapped_column(BigInteger)
     undo: Mapped[dict[str, Any] | None] = mapped_column(JSON)

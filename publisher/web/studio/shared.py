@@ -1,11 +1,11 @@
 """Helpers of several studio pages: rebuild the feeds, posts that can still be held back."""
 
-import structlog
 from flask import jsonify, redirect
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import StorageUnavailable
+from publisher.base.logs import get_logger
 from publisher.blog import editing
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
@@ -13,7 +13,7 @@ from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site, wants_json
 from publisher.web.rendering import settings
 
-log = structlog.get_logger("studio")
+log = get_logger("studio")
 
 
 def feeds_changed() -> None:

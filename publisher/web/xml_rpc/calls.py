@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-import structlog
 from flask import Blueprint, Response, request
 
 from publisher.base.errors import InvalidInput, NotFound, PublisherError
+from publisher.base.logs import get_logger
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import site
@@ -15,7 +15,7 @@ from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import caller, methods, values
 
 blueprint = Blueprint("xmlrpc", __name__)
-log = structlog.get_logger("xmlrpc")
+log = get_logger("xmlrpc")
 
 XML = "text/xml; charset=utf-8"
 Call = Callable[[ApiToken, list[Any]], Any]

@@ -2,13 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 from math import sqrt
+from random import Random
 
 import pytest
 
+from publisher.core.civil import seconds
 from publisher.core.menu import parse_menu
 from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.counts import exposure
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.forecast import Curve, hides
+from publisher.core.ttl.mixture import LEVEL
 from publisher.core.ttl.planner import (
     CELL_MINUTES,
     CELLS,
@@ -19,6 +23,7 @@ from publisher.core.ttl.planner import (
     hidden,
     look_ahead,
     planned,
+    poll_worth,
 )
 from publisher.core.ttl.rule import TtlRule, numbers, planner_for
 
@@ -78,6 +83,36 @@ def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> Non
                 then = cells.value[cell + ttl // 15]
                 assert cells.value[cell] == 12.0 + hides(curve, at, float(ttl)) + then
             cells.value[:] = value
+
+
+def by_the_hour(counts: list[int], per_day: float) -> float:
+    """What a poll is worth with 15/60/480 where updates came at those hours of 200 days, at a blog
+    whose level is `per_day`."""
+    updates = [
+        NOON.replace(hour=hour, minute=number % 60) - timedelta(days=1 + number * 199 // count)
+        for hour, count in enumerate(counts)
+        for number in range(count)
+    ]
+    known = histogram(sorted(updates), NOON, "UTC")
+    history = known.history(seconds(NOON))
+    history.beliefs[LEVEL] = per_day
+    return poll_worth(history, numbers(TtlRule(), 90), exposure(history, seconds(NOON), 90 * 86400))
+
+
+@pytest.mark.parametrize("per_day", [0.8, 0.99, 1.01, 1.25])
+def test_chance_does_not_choose_between_two_values(per_day: float) -> None:
+    """A flat blog between 60 and 480 stays with one of them, however its updates fall; where the
+    day has a shape, it counts."""
+    found = set()
+    for seed in range(30):
+        draw = Random(seed)
+        counts = [0] * 24
+        for _ in range(130):
+            counts[draw.randrange(24)] += 1
+        found.add(by_the_hour(counts, per_day) > 10.0)
+    assert found == {per_day < 1.0}
+    working = [0] * 8 + [25] * 8 + [0] * 8
+    assert by_the_hour(working, per_day) < 20.0
 
 
 def test_hidden_waiting_of_a_constant_rate() -> None:

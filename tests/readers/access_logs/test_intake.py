@@ -18,7 +18,7 @@ from publisher.readers import poll_sources
 from publisher.readers.access_logs import intake, log_file
 from publisher.readers.access_logs.follow import Follower
 from publisher.readers.access_logs.intake import Intake, take_in
-from publisher.readers.access_logs.logged_polls import FeedAddresses
+from publisher.readers.access_logs.logged_polls import FeedAddresses, grouped
 from publisher.readers.fold import fold
 from publisher.readers.report import make
 from publisher.storage.tables.readers import LogPosition, PollBatch
@@ -117,21 +117,24 @@ def test_a_request_that_comes_in_two_files_counts_once(site: Site, tmp_path: Pat
     assert polls(site) == 5
 
 
-def test_two_that_read_the_same_log_count_it_once(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("rival", ["log", "other"])
+def test_two_that_read_at_once_count_everything_once(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rival: str
 ) -> None:
-    """Whoever comes second sees that its lines were counted meanwhile, and goes on behind them."""
-    log = tmp_path / "log"
-    log.write_text(minutes(*range(10)))
+    """Nobody waits while lines are put together; whoever comes second sees that they, or requests
+    of theirs in another file, were counted meanwhile, and goes on behind them."""
+    log, other = tmp_path / "log", tmp_path / "other"
+    log.write_text("".join(nginx(MONDAY, id=str(number), pop="FRA") for number in range(10)))
+    other.write_text("another\n" + log.read_text())
     monkeypatch.setattr(log_file, "LINES_AT_ONCE", 4)
-    readable, rivals = intake._readable, [log]
+    rivals = [tmp_path / rival]
 
     def slow(*given: object) -> object:
         if rivals:
             count(site, rivals.pop())
-        return readable(*given)  # type: ignore[arg-type]
+        return grouped(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(intake, "_readable", slow)
+    monkeypatch.setattr(intake, "grouped", slow)
     assert count(site, log).polls == 0
     assert polls(site) == 10
 
@@ -143,11 +146,11 @@ def test_nothing_is_half_counted(
     log = tmp_path / "log"
     log.write_text(minutes(1, 2))
 
-    def stop(*_: object) -> object:
+    def stop(**_: object) -> object:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(intake, "grouped", stop)
+        patch.setattr(intake, "PollBatch", stop)
         with pytest.raises(KeyboardInterrupt):
             count(site, log)
     with site.database.read() as session:
