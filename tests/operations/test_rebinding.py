@@ -87,9 +87,10 @@ def answering(stranger: Stranger) -> Iterator[list[str]]:
             pass
 
     inside: list[str] = []
-    public = http.server.ThreadingHTTPServer(("127.0.0.5", 0), Handler)
-    stranger.port = public.server_port
-    private = socket.create_server(("127.0.0.1", stranger.port))
+    # The port is chosen where other tests choose theirs; nobody else uses the second address.
+    private = socket.create_server(("127.0.0.1", 0))
+    stranger.port = private.getsockname()[1]
+    public = http.server.ThreadingHTTPServer(("127.0.0.5", stranger.port), Handler)
 
     def look() -> None:
         while True:
