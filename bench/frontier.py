@@ -16,7 +16,7 @@ from bench.load import scratch
 from bench.river import feed_server
 from bench.table import Table
 from publisher.installation import Site
-from publisher.river import frontier
+from publisher.river import due_polls, frontier
 from publisher.river.hosts import AddressBook
 from publisher.river.worker import RiverWorker
 from tests.river.resolver import Loopback
@@ -90,8 +90,8 @@ def _steps(number: int) -> tuple[float, float]:
 
     alone = _milliseconds(site, lambda db: len(host(db)))
 
-    def job(db: Session) -> list[frontier.DuePoll]:
-        return frontier.take_jobs(db, "bench", host(db), now, until)
+    def job(db: Session) -> list[due_polls.DuePoll]:
+        return due_polls.take_jobs(db, "bench", host(db), now, until)
 
     both = _milliseconds(site, lambda db: len(job(db)))
     site.database.close()

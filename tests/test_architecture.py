@@ -57,7 +57,7 @@ OWNERS = {
     "PIL": ["blog.cards", "blog.pictures", "demo"],
     "aiohttp": [
         "base.net", "river.decoding", "river.fetch", "river.hosts", "river.lenient_http",
-        "river.logins",
+        "river.logins", "river.one_answer",
     ],
     "alembic": ["storage"],
     "apscheduler": ["operations.scheduler"],

@@ -7,12 +7,11 @@ outcome is a `Fetched` whose `problem` names what went wrong.
 
 import asyncio
 import functools
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
@@ -20,11 +19,11 @@ from yarl import URL
 from publisher.base import confined, net
 from publisher.base.sealed import is_sealed
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
-from publisher.river.decoding import DamagedBody, TooLargeBody, unpacked
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook, work_unit
 from publisher.river.lenient_http import LenientResponses
 from publisher.river.logins import Login
+from publisher.river.one_answer import ProblemError, body_of, headers_of, name_of, target_of
 
 MAX_HOPS = 6
 ACCEPT = (
@@ -34,9 +33,7 @@ ACCEPT = (
 BUSY = "busy"
 """The problem of a poll that led to a host which somebody else was asking."""
 
-_KEPT_ERROR_BYTES = 2_000
 _MAX_HEADER_BYTES = 65_536
-_LISTS = ("cache-control", "link", "www-authenticate")
 
 
 def user_agent(contact_url: str) -> str:
@@ -61,12 +58,6 @@ _LOGIN_LOST = (
 
 _Answer = tuple[int, dict[str, str], bytes, str]  # status, headers, body, the login's scheme
 _NO_ANSWER: _Answer = (0, {}, b"", "")
-
-
-class _ProblemError(Exception):
-    def __init__(self, problem: str, detail: str = "") -> None:
-        super().__init__(problem)
-        self.problem, self.detail = problem, detail
 
 
 @dataclass(slots=True)
@@ -139,13 +130,13 @@ class Fetcher:
         known = validators or Validators()
         try:
             if credentials is not None and is_sealed(credentials.password):
-                raise _ProblemError("login-lost", _LOGIN_LOST)
+                raise ProblemError("login-lost", _LOGIN_LOST)
             answer = await self._follow(url, known, credentials, trip)
             problem = detail = ""
-        except _ProblemError as found:
+        except ProblemError as found:
             answer, problem, detail = _NO_ANSWER, found.problem, found.detail
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
-            answer, problem, detail = _NO_ANSWER, _classify(failure), net.explain_failure(failure)
+            answer, problem, detail = _NO_ANSWER, name_of(failure), net.explain_failure(failure)
         status, headers, body, scheme = answer
         return Fetched(
             url,
@@ -175,9 +166,9 @@ class Fetcher:
             status, headers, _, _ = answer
             if not 300 <= status < 400 or status == 304:
                 return answer
-            target = _target(here, headers.get("location"), status)
+            target = target_of(here, headers.get("location"), status)
             if target in visited or len(trip.hops) >= MAX_HOPS:
-                raise _ProblemError("redirect-loop", "redirects go round in circles")
+                raise ProblemError("redirect-loop", "redirects go round in circles")
             visited.add(target)
             trip.hops.append(Hop(status, target))
 
@@ -210,7 +201,7 @@ class Fetcher:
                 await self._pass_gate(host, trip)
                 await turns.enter_async_context(self._book.turn(name))
             self._check_turn(host, trip)
-            clock = asyncio.get_running_loop().time
+            clock, most = asyncio.get_running_loop().time, self._limits.max_bytes
             begun = clock()
             trip.requests += 1
             try:
@@ -223,7 +214,7 @@ class Fetcher:
                         allow_redirects=False,
                     ) as response,
                 ):
-                    return response.status, _headers(response), await self._body(response)
+                    return response.status, headers_of(response), await body_of(response, most)
             finally:
                 trip.seconds_left -= clock() - begun
 
@@ -241,7 +232,7 @@ class Fetcher:
                     self._waits.discard(wait)
         except TimeoutError:
             trip.waits_for = host
-            raise _ProblemError(BUSY, f"stopped before the turn of {host} came") from None
+            raise ProblemError(BUSY, f"stopped before the turn of {host} came") from None
 
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
         """Wait until the host may be asked; its name goes into the record."""
@@ -250,7 +241,7 @@ class Fetcher:
         elif self._gate is not None and host not in trip.held:
             if not await self._gate.take((host, trip.owner)):
                 trip.waits_for = host
-                raise _ProblemError(BUSY, f"it leads to {host}, which is busy")
+                raise ProblemError(BUSY, f"it leads to {host}, which is busy")
             trip.held.add(host)
         if host not in trip.asked:
             trip.asked.append(host)
@@ -259,67 +250,12 @@ class Fetcher:
         """Just before a request: its lease may have ended while the machine was busy."""
         if self._gate is not None and not self._gate.holds((host, trip.owner)):
             trip.waits_for = host
-            raise _ProblemError(BUSY, f"the turn of {host} was over before it was asked")
-
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """The whole body of a 2xx within bounds; of anything else only its beginning."""
-        if response.status == 304:
-            return b""
-        label = response.headers.get("Content-Encoding", "")
-        most = self._limits.max_bytes
-        if not 200 <= response.status < 300:
-            start = await response.content.read(_KEPT_ERROR_BYTES)
-            if not response.content.at_eof():
-                response.close()
-            return b"" if label else start
-        try:
-            return unpacked(await net.read_bounded(response, most), label, most)
-        except (net.OutgoingError, TooLargeBody) as problem:
-            raise _ProblemError("too-large", str(problem)) from problem
-        except DamagedBody as problem:
-            raise _ProblemError("truncated", str(problem)) from problem
+            raise ProblemError(BUSY, f"the turn of {host} was over before it was asked")
 
 
 def _origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
-
-
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    """By names in lower case. Lists that are said in several lines are joined (RFC 9110, 5.3); of
-    anything else the last one counts."""
-    said = response.headers
-    lists = {name: ", ".join(said.getall(name)) for name in _LISTS if name in said}
-    return {name.lower(): value for name, value in said.items()} | lists
-
-
-def _target(here: str, location: str | None, status: int) -> str:
-    """The absolute, checked address a redirect points to."""
-    if not location:
-        raise _ProblemError("redirect-nowhere", f"status {status} without a Location")
-    try:
-        target = str(URL(urljoin(here, location.strip()).partition("#")[0]))
-    except ValueError:
-        raise _ProblemError("redirect-refused", "redirected to a malformed address") from None
-    try:
-        return net.check_url(target)
-    except ValueError as problem:
-        raise _ProblemError("redirect-refused", f"redirected to a bad address: {problem}") from None
-
-
-def _classify(failure: BaseException) -> str:
-    """The stored name of a failure; `net.explain_failure` has the sentence."""
-    cause = getattr(failure, "os_error", failure)
-    if isinstance(cause, net.PrivateAddressError) or getattr(cause, "errno", 0) == 13:
-        return "private-address"
-    kinds: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str]] = [
-        (TimeoutError, "timeout"),
-        (aiohttp.ClientConnectorDNSError, "dns"),
-        ((aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError), "tls"),
-        (aiohttp.ClientPayloadError, "truncated"),
-        ((aiohttp.ClientConnectorError, aiohttp.ServerDisconnectedError, OSError), "connect"),
-    ]
-    return next((name for kind, name in kinds if isinstance(failure, kind)), "bad-answer")
 
 
 @asynccontextmanager

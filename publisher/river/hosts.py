@@ -6,11 +6,13 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
+from publisher.base.lone_thread import in_lone_thread
 from publisher.river.machine_turns import MachineTurns
 
 # Second-level names under which registries sell third-level ones ("example.co.uk").
@@ -43,6 +45,16 @@ def work_unit_of(url: str) -> str:
     return work_unit(urlsplit(url).hostname or "")
 
 
+class _Names:
+    """What aiohttp's resolver asks, so that a name server that is slow keeps nobody else."""
+
+    async def getaddrinfo(self, *args: Any, **options: Any) -> Any:
+        return await in_lone_thread(socket.getaddrinfo, *args, **options)
+
+    async def getnameinfo(self, *args: Any) -> Any:
+        return await in_lone_thread(socket.getnameinfo, *args)
+
+
 class AddressBook(AbstractResolver):
     """Resolves names once for the gate and the connection alike, and takes turns by machine.
 
@@ -71,7 +83,7 @@ class AddressBook(AbstractResolver):
         clock = asyncio.get_running_loop().time
         expires, found = self._known.get((host, int(family)), (0.0, []))
         if clock() >= expires:
-            self._resolver = self._resolver or ThreadedResolver()
+            self._resolver = self._resolver or ThreadedResolver(cast("Any", _Names()))
             found = await self._resolver.resolve(host, 0, family)
             if len(self._known) > 10_000:
                 self._known.clear()

@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from publisher.base.errors import Conflict, InvalidData
-from publisher.river import frontier, subscriptions
+from publisher.river import due_polls, frontier, subscriptions
 from publisher.river.answers import Credentials, Validators
+from publisher.river.due_polls import DuePoll
 from publisher.river.feed_document import NotAFeed
 from publisher.river.fetch import FetchLimits, open_fetcher
-from publisher.river.frontier import DuePoll, Lease
+from publisher.river.frontier import Lease
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook, work_unit_of
 from publisher.river.machine_turns import machine_turns
@@ -195,7 +196,7 @@ class OnDemandPoller:
             if not held:
                 return feed  # the worker polls it in its turn
             # Where it leads to is taken by the gate, on the way.
-            job = frontier.take_job(session, feed_id, self.clock(), owner)
+            job = due_polls.take_job(session, feed_id, self.clock(), owner)
             job = replace(job, leads_to="")
         brought = await self._visit(job, gate)
         with self.database.write() as session:

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.river import (
+    due_polls,
     failed_polls,
     followed_lists,
-    frontier,
     item_store,
     outage,
     redirects,
@@ -187,7 +187,7 @@ def _uncounted(
 
     It comes again soon: when the network is back, its answer can be read, or that host is free.
     """
-    wait = options.lease * frontier.RETRY_SHARE if problem == BUSY else outage.RETRY
+    wait = options.lease * due_polls.RETRY_SHARE if problem == BUSY else outage.RETRY
     words = {
         BUSY: visit.detail,
         OVERLOADED: "this site was too busy to read the answer",

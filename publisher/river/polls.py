@@ -1,14 +1,15 @@
 """One poll of a feed: its answer read into a document, or into the reason why not."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.logs import get_logger
+from publisher.base.lone_thread import in_lone_thread
 from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
 from publisher.river.answers import Fetched
+from publisher.river.due_polls import DuePoll
 from publisher.river.feed_document import (
     FeedDocument,
     FeedItem,
@@ -20,7 +21,6 @@ from publisher.river.feed_document import (
 )
 from publisher.river.fetch import Fetcher
 from publisher.river.first_look import first_tag
-from publisher.river.frontier import DuePoll
 from publisher.river.http_hints import asked_to_wait_seconds, header_hints
 from publisher.river.opml import FeedList
 from publisher.river.reading import read_document, read_list
@@ -100,7 +100,7 @@ async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
         return read(job, fetched)
     try:
         async with fetcher.readers:
-            return await asyncio.to_thread(read, job, fetched)
+            return await in_lone_thread(read, job, fetched)
     except StorageUnavailable as problem:
         return Visit(job, fetched, problem=OVERLOADED, detail=str(problem))
     except Exception:  # a bug in reading one feed must not stop all the others

@@ -11,9 +11,10 @@ from datetime import datetime
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.logs import get_logger
-from publisher.river import clock_repair, frontier
+from publisher.river import clock_repair, due_polls, frontier
+from publisher.river.due_polls import DuePoll
 from publisher.river.fetch import Fetcher, open_fetcher
-from publisher.river.frontier import DuePoll, Lease
+from publisher.river.frontier import Lease
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook
 from publisher.river.machine_turns import machine_turns
@@ -27,6 +28,8 @@ _LOOK_AGAIN_SECONDS = 2.0
 _BATCH_SECONDS = 0.1
 _UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
+LAST_ANSWERS_SECONDS, LAST_STORE_SECONDS = 5.0, 10.0
+"""Since a worker was stopped: until when answers count, and until when the database is tried."""
 
 log = get_logger("river")
 
@@ -55,7 +58,7 @@ class RiverWorker:
         self.new_items = 0
 
     async def run(self, stop: asyncio.Event, book: AddressBook | None = None) -> None:
-        """Work until `stop`; requests that are under way are finished and stored, no more begun."""
+        """Work until `stop`; answers that come soon after are stored, no more requests begun."""
         await self._work(stop, book, only_due=False)
 
     async def drain(self, book: AddressBook | None = None) -> None:
@@ -107,7 +110,7 @@ class RiverWorker:
                     return []
             owner, until = self._gate.new_owner(), now + self._options.lease
             with self._database.write_rows() as session:
-                jobs = frontier.claim(session, owner, now, until, limit)
+                jobs = due_polls.claim(session, owner, now, until, limit)
             self._gate.began(((host, owner) for job in jobs for host in job.held), until)
             return jobs
 
@@ -224,11 +227,17 @@ class RiverWorker:
         return min(max(left, 0.01), _LOOK_AGAIN_SECONDS)
 
     async def _finish(self) -> None:
+        """Store what still comes in time. What is late is asked for again, as after a kill."""
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         if self._asking:
-            await asyncio.wait(set(self._asking))
-        for _ in range(50):
-            if not self._brought:
-                break
+            await asyncio.wait(set(self._asking), timeout=LAST_ANSWERS_SECONDS)
+        if late := set(self._asking):
+            log.warning("stopped before all answers came", polls=len(late))
+            for task in late:
+                task.cancel()
+            await asyncio.wait(late)
+        while self._brought and clock() < begun + LAST_STORE_SECONDS:
             await self._store()
             if self._brought:
                 await asyncio.sleep(0.1)

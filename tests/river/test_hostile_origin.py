@@ -17,8 +17,8 @@ import pytest
 
 from publisher.base.net import explain_failure
 from publisher.river.answers import Fetched, Validators
+from publisher.river.due_polls import DuePoll
 from publisher.river.fetch import FetchLimits, open_fetcher
-from publisher.river.frontier import DuePoll
 from publisher.river.http_hints import LONGEST_SILENCE_SECONDS, header_hints
 from publisher.river.lenient_http import LenientResponses
 from publisher.river.polls import Visit, visit

@@ -12,9 +12,9 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
-from publisher.river import frontier, subscriptions
+from publisher.river import due_polls, frontier, subscriptions
 from publisher.river.answers import Fetched
-from publisher.river.frontier import DuePoll
+from publisher.river.due_polls import DuePoll
 from publisher.river.gate import HostGate
 from publisher.river.machine_turns import MachineRows
 from publisher.river.poll_results import settle
@@ -47,7 +47,7 @@ def follow(site: Site, *urls: str) -> None:
 def claim(site: Site, owner: str, limit: int = 99) -> list[DuePoll]:
     now = site.clock()
     with site.database.write_rows() as db:
-        return frontier.claim(db, owner, now, now + LEASE, limit)
+        return due_polls.claim(db, owner, now, now + LEASE, limit)
 
 
 def failed(job: DuePoll) -> Visit:

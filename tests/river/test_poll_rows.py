@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event, select, update
 
 from publisher.installation import Site
-from publisher.river import frontier, subscriptions
+from publisher.river import due_polls, subscriptions
 from publisher.river.answers import Fetched, Hop
 from publisher.river.poll_results import settle
 from publisher.river.poll_rows import FeedRow, save
@@ -22,7 +22,7 @@ def poll_all(site: Site, clock: FakeClock, feeds: int) -> None:
     """One round in which every server says that nothing is new."""
     now = clock()
     with site.database.write_rows() as db:
-        jobs = frontier.claim(db, "one.1", now, now + OPTIONS.lease, 99)
+        jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 99)
     assert len(jobs) == feeds
     visits = [
         Visit(job, Fetched(job.url, job.url, 304, {"etag": '"a"'}, conditional=True))
@@ -88,7 +88,7 @@ def test_a_feed_that_moved_is_found_by_the_next_that_moves_there(
             subscriptions.subscribe(db, f"http://{name}.example/f", clock(), clock())
     now, new = clock(), "http://new.example/f"
     with site.database.write_rows() as db:
-        jobs = frontier.claim(db, "one.1", now, now + OPTIONS.lease, 9)
+        jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 9)
     visits = [Visit(job, moved(job.url, new)) for job in jobs]
     with site.database.write_rows() as db:
         settle(db, visits, now, OPTIONS, random.Random())

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from publisher.base.dates import format_rfc822
 from publisher.installation import Site
-from publisher.river import frontier, turnover
+from publisher.river import due_polls, turnover
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
@@ -199,10 +199,10 @@ def test_a_first_answer_that_was_lost_is_asked_for_at_once(site: Site, clock: Fa
         known = db.get_one(RiverFeed, 2)
         known.last_success_at = known.last_polled_at = now - timedelta(hours=6)
     with site.database.write() as db:
-        assert len(frontier.claim(db, "one", now, now + timedelta(minutes=10), 9)) == 2
+        assert len(due_polls.claim(db, "one", now, now + timedelta(minutes=10), 9)) == 2
     clock.forward(minutes=11)
     with site.database.write() as db:
-        again = frontier.claim(db, "two", clock(), clock() + timedelta(minutes=10), 9)
+        again = due_polls.claim(db, "two", clock(), clock() + timedelta(minutes=10), 9)
     assert [job.url for job in again] == ["http://a.example/new"]
 
 
@@ -214,7 +214,7 @@ def test_what_a_lost_first_answer_took_along_is_announced(
     url = origin.serve("/f", feed)
     river.add(url)
     with site.database.write() as db:
-        assert frontier.claim(db, "killed", begin, begin + timedelta(hours=6), 1)
+        assert due_polls.claim(db, "killed", begin, begin + timedelta(hours=6), 1)
     river.later(hours=6)
     stored = {int(title) for title in river.titles()}
     missed = {n for n, at in enumerate(feed.moments, 1) if at > begin and n < min(stored)}
