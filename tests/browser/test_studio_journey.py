@@ -202,6 +202,7 @@ def test_expired_login(ada: Page, live: Live) -> None:
 def test_login_in_another_tab(ada: Page, live: Live) -> None:
     """After a login in another tab the open page goes on by itself, with a new form key."""
     ada.goto("/studio/posts/new")
+    ada.wait_for_load_state("networkidle")  # an answer on its way would bring its cookie back
     ada.context.clear_cookies()
     other = ada.context.new_page()
     other.goto("/studio/login")
