@@ -39,6 +39,7 @@ from publisher.river import service
 from publisher.settings import load_settings
 from publisher.storage.postgresql import Alone
 from publisher.storage.tables.publishing import Delivery
+from publisher.storage.tables.readers import PollBatch
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
@@ -68,11 +69,13 @@ def refresh_feeds(site: Site) -> float:
 
 def fold_polls(site: Site) -> float:
     """Bring the polls that the workers have counted into the readers' tables."""
-    lag = timedelta(seconds=FOLD_LAG_SECONDS / real_seconds(site.clock, 1.0))
+    speed = real_seconds(site.clock, 1.0)
     with site.database.read() as session:
+        if session.scalar(select(PollBatch.id).limit(1)) is None:
+            return FOLD_SECONDS / speed
         smallest = load_settings(session).rule.menu.smallest
-    fold(site.database, smallest, site.clock() - lag)
-    return FOLD_SECONDS / real_seconds(site.clock, 1.0)
+    fold(site.database, smallest, site.clock() - timedelta(seconds=FOLD_LAG_SECONDS / speed))
+    return FOLD_SECONDS / speed
 
 
 def look_at_origins(site: Site) -> float:
