@@ -109,6 +109,7 @@ def test_a_name_or_a_document(
     stopped_while(river, hang, AddressBook(None if "addr" in what else Loopback()))
 
 
+@pytest.mark.sqlite("one writer holds up every other")
 def test_a_database_that_somebody_holds(river: River, origin: Origin, hang: Hang) -> None:
     """What cannot be stored is as lost as after a kill."""
     holders: list[threading.Thread] = []
