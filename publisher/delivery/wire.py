@@ -1,6 +1,7 @@
 """Finished answers as the bytes that go over the wire."""
 
 import os
+from contextlib import suppress
 
 from publisher.base.clock import Clock
 from publisher.base.dates import format_rfc822
@@ -36,8 +37,9 @@ class Wire:
         if len(data) > _LONG_BYTES:
             self._copies += 1
             if self._copies == _OFTEN and hasattr(os, "memfd_create"):
-                self._file = os.memfd_create("answer")
-                os.write(self._file, data)
+                with suppress(OSError):  # no descriptor is free: it is copied again
+                    self._file = os.memfd_create("answer")
+                    os.write(self._file, data)
         return data[os.write(connected, data) :]
 
 

@@ -1,5 +1,7 @@
 """Answers as bytes, and as files in memory that the kernel sends without copying them."""
 
+import errno
+import os
 import socket
 import sys
 from contextlib import suppress
@@ -74,3 +76,18 @@ def test_who_takes_nothing_and_who_is_gone() -> None:
             theirs.close()
             with pytest.raises(BrokenPipeError):
                 wire.send(ours.fileno())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory files are Linux'")
+def test_without_a_free_descriptor_nobody_loses_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The poll for which the file was to be made gets its bytes all the same."""
+
+    def none_free(_name: str) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", none_free)
+    wire = Wire(DATA)
+    for _ in range(20):
+        assert given(wire) == DATA
