@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from sqlalchemy import ColumnElement, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.feed_document import FeedItem, plausible
@@ -20,11 +20,15 @@ NewRow: TypeAlias = tuple[dict[str, Any], str]
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
 _Known = Row[int, bytes, bytes]
-_INSERT = insert(RiverItem).returning(RiverItem.id, sort_by_parameter_order=True)
-_SAME = select(RiverItem.id, RiverItem.key, RiverItem.fingerprint).where(
-    RiverItem.feed_id == bindparam("feed"),
-    RiverItem.key.in_(bindparam("keys", expanding=True))
-    | RiverItem.fingerprint.in_(bindparam("prints", expanding=True)),
+# Of the table, not of its class: these run for every poll, and the ORM would cost more.
+_ITEMS = cast("Table", RiverItem.__table__)
+_INSERT = insert(_ITEMS)
+_LAST = select(func.max(_ITEMS.c.id))
+_SINCE = select(_ITEMS.c.id, _ITEMS.c.feed_id, _ITEMS.c.key).where(_ITEMS.c.id > bindparam("last"))
+_SAME = select(_ITEMS.c.id, _ITEMS.c.key, _ITEMS.c.fingerprint).where(
+    _ITEMS.c.feed_id == bindparam("feed"),
+    _ITEMS.c.key.in_(bindparam("keys", expanding=True))
+    | _ITEMS.c.fingerprint.in_(bindparam("prints", expanding=True)),
 )
 
 
@@ -56,16 +60,20 @@ def keep(
 def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
     """Store the new items of a whole batch of visits, and make them findable.
 
-    Plain rows: an object for each would take longer than everything else about it.
+    Plain rows, whose numbers are asked for together: RETURNING would make a statement of its own
+    length for every batch, which takes longer than everything else about it.
     """
     if not new_rows:
         return
-    numbers = session.scalars(_INSERT, [columns for columns, _ in new_rows]).all()
+    last = session.scalar(_LAST) or 0
+    session.execute(_INSERT, [columns for columns, _ in new_rows])
+    stored = session.execute(_SINCE, {"last": last})
+    numbers = {(feed_id, key): number for number, feed_id, key in stored}
     SEARCH.add(
         session,
         (
-            (number, columns["title"], words)
-            for number, (columns, words) in zip(numbers, new_rows, strict=True)
+            (numbers[columns["feed_id"], columns["key"]], columns["title"], words)
+            for columns, words in new_rows
         ),
     )
 

@@ -6,7 +6,6 @@ The database is the queue and the only state; a worker can die at any line (see 
 import asyncio
 import random
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 
 from publisher.base.errors import StorageUnavailable
@@ -25,7 +24,7 @@ from publisher.river.polls import Visit, visit
 from publisher.storage.database import Database
 
 _LOOK_AGAIN_SECONDS = 2.0
-_BATCH_SECONDS = 0.1
+_LOOKS_AT_ANSWERS_SECONDS = 0.1
 _UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
 LAST_ANSWERS_SECONDS, LAST_STORE_SECONDS = 5.0, 10.0
@@ -52,6 +51,7 @@ class RiverWorker:
         self._asking: dict[asyncio.Task[None], DuePoll] = {}
         self._brought: list[Visit] = []
         self._arrived = asyncio.Event()
+        self._stored_at = 0.0
         self._latest: datetime | None = None
         self._health = NetworkHealth()
         self.polls = 0
@@ -83,14 +83,15 @@ class RiverWorker:
             while not stop.is_set():
                 await self._store()
                 free = options.in_flight - len(self._asking)
-                jobs = await self._claim(free) if free else []
-                await self._start(fetcher, jobs)
+                jobs = await self._claim(free) if free and not stop.is_set() else []
+                await self._start(fetcher, jobs, stop)
                 idle = not (jobs or self._asking or self._brought)
                 started = min(started, self._clock())  # it may have gone back
                 if idle and only_due and not await self._due_by(started):
                     break
-                if not jobs:
+                if not (jobs or self._brought):
                     await self._wait(stop)
+                await self._gather(stop)
             fetcher.stop_waiting()
             await self._finish()
             keeping.cancel()
@@ -131,19 +132,20 @@ class RiverWorker:
         self._latest = now
         return now
 
-    async def _start(self, fetcher: Fetcher, jobs: list[DuePoll]) -> None:
+    async def _start(self, fetcher: Fetcher, jobs: list[DuePoll], stop: asyncio.Event) -> None:
         """Begin the requests one after the other, at an uneven, bounded rate: no burst.
 
-        Answers that come meanwhile do not wait for the last to begin: who dies has lost them.
+        Answers that come meanwhile do not wait for the last to begin: who dies has lost them. Those
+        that `stop` comes before end without a request, and give their hosts back.
         """
-        clock = asyncio.get_running_loop().time
-        pause, stored_at = 1 / self._options.starts_per_real_second, clock()
+        pause = 1 / self._options.starts_per_real_second
         for position, job in enumerate(jobs):
-            if position and pause > 0.001:
+            if position and pause > 0.001 and not stop.is_set():
                 await asyncio.sleep(pause * (0.5 + self._rng.random()))
-            if self._brought and clock() - stored_at > _UNSTORED_SECONDS:
+            if stop.is_set():
+                fetcher.stop_waiting()
+            elif self._brought and self._stored_long_ago():
                 await self._store()
-                stored_at = clock()
             task = asyncio.create_task(self._ask(fetcher, job))
             self._asking[task] = job
             task.add_done_callback(self._asking.pop)
@@ -161,16 +163,15 @@ class RiverWorker:
         """Write what has arrived in one transaction; keep it when the database is busy."""
         self._arrived.clear()
         batch = self._brought[:_BATCH_VISITS]
-        if not batch:
-            return
-
         try:
-            self.new_items += await asyncio.to_thread(self._settle, batch)
+            if batch:
+                self.new_items += await asyncio.to_thread(self._settle, batch)
         except StorageUnavailable as problem:
             log.warning("could not store, trying again", reason=str(problem))
-            return
-        del self._brought[: len(batch)]
-        self.polls += len(batch)
+        else:
+            del self._brought[: len(batch)]
+            self.polls += len(batch)
+        self._stored_at = asyncio.get_running_loop().time()
 
     def _settle(self, batch: list[Visit]) -> int:
         """Store a batch; when that fails, one by one, so that a bad answer fails alone."""
@@ -200,9 +201,7 @@ class RiverWorker:
         return await asyncio.to_thread(look)
 
     async def _wait(self, stop: asyncio.Event) -> None:
-        """Until an answer comes, the next host is free, a second has passed, or `stop`."""
-        if self._brought:
-            return
+        """Until an answer comes, the next host is free, two seconds have passed, or `stop`."""
         pause = await asyncio.to_thread(self._pause)
         arrived = asyncio.create_task(self._arrived.wait())
         stopped = asyncio.create_task(stop.wait())
@@ -210,9 +209,20 @@ class RiverWorker:
         await asyncio.wait(waiting, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
-        if arrived.done() and not arrived.cancelled() and self._asking:
-            with suppress(TimeoutError):  # a few more answers make a better batch
-                await asyncio.wait_for(stop.wait(), _BATCH_SECONDS)
+
+    async def _gather(self, stop: asyncio.Event) -> None:
+        """Until half of the places are free again, or an answer has waited for long enough.
+
+        What a batch costs hardly depends on how many answers it holds.
+        """
+        while self._asking and not stop.is_set():
+            await asyncio.wait(set(self._asking), timeout=_LOOKS_AT_ANSWERS_SECONDS)
+            if 2 * len(self._asking) <= self._options.in_flight or self._stored_long_ago():
+                break
+
+    def _stored_long_ago(self) -> bool:
+        """Whether what came since is to be stored now: who dies has lost it."""
+        return asyncio.get_running_loop().time() - self._stored_at > _UNSTORED_SECONDS
 
     def _pause(self) -> float:
         """Real seconds until the next host is free, at most two: there may be new work."""

@@ -1,6 +1,7 @@
 """Feeds and hosts as plain rows: what is written, and by how many statements."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,10 +11,12 @@ from sqlalchemy import event, select, update
 from publisher.installation import Site
 from publisher.river import due_polls, subscriptions
 from publisher.river.answers import Fetched, Hop
+from publisher.river.feed_document import FeedDocument, FeedItem
+from publisher.river.item_store import SEARCH
 from publisher.river.poll_results import settle
 from publisher.river.poll_rows import FeedRow, save
 from publisher.river.polls import Visit
-from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
+from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.test_worker import OPTIONS
 
@@ -61,6 +64,44 @@ def test_a_round_takes_as_many_statements_whatever_it_holds(
         assert len(db.scalars(select(RiverVisit)).all()) == feeds
         hosts = db.scalars(select(RiverHost)).all()
         assert all(host.owner is None and host.free_at for host in hosts)
+
+
+@pytest.mark.parametrize("items", [1, 60])
+@pytest.mark.parametrize("feeds", [1, 5])
+def test_new_items_take_as_many_statements_however_many_they_are(
+    site: Site, clock: FakeClock, feeds: int, items: int
+) -> None:
+    """Four a batch (the last number, the items, their numbers, their words) and one for each feed
+    that was read before."""
+    with site.database.write() as db:
+        for number in range(feeds):
+            subscriptions.subscribe(db, f"http://h{number}.example/f", clock(), clock())
+        db.execute(update(RiverFeed).values(etag='"a"', last_success_at=clock()))
+    clock.forward(hours=1)
+    now = clock()
+    with site.database.write_rows() as db:
+        jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 99)
+    found = tuple(FeedItem(f"{n}", f"http://a.example/{n}", f"item {n}", "x") for n in range(items))
+    fetched = [Fetched(job.url, job.url, 200, {"etag": '"b"'}) for job in jobs]
+    document = FeedDocument("rss", items=tuple(replace(item, words="x") for item in found))
+    visits = [Visit(job, got, document) for job, got in zip(jobs, fetched, strict=True)]
+    said: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(site.database.engine, "before_cursor_execute", note)
+    with site.database.write_rows() as db:
+        assert settle(db, visits, now, OPTIONS, random.Random()) == feeds * items
+    event.remove(site.database.engine, "before_cursor_execute", note)
+    of_items = [one for one in said if "river_items" in one or "river_search" in one]
+    turnovers = [one for one in of_items if "ORDER BY river_items.shown_at" in one]
+    assert len(of_items) - len(turnovers) == 4 + feeds, of_items
+    with site.database.read() as db:
+        rows = db.scalars(select(RiverItem)).all()
+        assert {row.id for row in rows} == set(SEARCH.newest(db, "item x", feeds * items))
+        mine = [row.title for row in rows if row.feed_id == jobs[0].feed_id]
+        assert mine == [f"item {n}" for n in reversed(range(items))]
 
 
 def test_only_what_was_changed_is_written(site: Site, clock: FakeClock) -> None:

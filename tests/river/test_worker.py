@@ -6,18 +6,26 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from publisher.base.clock import Clock
 from publisher.installation import Site
-from publisher.river import subscriptions
+from publisher.river import subscriptions, worker
+from publisher.river.due_polls import DuePoll
+from publisher.river.fetch import Fetcher
 from publisher.river.hosts import AddressBook
 from publisher.river.options import RiverOptions
+from publisher.river.poll_results import settle
+from publisher.river.polls import Visit, visit
 from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
+from tests.river.resolver import Loopback
 from tests.serving import wait_until
 
 OPTIONS = RiverOptions(
@@ -435,3 +443,57 @@ def test_answers_are_stored_while_others_are_begun(
     river.poll()
     assert len(stored) == 15
     assert 0 < stored[-1] < 15
+
+
+def test_answers_are_stored_many_at_a_time(
+    river: River, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as none has waited for long, a batch is what half of the places brought."""
+    monkeypatch.setattr(worker, "_UNSTORED_SECONDS", 600.0)
+    for number in range(40):
+        url = origin.serve(f"/{number}", Reply(200, rss(f"item {number}"), {"ETag": '"e"'}))
+        river.add(url.replace("127.0.0.1", f"h{number}.example"))
+    river.options = replace(river.options, in_flight=8, per_address=8)
+    batches: list[int] = []
+
+    def counting(session: Session, visits: list[Visit], *rest: Any) -> int:
+        batches.append(len(visits))
+        return settle(session, visits, *rest)
+
+    turns = asyncio.Semaphore(1)
+
+    async def one_by_one(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+        async with turns:
+            await asyncio.sleep(0.02)
+            return await visit(fetcher, job, clock)
+
+    monkeypatch.setattr(worker, "settle", counting)
+    monkeypatch.setattr(worker, "visit", one_by_one)
+    asyncio.run(river.worker().drain(AddressBook(Loopback(), per_address=8)))
+    assert sum(batches) == 40
+    assert len(batches) <= 40 / 4 + 4, batches  # the last four may come one at a time
+
+
+def test_a_stop_ends_a_round_that_has_begun(
+    river: River, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was claimed and not asked for yet is not asked for; its hosts are given back."""
+    for number in range(20):
+        url = origin.serve(f"/{number}", Reply(200, rss("a"), {"ETag": '"e"'}))
+        river.add(url.replace("127.0.0.1", f"h{number}.example"))
+    river.options = replace(river.options, starts_per_real_second=10.0)
+    stop = asyncio.Event()
+
+    async def stopping(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+        stop.set()
+        return await visit(fetcher, job, clock)
+
+    monkeypatch.setattr(worker, "visit", stopping)
+    asyncio.run(river.worker().run(stop, AddressBook(Loopback())))
+    assert len(origin.log) <= 1
+    with river.site.database.read() as db:
+        assert {host.owner for host in db.scalars(select(RiverHost))} == {None}
+    monkeypatch.setattr(worker, "visit", visit)
+    river.clock.forward(minutes=15)
+    asyncio.run(river.worker().drain(AddressBook(Loopback())))
+    assert {entry.target for entry in origin.log} == {f"/{number}" for number in range(20)}
