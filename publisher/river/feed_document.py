@@ -38,7 +38,7 @@ class UnreadableFeed(InvalidData):
     """The document looks like a feed, but nothing can be made of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeedFile:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""
 
@@ -47,7 +47,7 @@ class FeedFile:
     length: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ItemDetails:
     """What else a feed says of an entry: its categories, a picture, and what podcasts add."""
 
@@ -59,11 +59,11 @@ class ItemDetails:
 
     def as_json(self) -> dict[str, object]:
         """What is said, by name; what is not said is left out."""
-        said = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
+        said = {name: value for name, value in vars(self).items() if value}
         return said | {"categories": list(self.categories)} if self.categories else said
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeedItem:
     """One entry. `markup` is HTML as sent; `html` and `words` are there once it is `harmless`.
 

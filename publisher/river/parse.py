@@ -8,6 +8,7 @@ import calendar
 import html
 import io
 from collections.abc import Collection, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -44,6 +45,16 @@ _LONGEST_SECONDS = 10_000_000
 _WARNINGS_BYTES = 16_384
 
 _NOTHING: Mapping[bytes, bytes] = {}
+
+
+def _copied(values: Any, memo: dict[int, Any]) -> Any:
+    return feedparser.FeedParserDict({k: deepcopy(v, memo) for k, v in dict.items(values)})
+
+
+# Two things that feedparser need not do: look on the disk for another XML parser at each document,
+# and copy the few words that it notes beside each text in the way that copies anything.
+feedparser.api.PREFERRED_XML_PARSERS = []
+feedparser.FeedParserDict.__deepcopy__ = _copied
 
 
 def parse_harmless(

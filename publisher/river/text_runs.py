@@ -19,6 +19,8 @@ _LEAST_REFERENCES = 4
 
 def in_one_run(document: bytes) -> bytes:
     """A well-formed UTF-8 document with the same content, its escaped texts as CDATA."""
+    if document.count(b"&") < _LEAST_REFERENCES:
+        return document
     return _PIECE.sub(_rewritten, document)
 
 
