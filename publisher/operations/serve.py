@@ -24,7 +24,6 @@ from publisher.publishing.rebuild import refresh
 from publisher.river import subscriptions
 from publisher.storage import sqlite_file
 
-BACKLOG = 1_024
 START_CHECK_SECONDS = 5.0  # `doctor` reads to the end
 # A file system of Linux that lies in memory; the folder in it has a name that nobody can guess.
 MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
@@ -57,7 +56,6 @@ def serve(
             refresh(site)
             greeting = _greeting(site, here)
             site.database.close()
-            listener.listen(BACKLOG)
             log.info("serving starts", host=host, port=port, workers=workers)
             ready = partial(print, greeting, flush=True)
             Supervisor(listener, workers, ready, partial(_good_tls, environment)).run()
@@ -91,7 +89,11 @@ def _count_in(places: ExitStack, folder: Path) -> None:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """The port, ours; PublisherError when nobody could listen there."""
+    """The port, ours; PublisherError when nobody could listen there.
+
+    Nothing connects yet: a worker that answers opens it. Until then a proxy is refused at once and
+    asks another machine, instead of waiting for this one's start.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

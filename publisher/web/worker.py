@@ -12,20 +12,25 @@ from flask import Flask
 
 from publisher.base import logs
 from publisher.base.child_process import end_with_parent
+from publisher.base.logs import get_logger
 from publisher.delivery.http_server import HttpServer
 from publisher.delivery.tls import server_context
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.limits import body_limit
 
+BACKLOG = 1_024
 BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
 # How long a thread that renders may keep the interpreter while the event loop wants it.
 _SWITCH_SECONDS = 0.001
+
+log = get_logger("serve")
 
 
 def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
     """Serve what connects to `listener` until SIGTERM, or until the server is gone.
 
-    Each few seconds a byte is written to the pipe `beat`, the first one when requests are answered.
+    The first worker that is ready makes it listen. Each few seconds a byte is written to the pipe
+    `beat`, the first one when requests are answered.
     """
     os.umask(0o077)
     end_with_parent(parent_pid)
@@ -42,6 +47,11 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
 
 
 async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
+    try:
+        listener.listen(BACKLOG)
+    except OSError as error:  # another program was quicker; the supervisor tries again
+        log.error("cannot listen", port=listener.getsockname()[1], reason=error.strerror)
+        return
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     environment = current_site(app).environment

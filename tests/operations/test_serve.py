@@ -3,10 +3,18 @@
 import os
 import re
 import signal
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from publisher.base import heartbeat
+from publisher.base.environment import METRICS_FOLDER, Environment
+from publisher.operations import serve
+from tests.databases import settings_of
 from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until
 
 
@@ -159,6 +167,52 @@ def test_one_server_for_an_instance(tmp_path: Path) -> None:
         assert f"being served by process {server.process.pid}" in second.stderr
         assert len(second.stderr.strip().splitlines()) == 1
         assert server.get("/healthz")[0] == 200
+
+
+def test_nobody_connects_before_a_worker_answers(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The port is ours, and refuses, as long as nobody could answer: a proxy asks another machine
+    instead of waiting for this one's start."""
+    listening = []
+
+    class Workers:
+        def __init__(self, listener: socket.socket, *_: object) -> None:
+            listening.append(listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+
+        def run(self) -> None:
+            """Nobody answers yet."""
+
+    monkeypatch.setattr(serve, "Supervisor", Workers)
+    monkeypatch.setenv(METRICS_FOLDER, "")  # `serve` sets it for its workers
+    serve.serve(environment, "127.0.0.1", free_port(), 1, None)
+    assert listening == [0]
+
+
+def test_another_program_was_quicker(tmp_path: Path) -> None:
+    """A port on which another program began to listen meanwhile: the worker says so and ends."""
+    beat, theirs = os.pipe()
+    with socket.socket() as ours, socket.socket() as others:
+        for one in (ours, others):
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        ours.bind(("127.0.0.1", 0))
+        others.bind(ours.getsockname())
+        others.listen()
+        words = [str(ours.fileno()), str(theirs), str(os.getpid())]
+        ended = subprocess.run(
+            [sys.executable, "-m", "publisher.web.worker", *words],
+            pass_fds=[ours.fileno(), theirs],
+            env={**os.environ, **settings_of(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    os.close(theirs)
+    assert os.read(beat, 1) == b""
+    os.close(beat)
+    assert "cannot listen" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
