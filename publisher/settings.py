@@ -112,6 +112,7 @@ class Settings:
             profile=self.profile,
             poll_minutes=self.poll_minutes,
             freshness=self.freshness,
+            skip_hours=self.skip_hours,
         )
 
 

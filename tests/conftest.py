@@ -24,6 +24,7 @@ from publisher.blog import authors
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
+from publisher.web import beside
 from publisher.web.application import close_app, create_app
 from tests.databases import SERVER, database_url, drop_all, drop_database
 from tests.postgres import Server, running_server
@@ -198,8 +199,12 @@ Flask.url_rule_class = SharedRule
 
 
 @pytest.fixture
-def app(site: Site, environment: Environment, clock: FakeClock) -> Iterator[Flask]:
-    """The real application on the same database as `site`."""
+def app(
+    site: Site, environment: Environment, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Flask]:
+    """The real application on the same database as `site`; it starts no commands beside its
+    pages."""
+    monkeypatch.setattr(beside, "begin", lambda *_: None)
     application = create_app(environment, clock)
     application.jinja_env.bytecode_cache = BYTECODE
     application.test_client_class = OwnPages

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
 
-LAST_MONTH_DAYS = 30
 FIXED = ("fixed:15", "fixed:60", "fixed:480")
 
 
@@ -35,7 +34,8 @@ def sources(asked: dict[str, Any]) -> list[Source]:
     # So that *.csv in a folder of timelines does what is meant.
     files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
     lines = [_read(name, zone) for name in files or asked["files"]]
-    recent = not (asked["begin"] or asked["last_days"])
+    limits = asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"]
+    recent = not limits
     if asked["mine"]:
         lines.append(_recent(*_mine(), zone, recent))
     if asked["mirror"]:
@@ -138,15 +138,23 @@ def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
 def _recent(
     name: str, updates: Sequence[datetime], own_zone: str, zone: str | None, recent: bool
 ) -> Timeline:
-    """The updates up to now; of a `recent` history only the last month is scored."""
-    from publisher.simulator.timelines import DAY, from_instants
+    """The updates up to now; of a `recent` history the last month of whole days is replayed, and
+    all that was published before is known."""
+    from publisher.core.civil import zone_table
+    from publisher.core.ttl.knob import OwnLog, replayed_until
+    from publisher.simulator.timelines import from_instants
 
-    now = int(site().clock().timestamp())
-    known = [at for at in (int(update.timestamp()) for update in updates) if at < now]
+    end = int(site().clock().timestamp())
+    if recent:
+        end = replayed_until(zone_table(zone or own_zone), end)
+    known = sorted({at for at in (int(update.timestamp()) for update in updates) if at < end})
     if not known:
-        raise InvalidData("there are no updates yet")
-    line = from_instants(name, known, zone or own_zone, end=now)
-    return replace(line, scored_from=now - LAST_MONTH_DAYS * DAY) if recent else line
+        raise InvalidData("there are no updates yet" + (" before today" if updates else ""))
+    line = from_instants(name, known, zone or own_zone, end=end)
+    if not recent:
+        return line
+    log = OwnLog(known, line.zone, end)
+    return replace(line, start=log.start, scored_from=log.counted_from)
 
 
 def my_settings() -> Settings:
@@ -159,13 +167,9 @@ def my_settings() -> Settings:
 
 def my_publishers() -> tuple[str, ...]:
     """Three fixed ttls, and the live decision with the blog's own settings."""
-    mine = my_settings()
-    live = (
-        f"forward:menu={mine.menu},planner={mine.planner},profile={mine.profile},"
-        f"poll-minutes={mine.poll_minutes:g},freshness={mine.freshness},etag={mine.etag},"
-        f"skip-hours={mine.skip_hours}"
-    )
-    return (*FIXED, live)
+    from publisher.blog.own_replay import as_publisher
+
+    return (*FIXED, as_publisher(my_settings()))
 
 
 def _second(at: datetime | None) -> int | None:

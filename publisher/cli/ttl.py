@@ -1,5 +1,6 @@
 """The command `ttl`."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--at", type=Instant(), help="any moment, past or future (default: now)")
+@click.option(
+    "--choices", is_flag=True, help="what other poll_minutes would mean, by the last 30 days"
+)
 @json_option
-def ttl(at: datetime | None, as_json: bool) -> None:
+def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
     """Show the ttl that the feed carries (minutes until readers should come back), and why."""
     here = site()
+    if choices:
+        _show_choices(here, at or here.clock(), as_json)
+        return
     answer = _answer(here, at or here.clock())
     if as_json:
         echo_json(answer)
@@ -26,6 +33,26 @@ def ttl(at: datetime | None, as_json: bool) -> None:
     click.echo(f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})")
     for sentence in answer["reasons"]:
         click.echo(f"  {sentence}")
+
+
+def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
+    """What the settings page says of `poll_minutes`."""
+    from publisher.blog import own_replay
+
+    with here.database.read() as db:
+        rows = [asdict(choice) for choice in own_replay.choices(db, at)]
+    if as_json:
+        echo_json(rows)
+        return
+    for row in rows:
+        told = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
+        click.echo(f"{row['poll_minutes']:g}: {'; '.join(told)}")
+
+
+def _in_figures(visits: dict[str, float | None]) -> str:
+    delay = visits["delay_minutes"]
+    known = "" if delay is None else f", {delay:.1f} minutes"
+    return f"{visits['per_day']:.1f} visits a day{known}"
 
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.plurals import counted
 from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import build_moment, day_table, decide
+from publisher.core.ttl.decision import build_moment, decide, ttl_by_hour
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.feeds import validation
@@ -132,7 +132,7 @@ def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = No
     known = histogram(subject.updates, now, zone)
     at = build_moment(known.last_update, now, zone)
     decision = decide(known, at, settings)
-    by_hour = {hour.hour: hour.ttl_minutes for hour in day_table(known, now, settings)}
+    by_hour = ttl_by_hour(known, now, settings)
     should = {
         "ttl_minutes": decision.ttl_minutes,
         "max_age_seconds": decision.max_age_seconds(now),

@@ -13,21 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.civil import LAST_SECOND
-from publisher.core.polling import FOREVER, Answer, PollPolicy
-from publisher.core.polling.policy import NextPoll
+from publisher.core.polling import FOREVER, PollPolicy
+from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.core.ttl.followed import GOLDEN, PHASES, after_a_document
+from publisher.core.ttl.served import RENEWED
 from publisher.simulator import compiled, counted, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.counted import Feeds
 from publisher.simulator.figures import Tally, tally
 from publisher.simulator.kernel import Client
 from publisher.simulator.publishers import Documents
-from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.simulator.responses import RENEWED
 from publisher.simulator.scoring import Scoring, scoring
 from publisher.simulator.timelines import Timeline
 
-GOLDEN = 0.6180339887498949
-PHASES = 16
 WINDOW = 20
 
 Ints = NDArray[np.int64]
@@ -102,12 +100,6 @@ def one_feed(timeline: Timeline, documents: Documents) -> Feeds:
 
 def _offsets(lengths: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def after_a_document(policy: PollPolicy, ttl_minutes: int, now: int) -> NextPoll:
-    """When `policy` polls again after a first document with that ttl and no news."""
-    answer = Answer(200, ttl_minutes=ttl_minutes, max_age_seconds=ttl_minutes * 60)
-    return policy.decide(policy.remember(policy.start(), answer, now), now)
 
 
 def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0) -> Ints:

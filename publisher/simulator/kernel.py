@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from publisher.core.polling.answer import ABSENT
 from publisher.core.ttl.freshness import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.core.ttl.served import QUIET, RENEWED
 from publisher.simulator.compiled import scratch
 from publisher.simulator.counted import FULL, POLLS, REAL, STEPS, Array, Feeds, Sums, count_items
-from publisher.simulator.responses import PHASE_SALT, QUIET, RENEWED, answered, jittered
+from publisher.simulator.responses import PHASE_SALT, answered, jittered
 
 
 class Client(NamedTuple):

@@ -1,17 +1,16 @@
 """One client at one feed, poll by poll, in plain Python: for traces, and to check the kernel by.
 
-Nothing is skipped and nothing is compiled here; the policies are asked through `PollPolicy`, as the
-river asks them.
+Nothing is skipped and nothing is compiled here.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from publisher.core.polling import Answer, PollPolicy
-from publisher.core.ttl.freshness import renewal, seconds_left, with_news
+from publisher.core.polling import PollPolicy
+from publisher.core.ttl import followed
+from publisher.core.ttl.followed import FollowedPoll
 from publisher.simulator import counted, responses
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
 from publisher.simulator.engine import WINDOW
@@ -19,22 +18,6 @@ from publisher.simulator.figures import Tally, tally
 from publisher.simulator.publishers import Documents
 from publisher.simulator.scoring import Scoring, scoring
 from publisher.simulator.timelines import Timeline
-
-
-@dataclass(frozen=True)
-class TracedPoll:
-    """One poll at `at` (seconds): the items ``[first, last)`` of the timeline were new, those
-    before `kept` no longer in the document. `answer`: what came back; `reasons`: why the next poll
-    comes `wait_seconds` later."""
-
-    at: int
-    first: int
-    kept: int
-    last: int
-    ttl_minutes: int
-    answer: Answer
-    wait_seconds: int
-    reasons: list[str]
 
 
 def walk(
@@ -46,56 +29,25 @@ def walk(
     explain: bool = False,
     jitter: int = 0,
     salt: int = 0,
-) -> Iterator[TracedPoll]:
+) -> Iterator[FollowedPoll]:
     """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
-    built, ttls, skips, begins, expiries = (part.tolist() for part in documents[:5])
-    told: tuple[int, int, int] | None = None
-    memory, now, seen = policy.start(), start, 0
-    while now < timeline.end:
-        last = bisect_right(times, now)
-        kept = max(seen, last - window)
-        document = max(bisect_right(built, now) - 1, 0)
-        ttl, skip = ttls[document], skips[document]
-        max_age = ttl * 60
-        if begins:
-            max_age = seconds_left(expiries[max(bisect_right(begins, now) - 1, 0)], now)
-        tag = renewal(max_age, now) if documents.etag == responses.RENEWED else 0
-        full = last > seen or told is None
-        if documents.etag != responses.QUIET:
-            full = full or (ttl, skip, tag) != told
-        if begins and last > seen and told is not None:
-            max_age = with_news(max_age)
-        answer = Answer(
-            status=200 if full else 304,
-            new_items=last - kept,
-            item_dates=tuple(times[kept:last]),
-            ttl_minutes=ttl if full else None,
-            max_age_seconds=max_age,
-            skip_hours=_positions(skip & responses.ALL_HOURS if full else 0),
-            skip_days=_positions(skip >> 24 if full else 0),
-            last_modified_at=times[last - 1] if last else None,
-        )
-        memory = policy.remember(memory, answer, now)
-        decision = policy.decide(memory, now)
-        wait, reasons = decision.wait_seconds, policy.explain(memory, now) if explain else []
-        if policy.rule is ORACLE_RULE:
-            # Looks beyond the items that it was given, so there is nothing to ask it here.
-            wait = max((times[last] if last < len(times) else timeline.end) - now, 1)
-            reasons = [f"{ORACLE} knows the next update", "next poll then"]
-        elif jitter > 0:
-            moved = responses.jittered(wait, jitter, salt, now)
-            reasons = [*reasons[:-1], f"jitter {moved - wait:+d} s", *reasons[-1:]]
-            wait = moved
-        yield TracedPoll(now, seen, kept, last, ttl, answer, wait, reasons)
-        seen, told, now = last, (ttl, skip, tag), now + wait
+
+    def foreseen(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
+        """The oracle looks beyond the items that it was given, so there is nothing to ask it."""
+        update = times[last] if last < len(times) else timeline.end
+        return max(update - now, 1), [f"{ORACLE} knows the next update", "next poll then"]
+
+    def jittered(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
+        other = responses.jittered(wait, jitter, salt, now)
+        return other, [*reasons[:-1], f"jitter {other - wait:+d} s", *reasons[-1:]]
+
+    moved = foreseen if policy.rule is ORACLE_RULE else jittered if jitter > 0 else None
+    said, etag = documents.as_lists(), documents.etag
+    yield from followed.walk(times, timeline.end, said, etag, policy, start, window, explain, moved)
 
 
-def _positions(bits: int) -> frozenset[int]:
-    return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)
-
-
-def count(polls: Iterator[TracedPoll], timeline: Timeline) -> Tally:
+def count(polls: Iterator[FollowedPoll], timeline: Timeline) -> Tally:
     """The sums over `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(counted.COUNTS), 0)

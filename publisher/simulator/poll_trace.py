@@ -6,15 +6,16 @@ from typing import Any
 
 from publisher.base.dates import format_rfc3339
 from publisher.core.durations import duration
+from publisher.core.ttl.followed import FollowedPoll
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.plain_replay import TracedPoll, walk
+from publisher.simulator.plain_replay import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline
 
 
-def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[TracedPoll]:
+def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[FollowedPoll]:
     """Every poll of the first of the clients that `options` has for `timeline`."""
     documents = parse_publisher(publisher)(timeline)
     yield from first_client(timeline, documents, options.clients[0], options, explain=True)
@@ -26,7 +27,7 @@ def first_client(
     client: str,
     options: ReplayOptions,
     explain: bool = False,
-) -> Iterator[TracedPoll]:
+) -> Iterator[FollowedPoll]:
     """Every poll of the first of the clients named `client`."""
     feed, policy = one_feed(timeline, documents), parse_client(client)
     start = int(first_polls(feed, policy, options.phases, options.seed, options.within)[0, 0])
@@ -34,7 +35,7 @@ def first_client(
     return walk(timeline, documents, policy, start, options.window, explain, options.jitter, salt)
 
 
-def as_row(poll: TracedPoll) -> dict[str, Any]:
+def as_row(poll: FollowedPoll) -> dict[str, Any]:
     """One poll as plain values."""
     return {
         "at": instant(poll.at),
@@ -47,7 +48,7 @@ def as_row(poll: TracedPoll) -> dict[str, Any]:
     }
 
 
-def as_line(poll: TracedPoll) -> str:
+def as_line(poll: FollowedPoll) -> str:
     """One poll as people read it."""
     news = f"{poll.answer.new_items:3d} new" if poll.answer.new_items else "      -"
     lost = f", {poll.kept - poll.first} missed" if poll.kept > poll.first else ""

@@ -4,10 +4,9 @@ Plain scalar Python, compiled into the kernel.
 """
 
 from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
+from publisher.core.ttl.served import ALL_HOURS
 
 PHASE_SALT = 1_000_003  # so that the clients of one feed do not move alike
-ALL_HOURS = (1 << 24) - 1
-DOCUMENT, RENEWED, QUIET = 0, 1, 2  # when the tag changes: the setting `etag`
 PRIME = 2_147_483_647  # its square fits into 64 bits
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidInput
 from publisher.core.civil import LAST_SECOND, Zone, period, zone_table
+from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.simulator.compiled import as_arrays, available, specialise
-from publisher.simulator.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.simulator.timelines import DAY, Timeline
 
 BEGINNING = 1_672_531_200  # 2023-01-01T00:00:00Z

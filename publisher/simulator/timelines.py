@@ -30,8 +30,9 @@ def no_holes() -> NDArray[np.int64]:
 class Timeline:
     """The updates of one feed: whole seconds since 1970, strictly ascending.
 
-    It was watched from `start` to before `end`, except in `holes` (rows of from, to). It is scored
-    from `scored_from` on; None: after the usual learning period.
+    It was watched from `start` to before `end`, except in `holes` (rows of from, to); of what was
+    before `start` only the updates are known. It is scored from `scored_from` on; None: after the
+    usual learning period.
     """
 
     name: str
@@ -191,6 +192,8 @@ def cut(
     Nothing earlier is known to anybody in the replay, so it begins with the first update that is
     left: before it the feed would be empty. Raises InvalidData if no update is left.
     """
+    if begin is None and end is None and last_days is None:
+        return timeline
     stop = timeline.end if end is None else min(end, timeline.end)
     start = timeline.start if begin is None else max(begin, timeline.start)
     if last_days is not None:

@@ -4,7 +4,7 @@ x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A to
 same one everywhere, so that two strips can be compared.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from publisher.core.ttl.decision import (
     DayHour,
     Decision,
     build_moment,
-    day_table,
+    day_hours,
     decide,
 )
 from publisher.core.ttl.rule import TtlRule
@@ -30,7 +30,8 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class Bar:
     """One hour: where it stands, how high, in which tone, and the figures behind it.
 
-    updates: expected in the hour. ttl_minutes: what the feed would say then.
+    updates: expected in the hour. ttl_minutes: what the feed would say then; 0 where the visits of
+    a polite reader say it.
     """
 
     hour: int
@@ -81,18 +82,23 @@ def draw(
     now: datetime | None = None,
     scheduled: Iterable[datetime] = (),
     sentence: str = "",
+    ttls: Mapping[int, int] | None = None,
 ) -> Day:
-    """The picture of a table of hours; scheduled posts later than a day from `now` are left out."""
+    """The picture of a table of hours; scheduled posts later than a day from `now` are left out.
+
+    ttls: by hour, where the tones are to say them.
+    """
     most = max((row.expected_updates for row in hours), default=0.0)
     most = max(most, RARE)  # a blog that is nearly empty has no day of full bars
-    bars = tuple(_bar(row, most) for row in hours)
+    told = ttls or {}
+    bars = tuple(_bar(row, most, told.get(row.hour, 0)) for row in hours)
     near = (at for at in scheduled if now is None or 0 < (at - now).total_seconds() < 86_400)
     return Day(
         bars=bars,
         zone=zone,
         now_minute=None if now is None else minute_of_day(now, zone),
         scheduled_minutes=tuple(minute_of_day(at, zone) for at in near),
-        key=_key(bars),
+        key=_key(bars) if ttls else (),
         sentence=sentence,
     )
 
@@ -106,16 +112,15 @@ def own_day(
 ) -> Day:
     """The day strip of an activity: the walk of a polite reader through it, and its sentences."""
     queue = sorted(scheduled)
-    hours = day_table(activity, now, rule)
+    hours = day_hours(activity, now)
     built = build_moment(activity.last_update, now, activity.zone)
     decision = decide(activity, built, rule, queue)
     visits = walk(activity, now, rule, queue)
     drawn = draw(hours, activity.zone, now, queue, describe(decision, hours, visits))
     if decision.last_update is None:
-        return replace(drawn, bars=(), key=())
+        return replace(drawn, bars=())
     return replace(
         drawn,
-        key=(),
         visits=tuple(_visit(at, activity.zone) for at in visits),
         skipped_minutes=tuple(_gmt_minute(hour, now, activity.zone) for hour in skipped),
         why=tuple(why(decision, hours, visits)),
@@ -151,16 +156,16 @@ def minute_of_day(at: datetime, zone: str) -> float:
     return local_second(zone_table(zone), seconds(at)) % 86_400 / 60
 
 
-def _bar(row: DayHour, most: float) -> Bar:
+def _bar(row: DayHour, most: float, ttl_minutes: int) -> Bar:
     height = FULL * row.expected_updates / most if most > 0 else 0.0
     return Bar(
         hour=row.hour,
         x=row.hour * 60,
         width=60,
         height=round(max(LEAST, height), 1),
-        tone=tone(row.ttl_minutes),
+        tone=tone(ttl_minutes),
         updates=row.expected_updates,
-        ttl_minutes=row.ttl_minutes,
+        ttl_minutes=ttl_minutes,
     )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
-from publisher.core.ttl.decision import WARM_UP, DayHour, Decision, build_moment, decide
+from publisher.core.ttl.decision import WARM_UP, DayHour, Decision, max_age_at
 from publisher.core.ttl.rule import TtlRule
 
 AHEAD = timedelta(days=1)
@@ -23,8 +23,7 @@ def walk(
     """The visits of the coming day, the one of this minute first."""
     visits, at = [now], now
     while len(visits) < MOST_VISITS:
-        told = decide(activity, build_moment(activity.last_update, at, activity.zone), rule, queue)
-        at += timedelta(seconds=max(told.max_age_seconds(at), 60))
+        at += timedelta(seconds=max(max_age_at(activity, at, rule, queue), 60))
         at = (at + timedelta(seconds=59)).replace(second=0, microsecond=0)
         if at > now + AHEAD:
             break

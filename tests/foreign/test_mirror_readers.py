@@ -1,6 +1,7 @@
 """Each mirrored feed has readers of its own, its push, and its answer to what its day is worth."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import click
@@ -24,6 +25,7 @@ from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin
+from publisher.web import beside
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.databases import work_on
@@ -166,10 +168,10 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
     assert "Hourly" not in author.get("/readers").text
     assert author.get("/readers?mirror=nobody").status_code == 404
     assert "/readers?mirror=tides" in author.get("/mirror").text
-    begun: list[worth.State] = []
-    monkeypatch.setattr(worth, "begin", lambda _site, state, *_: begun.append(state))
+    begun: list[beside.State] = []
+    monkeypatch.setattr(beside, "begin", lambda _site, state, *_: begun.append(state))
     assert "How much is knowing its day worth?" in author.get("/readers/worth?mirror=tides").text
-    assert begun[0].mirror == "tides"
+    assert begun[0].name.endswith(":tides")
     rows = [
         {
             "publisher": "forward",
@@ -179,7 +181,7 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
         },
         {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24, "delay_mean_minutes": 30},
     ]
-    worth.save(site, worth.State(begun[0].key, begun[0].began_at, tuple(rows), mirror="tides"))
+    beside.save(site, replace(begun[0], rows=tuple(rows)))
     assert (
         "With its day known, polite readers wait 12"
         in author.get("/readers/worth?mirror=tides").text

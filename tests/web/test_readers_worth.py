@@ -13,6 +13,7 @@ from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
 from publisher.settings import load_settings
+from publisher.web import beside
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -59,21 +60,21 @@ def test_it_is_worked_out_beside_the_page(
     """The first look starts the work and shows how far it is; it is started once a day."""
     begun = []
 
-    def begin(here: Site, state: worth.State, *_: object) -> None:
+    def begin(here: Site, state: beside.State, *_: object) -> None:
         begun.append(state)
-        worth.save(here, state)
+        beside.save(here, state)
 
-    monkeypatch.setattr(worth, "begin", begin)
+    monkeypatch.setattr(beside, "begin", begin)
     assert "Refresh" in author.get("/readers/worth").headers
     clock.forward(seconds=40)
     assert "40 s so far" in author.get("/readers/worth").text
     assert len(begun) == 1
-    worth.save(site, worth.State(begun[0].key, begun[0].began_at, tuple(ROWS)))
+    beside.save(site, replace(begun[0], rows=tuple(ROWS)))
     answer = author.get("/readers/worth")
     assert "Refresh" not in answer.headers
     page = answer.text
     assert "polite readers wait 12 minutes for a post instead of 18" in page
-    worth.save(site, worth.State(begun[0].key, begun[0].began_at, problem="no simulator here"))
+    beside.save(site, replace(begun[0], problem="no simulator here"))
     assert "could not answer today: No simulator here." in author.get("/readers/worth").text
     assert len(begun) == 1
     clock.forward(days=1)
@@ -109,7 +110,7 @@ def test_the_simulator_answers(environment: Environment) -> None:
     ]
     with site.database.write() as db:
         update_log.record_all(db, sorted(log), "loaded")
-    found = worth.read(tuple(worth.simulate(site, "1 max-age\n1 fixed:60")))
+    found = worth.read(worth.simulate(site, "forward", "1 max-age\n1 fixed:60"))
     site.database.close()
     assert found.hour.polls_per_day == pytest.approx(24, rel=0.05)
     assert found.hour.delay_minutes == pytest.approx(30, rel=0.2)
@@ -124,7 +125,7 @@ def test_waiting_is_counted_in_real_seconds(
     """A day in a minute: the work is not given up after a blink, nor counted in hours."""
     fast = ShiftedClock(clock(), clock(), 1440.0)
     monkeypatch.setitem(app.extensions, "publisher", replace(site, clock=fast))
-    state = worth.State("today", format_rfc3339(clock()))
+    state = beside.State("an answer", "today", format_rfc3339(clock()))
     with app.app_context():
         assert state.at_work(clock() + timedelta(hours=10))
         assert state.waited_seconds(clock() + timedelta(hours=10)) == 25.0

@@ -41,13 +41,18 @@ def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
     if rule.planner == PLANNED:
         hours = rule.horizon
     steps = max(((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
-    quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
     return Workspace(
         Pattern([0.0] * SIZES.seen, [0.0] * SIZES.minutes),
         Curve([0.0] * steps, [0.0] * steps),
-        Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters),
+        planned_table(rule),
         header_plan(),
     )
+
+
+def planned_table(rule: RuleNumbers) -> Cells:
+    """An empty table of the length that the planner needs."""
+    quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
+    return Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters)
 
 
 def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:

@@ -12,9 +12,10 @@ the histogram.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from publisher.core.civil import (
+    DAY_SECONDS,
     HOUR_SECONDS,
     hour_end,
     hour_start,
@@ -25,7 +26,14 @@ from publisher.core.civil import (
 )
 from publisher.core.menu import Menu
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.choice import begin_of, chosen, forecast, plan, workspace
+from publisher.core.ttl.choice import (
+    begin_of,
+    chosen,
+    forecast,
+    plan,
+    planned_table,
+    workspace,
+)
 from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries, header_plan
@@ -87,14 +95,13 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DayHour:
-    """One hour of the day strip: decayed count, the updates that such an hour usually brings (an
-    hour's rate, whatever came before), the ttl it would get."""
+    """One hour of the day strip: decayed count, and the updates that such an hour usually brings
+    (an hour's rate, whatever came before)."""
 
     hour: int
     starts_at: datetime
     count: float
     expected_updates: float
-    ttl_minutes: int
 
 
 def build_moment(last_update: datetime | None, now: datetime, zone: str) -> datetime:
@@ -158,30 +165,59 @@ def next_change_at(
     return None
 
 
-def day_table(activity: Activity, now: datetime, rule: TtlRule) -> list[DayHour]:
+def max_age_at(
+    activity: Activity, now: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
+) -> int:
+    """For how many seconds the headers say at `now` that a copy is good: what `decide` says of the
+    document served then, at a fraction of its price."""
+    built = build_moment(activity.last_update, now, activity.zone)
+    post = min((at for at in scheduled if at > built), default=None)
+    if rule.freshness != EXACT:
+        return _element(activity, built, rule, post) * 60
+    expiries = outlook_at(activity, built, rule).expiries
+    if post is not None:
+        expiries = expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
+    return expiries.max_age_seconds(seconds(now))
+
+
+def day_hours(activity: Activity, now: datetime) -> list[DayHour]:
     """The coming 24 civil hours as the day strip shows them, ordered by local hour.
 
-    The ttl is what each hour would get if nothing new is posted. On the day of a clock change an
-    hour that comes twice is shown once, and one that is left out is missing.
+    On the day of a clock change an hour that comes twice is shown once, and one that is left out is
+    missing.
     """
-    counts = activity.decayed(now)
-    outlook = outlook_at(activity, now, rule)
-    zone = zone_table(activity.zone)
-    at = build_moment(None, now, activity.zone)
-    rows: dict[int, DayHour] = {}
+    counts, at = activity.decayed(now), seconds(now)
+    history = activity.history(at)
+    seen = exposure(history, at, activity.half_life_days * DAY_SECONDS)
+    return [
+        DayHour(hour, starts_at, counts[hour], hour_rate(history.tables, hour, seen))
+        for hour, starts_at in sorted(_coming_hours(activity, now).items())
+    ]
+
+
+def ttl_by_hour(activity: Activity, now: datetime, rule: TtlRule) -> dict[int, int]:
+    """The ttl that each local hour of the coming 24 would get if nothing new is posted."""
+    return {
+        hour: _element(activity, max(starts_at, now), rule, None)
+        for hour, starts_at in sorted(_coming_hours(activity, now).items())
+    }
+
+
+def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
+    """When the local hours begin, the present one first."""
+    at, zone = build_moment(None, now, activity.zone), zone_table(activity.zone)
+    found: dict[int, datetime] = {}
     for _ in range(24):
-        hour = local_second(zone, seconds(at)) // HOUR_SECONDS % 24
-        end = next_build(at, activity.zone)
-        ttl = _element(activity, max(at, now), rule, None)
-        row = DayHour(hour, at, counts[hour], outlook.usual(at), ttl)
-        rows.setdefault(hour, row)
-        at = end
-    return [rows[hour] for hour in sorted(rows)]
+        found.setdefault(local_second(zone, seconds(at)) // HOUR_SECONDS % 24, at)
+        at = next_build(at, activity.zone)
+    return found
 
 
 class Outlook:
-    """The coming hours as the histogram sees them from `now`, and the ttl of a document built
-    then. Nothing in it changes any more, as threads share it."""
+    """The coming hours as the histogram sees them from `now`, and what a document built then says.
+
+    Threads share it: the forecast does not change any more, the rest is worked out when asked.
+    """
 
     def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
         at = seconds(now)
@@ -190,19 +226,19 @@ class Outlook:
         self._work = workspace(self._rule)
         self._begin = begin_of(self._history.zone, at)
         self.poll_worth = forecast(self._history, at, self._rule, self._work)
-        self.ttl_minutes = chosen(self._history, at, self._rule, self._work, self.poll_worth)
 
+    @cached_property
+    def ttl_minutes(self) -> int:
+        """What the feed says."""
+        work = self._work._replace(cells=planned_table(self._rule))
+        return chosen(self._history, self._now, self._rule, work, self.poll_worth)
+
+    @cached_property
     def expiries(self) -> Expiries:
         """What the headers say."""
         work = self._work._replace(header=header_plan())
         plan(self._history, self._now, self._rule, work)
         return Expiries(hour_start(self._history.zone, self._now), tuple(work.header.expiries))
-
-    def usual(self, at: datetime) -> float:
-        """Updates that an hour like the one of `at` brings, however long the silence before."""
-        seen = exposure(self._history, self._now, self._rule.half_life)
-        hour = local_second(self._history.zone, seconds(at)) // HOUR_SECONDS % 24
-        return hour_rate(self._history.tables, hour, seen)
 
     def expected(self, start: datetime, end: datetime) -> float:
         """Updates expected from `start` to `end`, neither before now."""
@@ -240,7 +276,7 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
         decided_at=at,
         valid_until=end,
         ttl_minutes=ttl,
-        expiries=outlook.expiries() if rule.freshness == EXACT else None,
+        expiries=outlook.expiries if rule.freshness == EXACT else None,
         phase=WARM_UP,
         reason_code="empty",
         rule=rule,

@@ -1,23 +1,37 @@
 """The knob "fresher <-> quieter": what each of its positions would mean at this blog.
 
-The plan of the coming day at each position is laid over the updates of the last weeks, and readers
-that obey it are followed through them: how often they come, how soon they know of an update.
+At each position the blog's own log is replayed: the feed as it would have been, and readers that
+obey it. `publisher simulate --mine` replays the same days with the same readers; the figures are
+the same.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from math import floor
 
-from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, local_second, seconds, zone_table
-from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.decision import Decision, build_moment, decide, next_build
-from publisher.core.ttl.forecast import STEP_SECONDS
-from publisher.core.ttl.freshness import seconds_left
-from publisher.core.ttl.rule import AS_TTL, TtlRule
+from publisher.core.civil import (
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    Zone,
+    instant,
+    local_second,
+    period,
+    zone_table,
+)
+from publisher.core.polling import PollPolicy, parse
+from publisher.core.randomness import mixed
+from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
+from publisher.core.ttl.choice import workspace
+from publisher.core.ttl.followed import GOLDEN, PHASES, after_a_document, walk
+from publisher.core.ttl.freshness import SLOTS
+from publisher.core.ttl.rule import AS_TTL, EXACT, TtlRule, numbers
+from publisher.core.ttl.served import ETAGS, Announced, publish
 
-REPLAYED_DAYS = 28
-PHASES = 4
+POSITIONS = (5.0, 10.0, 20.0, 40.0, 80.0)  # minutes of waiting that one poll is worth
+REPLAYED_DAYS = 30
+EARLIER_SECONDS = DAY_SECONDS  # by which readers begin before what they see is counted
+COOL_DOWN = DAY_SECONDS  # updates of the last day are not counted: not everybody has them yet
+MINE = 0x69A8D393  # CRC-32 of "mine", the name of the own log: where its readers begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,68 +61,80 @@ class KnobChoice:
         return (*visits, *(None if delay is None else round(delay) for delay in delays))
 
 
-def knob_choices(
-    activity: Activity,
-    updates: Iterable[datetime],
-    now: datetime,
-    rule: TtlRule,
-    positions: Iterable[float],
-) -> list[KnobChoice]:
-    """The positions (minutes that one poll is worth) that differ, each with its figures.
+@dataclass(frozen=True, slots=True)
+class OwnLog:
+    """What is replayed. times: all updates before `end`, ascending (seconds); items: shown in the
+    feed; etag: when its tag changes, by the setting's word."""
 
-    activity, updates: what is known at `now`; of the updates the last four weeks are replayed.
-    """
-    zone = zone_table(activity.zone)
-    begin = now - timedelta(days=REPLAYED_DAYS)
-    known = sorted(local_second(zone, seconds(at)) for at in updates if begin <= at < now)
-    start = local_second(zone, seconds(now)) - REPLAYED_DAYS * DAY_SECONDS
+    times: Sequence[int]
+    zone: str
+    end: int
+    items: int = 20
+    etag: str = "renewed"
+
+    @property
+    def start(self) -> int:
+        """When the readers begin."""
+        return max(self.times[0], self.end - REPLAYED_DAYS * DAY_SECONDS - EARLIER_SECONDS)
+
+    @property
+    def counted_from(self) -> int:
+        """From when on their polls count."""
+        return max(self.times[0], self.end - REPLAYED_DAYS * DAY_SECONDS)
+
+
+def replayed_until(zone: Zone, now: int) -> int:
+    """The author's last midnight: until then a log is replayed, so that figures hold for a day."""
+    midnight = local_second(zone, now) // DAY_SECONDS * DAY_SECONDS
+    before = midnight - zone.offsets[period(zone, now)]
+    return min(midnight - zone.offsets[period(zone, before)], now)
+
+
+def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list[KnobChoice]:
+    """The positions (minutes that one poll is worth) that differ, each with its figures; none
+    without an update."""
+    if not log.times:
+        return []
+    known = [instant(at) for at in log.times if at <= log.start]
+    activity = fold(Activity.empty(log.zone), known)
     found: list[KnobChoice] = []
     for minutes in positions:
-        choice = _choice(activity, now, replace(rule, poll_minutes=minutes), known, start)
+        chosen = replace(rule, poll_minutes=minutes)
+        said = served(log, activity, chosen)
+        element = followed(log, said, parse("ttl"))
+        headers = None if rule.freshness == AS_TTL else followed(log, said, parse("max-age"))
+        choice = KnobChoice(minutes, element, headers)
         if not any(choice.figures == other.figures for other in found):
             found.append(choice)
     return found
 
 
-def _choice(
-    activity: Activity, now: datetime, rule: TtlRule, updates: Sequence[int], start: int
-) -> KnobChoice:
-    zone = zone_table(activity.zone)
-    plan: dict[int, Decision] = {}
-    at = build_moment(None, now, activity.zone)
-    for _ in range(24):
-        hour = local_second(zone, seconds(at)) % DAY_SECONDS // HOUR_SECONDS
-        plan.setdefault(hour, decide(activity, max(at, now), rule))
-        at = next_build(at, activity.zone)
-    usual = plan[min(plan)]
-
-    def ttl(second: int) -> int:
-        return plan.get(second // HOUR_SECONDS, usual).ttl_minutes * 60
-
-    def max_age(second: int) -> int:
-        decision = plan.get(second // HOUR_SECONDS, usual)
-        if decision.expiries is None:
-            return decision.ttl_minutes * 60
-        slot = second % HOUR_SECONDS // STEP_SECONDS
-        top = decision.expiries.top + second % HOUR_SECONDS
-        return seconds_left(decision.expiries.instants[slot], top)
-
-    headers = None if rule.freshness == AS_TTL else followed(max_age, updates, start)
-    return KnobChoice(rule.poll_minutes, followed(ttl, updates, start), headers)
+def served(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
+    """What the feed would have said; activity: of the updates until the replay's start."""
+    chosen, zone = numbers(rule, HALF_LIFE_DAYS), zone_table(log.zone)
+    hours = (log.end - log.start) // HOUR_SECONDS + 2
+    most = len(log.times) + hours + len(zone.starts)
+    headers = hours * SLOTS + most if rule.freshness == EXACT else 0
+    said = Announced([0] * most, [0] * most, [0] * most, [0] * headers, [0] * headers)
+    history = activity.history(log.start)
+    number, headers = publish(
+        log.times, log.start, log.end, history, chosen, workspace(chosen, hours=0), said
+    )
+    return Announced(*(part[:number] for part in said[:3]), *(part[:headers] for part in said[3:]))
 
 
-def followed(wait: Callable[[int], int], updates: Sequence[int], start: int) -> Visits:
-    """What readers see of `updates` (local seconds, ascending) that wait `wait(second of the day)`
-    seconds after each visit, in the weeks from `start` on."""
-    visits, delay = 0, 0
-    end = start + REPLAYED_DAYS * DAY_SECONDS
+def followed(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
+    """What readers see that poll by `policy`, spread over their first interval."""
+    interval = after_a_document(policy, max(said.ttls), log.start).wait_seconds
+    origin = (mixed(MINE) >> 11) / 2.0**53
+    begin, polls, delay, seen = log.counted_from, 0, 0, 0
     for phase in range(PHASES):
-        at, seen = start + wait(start % DAY_SECONDS) * phase // PHASES, 0
-        while seen < len(updates) or at < end:
-            visits += 1 if at < end else 0
-            known = bisect_left(updates, at + 1, seen)
-            delay += sum(at - update for update in updates[seen:known])
-            seen = known
-            at += wait(at % DAY_SECONDS)
-    mean = delay / 60.0 / PHASES / len(updates) if updates else None
-    return Visits(visits / PHASES / REPLAYED_DAYS, mean)
+        start = log.start + floor((origin + GOLDEN * phase) % 1.0 * interval)
+        for poll in walk(log.times, log.end, said, ETAGS[log.etag], policy, start, log.items):
+            polls += poll.at >= begin
+            for at in log.times[poll.kept : poll.last]:
+                if begin <= at <= log.end - COOL_DOWN:
+                    delay += poll.at - at
+                    seen += 1
+    days = (log.end - begin) / DAY_SECONDS
+    return Visits(polls / PHASES / days, delay / seen / 60.0 if seen else None)

@@ -16,6 +16,8 @@ AUTO = "auto"
 PLANNERS = (AUTO, "look-ahead", "planned")
 EXACT, AS_TTL = "exact", "ttl"
 FRESHNESS = (EXACT, AS_TTL)
+OFF, LEARNED = "off", "learned"
+SKIP_HOURS = (OFF, LEARNED)
 MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 
 # Winer's rule, "Algorithm for ttl element" (2002): under an hour since the last update 15, under
@@ -27,7 +29,7 @@ HORIZON_HOURS = 30  # of the plan, before the longest ttl: a day and the morning
 class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers: values of the menu, those tried for the hours to come, and the three
     that stand for Winer's; planner and profile by their places in the names above; minutes, hours
-    and seconds."""
+    and seconds; whether hours to skip are named (1 or 0)."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -37,19 +39,21 @@ class RuleNumbers(NamedTuple):
     poll_minutes: float
     horizon: int
     half_life: int
+    skips: int
 
 
 @dataclass(frozen=True, slots=True)
 class TtlRule:
     """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
     (the knob "fresher <-> quieter"). freshness: `exact`, the headers say the minute; `ttl`,
-    they say what the document says."""
+    they say what the document says. skip_hours: `learned`, the document names hours to skip."""
 
     menu: Menu = field(default_factory=lambda: parse_menu(MENU))
     planner: str = PLANNER
     profile: str = PROFILE
     poll_minutes: float = POLL_MINUTES
     freshness: str = EXACT
+    skip_hours: str = OFF
 
     @classmethod
     def parse(
@@ -59,6 +63,7 @@ class TtlRule:
         profile: str = PROFILE,
         poll_minutes: str | float = POLL_MINUTES,
         freshness: str = EXACT,
+        skip_hours: str = OFF,
     ) -> "TtlRule":
         """Read settings as people type them; ValueError is one clear line."""
         return cls(
@@ -67,6 +72,7 @@ class TtlRule:
             _known("profile", profile, tuple(PROFILES)),
             _positive("poll_minutes", poll_minutes),
             _known("freshness", freshness, FRESHNESS),
+            _known("skip-hours", skip_hours, SKIP_HOURS),
         )
 
 
@@ -90,6 +96,7 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         poll_minutes=float(rule.poll_minutes),
         horizon=HORIZON_HOURS,
         half_life=half_life_days * DAY_SECONDS,
+        skips=int(rule.skip_hours == LEARNED),
     )
 
 

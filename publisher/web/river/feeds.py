@@ -15,7 +15,7 @@ from publisher.blog import permissions
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
-from publisher.core.ttl.decision import day_table
+from publisher.core.ttl.decision import day_hours, ttl_by_hour
 from publisher.core.ttl.rule import TtlRule
 from publisher.river import (
     blogroll,
@@ -273,4 +273,5 @@ def _day(moments: Sequence[datetime]) -> Day:
     """The feed's day, in this author's time, as our own strip would show it."""
     zone = settings().timezone
     activity = fold(Activity.empty(zone), moments)
-    return draw(day_table(activity, now(), TtlRule.parse()), zone, now())
+    ttls = ttl_by_hour(activity, now(), TtlRule())
+    return draw(day_hours(activity, now()), zone, now(), ttls=ttls)

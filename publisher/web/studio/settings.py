@@ -1,7 +1,7 @@
 """`/studio/settings`, the site's settings as a form: saved all or none."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -10,27 +10,34 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors
 from publisher.base.plurals import counted
 from publisher.base.zones import cities
-from publisher.blog import update_log
-from publisher.core.ttl.knob import REPLAYED_DAYS, KnobChoice, Visits, knob_choices
+from publisher.blog import own_replay
+from publisher.core.ttl.knob import POSITIONS
 from publisher.installation import public_address
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import CHECKS, load_settings, store_settings
+from publisher.web import beside
 from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.setting_controls import groups
 
 blueprint = Blueprint("settings", __name__)
 
-# From freshest to quietest: minutes of one update's waiting that one poll is worth.
-STEPS = ((5.0, "Freshest"), (10.0, "Fresher"), (20.0, "Balanced"), (40.0, "Quieter"),
-         (80.0, "Quietest"))  # fmt: skip
+NAME, CHOICES = "knob", ("ttl", "--choices", "--json")
+STEPS = dict(
+    zip(POSITIONS, ("Freshest", "Fresher", "Balanced", "Quieter", "Quietest"), strict=True)
+)
 
 
 @blueprint.get("/settings")
 @admin_required
 def page() -> Any:
     """All settings."""
-    with site().database.read() as db:
+    here, moment = site(), now()
+    with here.database.read() as db:
+        key, known = own_replay.key(db, moment), beside.load(db, NAME)
+    if key:
+        beside.answered(here, known, key, moment, lambda: beside.run(here, *CHOICES))
+    with here.database.read() as db:
         return _page(db, _texts(db), {})
 
 
@@ -66,6 +73,9 @@ def _texts(db: Session) -> dict[str, str]:
 
 
 def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
+    key, replayed = own_replay.key(db, now()), beside.load(db, NAME)
+    if replayed.key != key:
+        replayed = beside.State(NAME, key)
     return render_template(
         "settings/site.html",
         groups=groups(),
@@ -73,39 +83,42 @@ def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
         errors=errors,
         zones=cities(),
         fixed_address=site().environment.site_url,
-        freshness=_freshness(db, now(), texts["poll_minutes"]),
+        freshness=_freshness(db, replayed, texts["poll_minutes"]),
+        replayed=replayed,
         day=strip(db, now()),
     )
 
 
-def _freshness(db: Session, moment: datetime, chosen: str) -> list[tuple[str, str]]:
-    """The positions of the knob that differ at this blog, in words; the chosen one among them."""
-    known, rule, words = update_log.load(db), load_settings(db).rule, dict(STEPS)
-    updates = update_log.since(db, moment - timedelta(days=REPLAYED_DAYS))
-    words.setdefault(rule.poll_minutes, f"As it is, {rule.poll_minutes:g}")
-    positions = sorted(words, key=lambda minutes: (minutes != rule.poll_minutes, minutes))
-    choices = knob_choices(known, updates, moment, rule, positions)
+def _freshness(db: Session, replayed: beside.State, chosen: str) -> list[tuple[str, str]]:
+    """The positions of the knob in words; where they have been replayed those that differ, with
+    their figures. The present one is among them."""
+    own = load_settings(db).poll_minutes
+    words = {own: f"As it is, {own:g}"} | STEPS
+    if replayed.rows:
+        said = {row["poll_minutes"]: f": {_in_words(row)}" for row in replayed.rows}
+    else:
+        said = dict.fromkeys(words, "")
     options = [
-        (f"{choice.poll_minutes:g}", f"{words[choice.poll_minutes]}: {_in_words(choice)}")
-        for choice in sorted(choices, key=lambda choice: choice.poll_minutes)
+        (f"{minutes:g}", f"{words[minutes]}{figures}") for minutes, figures in sorted(said.items())
     ]
     typed = [] if chosen in dict(options) else [(chosen, f"As typed: {chosen}")]
     return [*options, *typed]
 
 
-def _in_words(choice: KnobChoice) -> str:
+def _in_words(choice: Mapping[str, Any]) -> str:
     """The figures of those that hear the headers, then of those that hear the ttl alone."""
-    told = choice.headers or choice.element
+    headers, element = choice["headers"], choice["element"]
+    told = headers or element
     text = f"about {counted(_visits(told), 'visit')} a day{_known(told, ', a post known after ')}"
-    if choice.headers is None:
+    if headers is None:
         return text
-    element = choice.element
     return f"{text} (by the feed's ttl alone {_visits(element)}{_known(element, ', after ')})"
 
 
-def _visits(visits: Visits) -> int:
-    return max(round(visits.per_day), 1)
+def _visits(visits: Mapping[str, Any]) -> int:
+    return max(round(float(visits["per_day"])), 1)
 
 
-def _known(visits: Visits, word: str) -> str:
-    return "" if visits.delay_minutes is None else f"{word}{visits.delay_minutes:.0f} minutes"
+def _known(visits: Mapping[str, Any], word: str) -> str:
+    minutes = visits["delay_minutes"]
+    return "" if minutes is None else f"{word}{minutes:.0f} minutes"

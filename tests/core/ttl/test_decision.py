@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.decision import (
     build_moment,
-    day_table,
     decide,
     next_build,
     next_change_at,
+    ttl_by_hour,
 )
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
@@ -42,7 +42,7 @@ def winer() -> Activity:
 
 def test_winers_day_gets_winers_ttls(winer: Activity) -> None:
     """15 in the morning, 60 in the afternoon, 15 in the evening, 480 when the day is done."""
-    ttl = {row.hour: row.ttl_minutes for row in day_table(winer, MONDAY, TtlRule())}
+    ttl = ttl_by_hour(winer, MONDAY, TtlRule())
     wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 18), 60)
     wanted |= {19: 15, 20: 15, 22: 480}
     assert {hour: ttl[hour] for hour in wanted} == wanted

@@ -1,25 +1,37 @@
-"""The knob's positions: only those that differ, with figures that can be worked out by hand."""
+"""The knob's positions: only those that differ, with figures that can be worked out by hand.
+
+That they are the simulator's holds `tests/test_same_figures.py`.
+"""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from publisher.core.ttl.activity import Activity, histogram
-from publisher.core.ttl.knob import knob_choices
+from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.ttl import knob
+from publisher.core.ttl.knob import POSITIONS, OwnLog, knob_choices, replayed_until
 from publisher.core.ttl.rule import TtlRule
 
-NOW = datetime(2024, 5, 6, 0, 30, tzinfo=UTC)
-LOG = [
-    NOW.replace(hour=9, minute=0) - timedelta(days=day) + timedelta(minutes=17 * (day % 9))
-    for day in range(60, 0, -1)
-]
-STEPS = (5.0, 10.0, 20.0, 40.0, 80.0)
+END = datetime(2024, 5, 6, tzinfo=UTC)
+LOG = OwnLog(
+    sorted(
+        seconds(END.replace(hour=9) - timedelta(days=day) + timedelta(minutes=17 * (day % 9)))
+        for day in range(60, 0, -1)
+    ),
+    "UTC",
+    seconds(END),
+)
+
+
+@pytest.fixture(autouse=True)
+def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knob, "REPLAYED_DAYS", 6)
 
 
 def test_a_fixed_menu_makes_every_position_the_same() -> None:
     """A feed that always says 60 has one choice: 24 visits a day, half an hour late."""
     rule = TtlRule.parse(menu="60", freshness="ttl")
-    (choice,) = knob_choices(histogram(LOG, NOW, "UTC"), LOG, NOW, rule, STEPS)
+    (choice,) = knob_choices(LOG, rule, POSITIONS)
     assert choice.headers is None
     assert choice.element.per_day == pytest.approx(24.0)
     assert choice.element.delay_minutes == pytest.approx(30.0, abs=8.0)
@@ -27,17 +39,29 @@ def test_a_fixed_menu_makes_every_position_the_same() -> None:
 
 def test_the_headers_make_the_knob_work_with_a_coarse_menu() -> None:
     """Quieter means fewer visits and later news in the headers at each step that is offered."""
-    choices = knob_choices(histogram(LOG, NOW, "UTC"), LOG, NOW, TtlRule(), STEPS)
-    assert len(choices) >= 3
-    assert len({choice.figures for choice in choices}) == len(choices)
+    choices = knob_choices(LOG, TtlRule(), (5.0, 20.0, 80.0))
+    assert len(choices) == 3
     visits = [choice.headers.per_day for choice in choices if choice.headers]
     delays = [choice.headers.delay_minutes or 0.0 for choice in choices if choice.headers]
     assert visits == sorted(visits, reverse=True)
     assert delays[0] < delays[-1]
 
 
-def test_without_updates_there_are_visits_only() -> None:
-    """A new blog has the warm-up's figure, once."""
-    (choice,) = knob_choices(Activity.empty("UTC"), [], NOW, TtlRule(), STEPS)
+def test_without_updates_there_are_no_figures() -> None:
+    """And without any that counts there are visits only: it came in the last day."""
+    assert knob_choices(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []
+    late = OwnLog([LOG.end - 3600], "UTC", LOG.end)
+    (choice,) = knob_choices(late, TtlRule.parse(menu="60"), (10.0,))
     assert choice.element.delay_minutes is None
-    assert choice.element.per_day == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"])
+def test_a_log_is_replayed_until_midnight(zone: str) -> None:
+    """At any moment of a year: not later than now, less than 26 hours before, and the same for the
+    rest of the day."""
+    table = zone_table(zone)
+    for hour in range(0, 366 * 24, 5):
+        now = seconds(END) + hour * 3600 + 1234
+        end = replayed_until(table, now)
+        assert now - 26 * 3600 < end <= now
+        assert replayed_until(table, end) == end, instant(end)

@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import authors, tokens, update_log
+from publisher.blog import authors, own_replay, tokens, update_log
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.settings import CHECKS, Settings, load_settings, store_setting
+from publisher.web import beside
 from publisher.web.studio import setting_controls
 from tests.conftest import FakeClock
 from tests.databases import SERVER
@@ -132,20 +134,39 @@ def test_one_mistake_saves_nothing(enter: Enter, site: Site) -> None:
 
 
 def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
-    """Fresher never means fewer polls, and an unusual value of today is offered too."""
+    """The positions that differ with their figures, in order; before they are worked out all of
+    them, without; an unusual value of today is offered too."""
     with site.database.write() as db:
         store_setting(db, "poll_minutes", "33.5")
-        hours = [timedelta(hours=9 + 24 * day, minutes=7 * day) for day in range(40)]
-        begin = site.clock().replace(hour=0, minute=0) - timedelta(days=41)
-        update_log.record_all(db, [begin + hour for hour in hours], "loaded")
-    page = enter().get("/studio/settings").text
-    polls = [
-        int(number) for number in re.findall(r": about (\d+) visits a day, a post known", page)
+    client = enter()
+    assert "once there are updates of an earlier day" in client.get("/studio/settings").text
+    with site.database.write() as db:
+        update_log.record_all(db, [site.clock() - timedelta(days=3)], "loaded")
+    page = client.get("/studio/settings").text
+    assert "is being worked out from your own updates" in page
+    assert len(re.findall(r'name="poll_minutes" value', page)) == 6
+    with site.database.read() as db:
+        state = beside.State("knob", own_replay.key(db, site.clock()))
+    rows = tuple(
+        {
+            "poll_minutes": minutes,
+            "element": {"per_day": 24.2, "delay_minutes": 31.4},
+            "headers": {"per_day": visits, "delay_minutes": None if late is None else late},
+        }
+        for minutes, visits, late in ((5.0, 30.4, 12.6), (33.5, 9.7, 60.2), (80.0, 0.2, None))
+    )
+    beside.save(site, replace(state, rows=rows))
+    page = client.get("/studio/settings").text
+    ttl = r" (by the feed's ttl alone 24, after 31 minutes)"
+    told = re.findall(r'"poll_minutes" value="([^"]+)"([^>]*)> <span>([^<]+)<', page)
+    assert [(value, words.replace("&#39;", "'")) for value, _, words in told] == [
+        ("5", f"Freshest: about 30 visits a day, a post known after 13 minutes{ttl}"),
+        ("33.5", f"As it is, 33.5: about 10 visits a day, a post known after 60 minutes{ttl}"),
+        ("80", f"Quietest: about 1 visit a day{ttl}"),
     ]
-    assert 2 <= len(polls) <= 6
-    assert polls == sorted(polls, reverse=True)
-    assert len(set(re.findall(r": (about [^<]+ minutes)\)", page))) == len(polls)
-    assert re.search(r'value="33.5" checked', page)
+    assert [value for value, ticked, _ in told if ticked] == ["33.5"]
+    beside.save(site, replace(state, problem="the disk is full"))
+    assert "missing today: The disk is full." in client.get("/studio/settings").text
 
 
 def test_a_new_author_gets_a_password_once(enter: Enter, site: Site) -> None:

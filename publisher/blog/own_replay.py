@@ -1,0 +1,47 @@
+"""What a replay of the blog's own log is made of: for the settings, the simulator's page and `ttl`.
+
+All of them replay until the author's last midnight, and so say the same figures all day.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.ttl.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
+from publisher.settings import Settings, load_settings
+from publisher.storage.tables.blog import Update
+
+
+def choices(session: Session, now: datetime) -> list[KnobChoice]:
+    """The positions of the knob that differ, the present one among them; takes some seconds."""
+    site, end = load_settings(session), _end(session, now)
+    updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
+    times = sorted({seconds(at) for at in updates})
+    log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
+    others = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
+    found = knob_choices(log, site.rule, [site.rule.poll_minutes, *others])
+    return sorted(found, key=lambda choice: choice.poll_minutes)
+
+
+def key(session: Session, now: datetime) -> str:
+    """What the figures depend on: with the same key they are the same. "" before there are any."""
+    site, end = load_settings(session), instant(_end(session, now))
+    known = session.scalar(select(func.count()).where(Update.at < end))
+    if not known:
+        return ""
+    return f"{end:%Y-%m-%dT%H:%M} {known} {as_publisher(site)} {site.timezone} {site.feed_items}"
+
+
+def as_publisher(settings: Settings) -> str:
+    """The live decision with the blog's own settings, as `simulate --publisher` reads it."""
+    return (
+        f"forward:menu={settings.menu},planner={settings.planner},profile={settings.profile},"
+        f"poll-minutes={settings.poll_minutes:g},freshness={settings.freshness},"
+        f"etag={settings.etag},skip-hours={settings.skip_hours}"
+    )
+
+
+def _end(session: Session, now: datetime) -> int:
+    return replayed_until(zone_table(load_settings(session).timezone), seconds(now))

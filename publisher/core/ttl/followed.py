@@ -1,0 +1,94 @@
+"""One reader at one feed, poll by poll: what it is answered, and when it comes again.
+
+The policies are asked through `PollPolicy`, as the river asks them; nothing is skipped.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from publisher.core.polling import Answer, PollPolicy
+from publisher.core.polling.policy import NextPoll
+from publisher.core.ttl.freshness import renewal, seconds_left, with_news
+from publisher.core.ttl.served import ALL_HOURS, QUIET, RENEWED, Announced
+
+PHASES = 16  # readers of one kind that stand for all; they begin spread over their first interval
+GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class FollowedPoll:
+    """One poll at `at` (seconds): the items ``[first, last)`` of the feed were new, those before
+    `kept` no longer in the document. `answer`: what came back; `reasons`: why the next poll comes
+    `wait_seconds` later."""
+
+    at: int
+    first: int
+    kept: int
+    last: int
+    ttl_minutes: int
+    answer: Answer
+    wait_seconds: int
+    reasons: list[str]
+
+
+Moved = Callable[[int, int, int, list[str]], tuple[int, list[str]]]
+"""``moved(now, last, wait, reasons)``: another wait, with its reasons."""
+
+
+def walk(
+    times: Sequence[int],
+    end: int,
+    said: Announced,
+    etag: int,
+    policy: PollPolicy,
+    start: int,
+    window: int,
+    explain: bool = False,
+    moved: Moved | None = None,
+) -> Iterator[FollowedPoll]:
+    """Every poll from `start` to before `end` of a feed that was updated at `times` (ascending) and
+    shows so many items; etag: see `served`."""
+    told: tuple[int, int, int] | None = None
+    memory, now, seen = policy.start(), start, 0
+    while now < end:
+        last = bisect_right(times, now)
+        kept = max(seen, last - window)
+        document = max(bisect_right(said.built, now) - 1, 0)
+        ttl, skip = said.ttls[document], said.skips[document]
+        max_age = ttl * 60
+        if said.begins:
+            max_age = seconds_left(said.expiries[max(bisect_right(said.begins, now) - 1, 0)], now)
+        tag = renewal(max_age, now) if etag == RENEWED else 0
+        full = last > seen or told is None
+        if etag != QUIET:
+            full = full or (ttl, skip, tag) != told
+        if said.begins and last > seen and told is not None:
+            max_age = with_news(max_age)
+        answer = Answer(
+            status=200 if full else 304,
+            new_items=last - kept,
+            item_dates=tuple(times[kept:last]),
+            ttl_minutes=ttl if full else None,
+            max_age_seconds=max_age,
+            skip_hours=_positions(skip & ALL_HOURS if full else 0),
+            skip_days=_positions(skip >> 24 if full else 0),
+            last_modified_at=times[last - 1] if last else None,
+        )
+        memory = policy.remember(memory, answer, now)
+        wait = policy.decide(memory, now).wait_seconds
+        reasons = policy.explain(memory, now) if explain else []
+        if moved is not None:
+            wait, reasons = moved(now, last, wait, reasons)
+        yield FollowedPoll(now, seen, kept, last, ttl, answer, wait, reasons)
+        seen, told, now = last, (ttl, skip, tag), now + wait
+
+
+def after_a_document(policy: PollPolicy, ttl_minutes: int, now: int) -> NextPoll:
+    """When `policy` polls again after a first document with that ttl and no news."""
+    answer = Answer(200, ttl_minutes=ttl_minutes, max_age_seconds=ttl_minutes * 60)
+    return policy.decide(policy.remember(policy.start(), answer, now), now)
+
+
+def _positions(bits: int) -> frozenset[int]:
+    return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)

@@ -1,0 +1,102 @@
+"""What a feed says as time goes on: a document is built at each update and at each top of the local
+hour, from the updates up to then.
+
+The simulator compiles `publish`; `knob` runs it as it stands.
+"""
+
+from collections.abc import MutableSequence, Sequence
+from typing import NamedTuple
+
+from publisher.core.civil import DAY_SECONDS, hour_end, hour_start
+from publisher.core.ttl.choice import Workspace, choose
+from publisher.core.ttl.counts import History
+from publisher.core.ttl.forecast import STEP_SECONDS
+from publisher.core.ttl.freshness import SLOTS, slot_of
+from publisher.core.ttl.harmless_hours import harmless_bits, week_start
+from publisher.core.ttl.mixture import after
+from publisher.core.ttl.rule import RuleNumbers
+from publisher.core.ttl.skip_hours import WATCHED_DAYS, WATCHED_UPDATES, active_bits, quiet_bits
+
+ALL_HOURS = (1 << 24) - 1
+DOCUMENT, RENEWED, QUIET = 0, 1, 2  # when the tag changes: the setting `etag`
+ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
+
+
+class Announced(NamedTuple):
+    """From ``built[i]`` on the document says ``ttls[i]`` minutes and asks to skip ``skips[i]``: 24
+    bits for hours of UTC, above them 7 for days from Monday on. Equal neighbours are merged.
+
+    A copy fetched from ``begins[i]`` on is good until ``expiries[i]``, as the headers say; they are
+    empty where the headers say what the document says."""
+
+    built: MutableSequence[int]
+    ttls: MutableSequence[int]
+    skips: MutableSequence[int]
+    begins: MutableSequence[int]
+    expiries: MutableSequence[int]
+
+
+def publish(
+    times: Sequence[int],
+    start: int,
+    end: int,
+    history: History,
+    rule: RuleNumbers,
+    work: Workspace,
+    documents: Announced,
+) -> tuple[int, int]:
+    """Fill `documents` with those from `start` to `end`; returns how many, and how many headers.
+
+    history: of what was published before `times[history.past.number]`. documents: with room for
+    an entry at each update and each hour, and a header for each five minutes and update, or none.
+    """
+    built, ttls, skips = documents.built, documents.ttls, documents.skips
+    number, headers, now, week, harmless = 0, 0, int(start), -1, 0
+    while now < end:
+        while history.past.number < len(times) and times[history.past.number] <= now:
+            history = after(history, int(times[history.past.number]), rule.half_life)
+        ttl, skip = choose(history, now, rule, work), 0
+        if rule.skips:
+            begun = week_start(history.zone, now)
+            if begun != week:
+                week, harmless = begun, harmless_bits(times, begun, rule.warm_up)
+            skip = learned_skips(history, now, rule) & harmless
+        if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
+            built[number] = now
+            ttls[number] = ttl
+            skips[number] = skip
+            number += 1
+        begin, now = now, hour_end(history.zone, now)
+        known = history.past.number
+        if known < len(times) and times[known] < now:
+            now = int(times[known])
+        if len(documents.begins) > 0:
+            headers = head(history, begin, now, work.header.expiries, documents, headers)
+    return number, headers
+
+
+def head(
+    history: History,
+    begin: int,
+    end: int,
+    expiries: Sequence[int],
+    documents: Announced,
+    number: int,
+) -> int:
+    """Append what the headers say from `begin` to `end`, within an hour; how many there are."""
+    top, at = hour_start(history.zone, begin), begin
+    for slot in range(slot_of(history, begin), SLOTS):
+        if at < end:
+            documents.begins[number] = at
+            documents.expiries[number] = expiries[slot]
+            number += 1
+            at = top + (slot + 1) * STEP_SECONDS
+    return number
+
+
+def learned_skips(history: History, now: int, rule: RuleNumbers) -> int:
+    """The quiet hours, by the rule of the live feed."""
+    watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
+    if not watched or history.past.number < WATCHED_UPDATES:
+        return 0
+    return quiet_bits(active_bits(history, now, rule.half_life))

@@ -1,0 +1,125 @@
+"""Answers that a command of ours works out beside a page, in a process of its own.
+
+Result and state are stored, so that every worker knows them and each answer is asked for once.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from publisher.base.clock import real_seconds
+from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.errors import PublisherError
+from publisher.installation import Site
+from publisher.storage.tables.blog import Meta
+from publisher.web.context import site
+
+LONGEST_SECONDS = 600  # the first time, the rules are compiled
+NICE = 5  # a lower place in the queue for processors
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class State:
+    """What is stored under a name: what it was asked about, since when it is at work, and how it
+    ended."""
+
+    name: str
+    key: str = ""
+    began_at: str = ""
+    rows: tuple[dict[str, Any], ...] | None = None
+    problem: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, one way or the other."""
+        return self.rows is not None or bool(self.problem)
+
+    def waited_seconds(self, moment: datetime) -> float:
+        """For how long it has been at work, in real seconds however fast the site's clock is."""
+        if not self.began_at:
+            return 0.0
+        waited = (moment - parse_rfc3339(self.began_at)).total_seconds()
+        return real_seconds(site().clock, waited)
+
+    def at_work(self, moment: datetime) -> bool:
+        """Whether a process works on the answer now; False for one that has died."""
+        if not self.began_at or self.done:
+            return False
+        return 0.0 <= self.waited_seconds(moment) < LONGEST_SECONDS + 30
+
+
+def load(session: Session, name: str) -> State:
+    """The stored state of an answer."""
+    row = session.get(Meta, name)
+    if row is None:
+        return State(name)
+    values = json.loads(row.value)
+    rows = None if values["rows"] is None else tuple(values["rows"])
+    return State(name, values["key"], values["began_at"], rows, values["problem"])
+
+
+def save(here: Site, state: State) -> None:
+    """Store the state of an answer."""
+    values = {
+        "key": state.key, "began_at": state.began_at, "rows": state.rows,
+        "problem": state.problem,
+    }  # fmt: skip
+    with here.database.write() as session:
+        session.merge(Meta(name=state.name, value=json.dumps(values)))
+
+
+def answered(
+    here: Site, state: State, key: str, moment: datetime, ask: Callable[[], Rows]
+) -> State:
+    """The state as it stands for `key`; where nobody has asked for that yet, it is asked now."""
+    if state.key == key and (state.done or state.at_work(moment)):
+        return state
+    begun = State(state.name, key, format_rfc3339(moment))
+    begin(here, begun, ask)
+    return begun
+
+
+def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread:
+    """Ask in a thread; what comes is stored."""
+    save(here, state)
+
+    def work() -> None:
+        try:
+            found = replace(state, rows=tuple(ask()))
+        except PublisherError as error:
+            found = replace(state, problem=str(error))
+        save(here, found)
+
+    thread = threading.Thread(target=work, name=state.name, daemon=True)
+    thread.start()
+    return thread
+
+
+def run(here: Site, *arguments: str) -> Rows:
+    """What a command of ours prints as JSON; PublisherError with its own words."""
+    command = [sys.executable, "-m", "publisher", *arguments]
+    with subprocess.Popen(
+        command, env=here.environment.variables(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
+        try:
+            printed, complaint = child.communicate(timeout=LONGEST_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            child.kill()
+            raise PublisherError("it took too long; it is tried again tomorrow") from error
+    if child.returncode != 0:
+        last_line = (complaint.strip().splitlines() or ["no answer"])[-1]
+        raise PublisherError(last_line.removeprefix("publisher: "))
+    rows: Rows = json.loads(printed)
+    return rows
