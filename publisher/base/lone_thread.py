@@ -1,7 +1,7 @@
 """Blocking work in a thread that nobody waits for, neither its caller's end nor the program's."""
 
+import _thread
 import asyncio
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
@@ -33,5 +33,5 @@ async def in_lone_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(tell, give, outcome)
 
-    threading.Thread(target=run, daemon=True).start()
+    _thread.start_new_thread(run, ())  # `threading` would wait until it has begun
     return await answer

@@ -51,10 +51,32 @@ def _copied(values: Any, memo: dict[int, Any]) -> Any:
     return feedparser.FeedParserDict({k: deepcopy(v, memo) for k, v in dict.items(values)})
 
 
-# Two things that feedparser need not do: look on the disk for another XML parser at each document,
-# and copy the few words that it notes beside each text in the way that copies anything.
+def _value(values: Any, key: Any, default: Any = None) -> Any:
+    if key not in _WITH_FALLBACKS:
+        return dict.get(values, key, default)
+    try:
+        return values[key]
+    except KeyError:
+        return default
+
+
+def _joined(base: str, link: str) -> Any:
+    return _urljoin(base, link) if base or link else ""
+
+
+# What feedparser does for every element and need not: look on the disk for another XML parser, copy
+# the few words that it notes beside each text in the way that copies anything, look for the
+# fallbacks of keys that have none, and join an address that is not there with another. Its answers
+# stay the same, in three quarters of the time.
+_WITH_FALLBACKS = {
+    "category", "enclosures", "license", "updated", "updated_parsed",
+    *feedparser.FeedParserDict.keymap,
+}  # fmt: skip
+_urljoin = feedparser.mixin._urljoin
+feedparser.mixin._urljoin = _joined
 feedparser.api.PREFERRED_XML_PARSERS = []
 feedparser.FeedParserDict.__deepcopy__ = _copied
+feedparser.FeedParserDict.get = _value
 
 
 def parse_harmless(
