@@ -82,13 +82,15 @@ def worth() -> Response:
         else:
             known = update_log.load(session)
         state = beside.load(session, f"{NAME}:{name}" if name else NAME)
-        mix = population(session, settings, moment, name)
     learning = known.last_update is None or warming_up(known, moment)
+
+    def ask() -> beside.Rows:
+        with here.database.read() as session:
+            mix = population(session, settings, moment, name)
+        return simulate(here, own_replay.as_publisher(settings), mix, name)
+
     if not learning:
-        publisher = own_replay.as_publisher(settings)
-        state = beside.answered(
-            here, state, key, moment, lambda: simulate(here, publisher, mix, name)
-        )
+        state = beside.answered(here, state, key, moment, ask)
     text = render_template(
         "readers/worth.html",
         learning=learning,
