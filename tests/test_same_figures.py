@@ -65,6 +65,7 @@ def log_of(blog: str, now: datetime) -> list[datetime]:
 @pytest.fixture(autouse=True)
 def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knob, "REPLAYED_DAYS", DAYS)
+    monkeypatch.setattr(own_replay, "POSITIONS", (5.0, 40.0))  # besides the blog's own
 
 
 def printed(environment: Environment, *command: str) -> Any:
