@@ -159,6 +159,7 @@ def replay(
             decide=rule.decide,
             SLOTS=len(fresh),
             OPTIONS=len(options),
+            PLAIN=int(jitter == 0 and not says_headers(feeds)),
         )
         arguments = (feeds, window, client, starts, salts(feeds, seed), counts, delays)
     if not compiled.available():  # on lists, which plain Python walks faster than arrays
@@ -173,9 +174,14 @@ def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:
     no memory and all feeds say the same ttl for ever, and nothing else. 0 where its waits may
     differ."""
     ttl = int(feeds.ttls[0])
-    says_more = len(feeds.built) > len(feeds.ids) or len(feeds.begins) > 0 or feeds.skips.any()
-    differs = says_more or (feeds.ttls != ttl).any() or (feeds.etags == RENEWED).any()
+    says_more = len(feeds.built) > len(feeds.ids) or says_headers(feeds) or feeds.skips.any()
+    differs = says_more or (feeds.ttls != ttl).any()
     if differs or jitter or not policy.rule.memoryless:
         return 0
     decided = after_a_document(policy, ttl, int(feeds.starts[0]))
     return decided.wait_seconds if decided.valid_until == FOREVER else 0
+
+
+def says_headers(feeds: Feeds) -> bool:
+    """Whether any of `feeds` has headers of its own or a tag that is renewed."""
+    return len(feeds.begins) > 0 or bool((np.asarray(feeds.etags) == RENEWED).any())

@@ -1,9 +1,9 @@
 """The inner loop: one client polling one feed, in whole seconds, jumping over quiet polls.
 
-Plain scalar Python over arrays. `remember`, `decide`, `SLOTS` and `OPTIONS` are placeholders:
-`engine` runs this text with each policy's own in their place, compiled. All instants are seconds
-since 1970. A poll only notes which items it returned: they are counted when the walk is over
-(`counted`).
+Plain scalar Python over arrays. `remember`, `decide`, `SLOTS`, `OPTIONS` and `PLAIN` are
+placeholders: `engine` runs this text with each policy's own in their place, compiled. All instants
+are seconds since 1970. A poll only notes which items it returned: they are counted when the walk is
+over (`counted`).
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -28,6 +28,7 @@ class Client(NamedTuple):
 
 
 SLOTS = OPTIONS = 0  # placeholders: how many numbers the policy keeps, how many options it has
+PLAIN = 0  # placeholder: not 0 where no feed says headers or renews its tag and no client jitters
 
 
 def remember(
@@ -101,11 +102,12 @@ def poll_feed(
     times, built, state, returned = feeds.times, feeds.built, client.state, client.returned
     begun, end, etag = feeds.offsets[place], int(feeds.ends[place]), feeds.etags[place]
     document, last_document = feeds.documents[place], feeds.documents[place + 1]
-    header, last_header = feeds.headers[place], feeds.headers[place + 1]
+    # Compiled for plain feeds and clients, these are constants, and what hangs on them is gone.
+    header, last_header = (feeds.headers[place], feeds.headers[place + 1]) if PLAIN == 0 else (0, 0)
+    renewed, jitter = PLAIN == 0 and etag == RENEWED, client.jitter if PLAIN == 0 else 0
     first_edge = feeds.edge_offsets[place]
-    exact, edge, now, seen = header < last_header, first_edge + 1, start, begun
-    ttl, skip, tag = ABSENT, 0, 0
-    polls = full = real = steps = 0
+    exact, edge, now, seen, ttl = header < last_header, first_edge + 1, start, begun, ABSENT
+    skip = tag = polls = full = real = steps = 0
     while now < end:
         document = in_force(built, document, last_document, now)
         told, told_skip = ttl, skip
@@ -128,7 +130,7 @@ def poll_feed(
                 seen += 1
             if exact:
                 max_age = seconds_left(expiry, now)
-            if etag == RENEWED:
+            if renewed:
                 latest = renewal(max_age, now)
                 unlike, tag = unlike or latest != tag, latest
             if exact and seen > first and real > 0:
@@ -140,17 +142,17 @@ def poll_feed(
             answer = answered(document_sent, seen - kept, ttl, skip, newest, max_age)
             remember(state, client.options, answer, times, kept, seen, now)
             wait, until, _ = decide(state, client.options, now)
-            real, quiet = real + 1, 0
-            if client.jitter > 0:
-                wait = jittered(wait, client.jitter, salt, now)
-            elif not exact:
-                until = min(until, limit, int(times[seen]))
-                if tag > 0:
-                    until = min(until, (tag + 1) * RENEWAL_SECONDS)
-                # The polls before `until` differ from this one in their time only.
-                quiet = (until - 1 - now) // wait if now + wait < until else 0
-            polls += inside * (1 + quiet)
-            steps, now = steps + 1 + quiet, now + (1 + quiet) * wait
+            polls, real, steps = polls + inside, real + 1, steps + 1
+            if jitter > 0:
+                wait = jittered(wait, jitter, salt, now)
+            elif now + wait < until and not exact:
+                renews = (tag + 1) * RENEWAL_SECONDS if tag > 0 else limit
+                until = min(until, limit, int(times[seen]), renews)
+                if now + wait < until:
+                    # The polls before `until` differ from this one in their time only.
+                    quiet = (until - 1 - now) // wait
+                    polls, steps, now = polls + inside * quiet, steps + quiet, now + quiet * wait
+            now += wait
     add(sums, polls, full, real, steps)
     return int(seen)
 

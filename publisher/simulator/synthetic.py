@@ -157,7 +157,7 @@ def write_feed(
         days -= log(uniform) / rate
         day = int(days)
         share = days - day
-        hour = min(int(share * 24), 23)
+        hour = int(share * 24)
         while hour < 23 and running[hour + 1] <= share:
             hour += 1
         while running[hour] > share:
