@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from publisher.base.dates import format_rfc3339, parse_instant
 from publisher.base.errors import InvalidInput, StorageUnavailable
@@ -49,6 +50,13 @@ class ShiftedClock:
         return f"{format_rfc3339(self.anchor)} {format_rfc3339(self.start)} {self.speed!r}"
 
 
+class _Told(NamedTuple):
+    """What another clock said: how long that took, and its moment with ours when it said so."""
+
+    seconds: float
+    known: tuple[datetime, float]
+
+
 class AskedClock:
     """Somebody else's clock, which `ask` reads: asked now and then, and counted on from there.
 
@@ -59,9 +67,13 @@ class AskedClock:
 
     def __init__(self, ask: Clock) -> None:
         self._ask = ask
-        self._latest = ask()
-        here = time.clock_gettime(_RUNNING)
-        self._known = (self._latest, here)
+        told = self._asked()
+        while told.seconds > _MOST_BACK.total_seconds():  # its moment is not known that well
+            again = self._asked()
+            if again.seconds >= told.seconds:
+                break
+            told = again
+        self._latest, here = self._known = told.known
         self._ask_at = here + _ASK_SECONDS
 
     def __call__(self) -> datetime:
@@ -78,12 +90,17 @@ class AskedClock:
 
     def ask_again(self) -> None:
         """Ask now; an answer that took long, or none, changes nothing."""
-        before = time.clock_gettime(_RUNNING)
         with suppress(StorageUnavailable):
-            told = self._ask()
-            after = time.clock_gettime(_RUNNING)
-            if after - before <= _MOST_BACK.total_seconds():
-                self._known = (told, (before + after) / 2)
+            told = self._asked()
+            if told.seconds <= _MOST_BACK.total_seconds():
+                self._known = told.known
+
+    def _asked(self) -> "_Told":
+        """The answer of now: it was given halfway between question and answer."""
+        before = time.clock_gettime(_RUNNING)
+        moment = self._ask()
+        after = time.clock_gettime(_RUNNING)
+        return _Told(after - before, (moment, (before + after) / 2))
 
 
 def clock_from_text(text: str) -> ShiftedClock:

@@ -40,6 +40,31 @@ def test_another_clock_is_asked_again(running: list[float]) -> None:
     assert asked() == NOON
 
 
+def test_a_slow_first_answer_is_asked_for_again(running: list[float]) -> None:
+    """The first question has to connect; an answer of five seconds tells no moment. The quicker one
+    counts from the middle of its question."""
+    slow = iter([5.0, 0.2])
+
+    def ask() -> datetime:
+        moment = NOON + timedelta(seconds=running[0] - 100)
+        running[0] += next(slow)
+        return moment
+
+    asked = AskedClock(ask)
+    assert asked() == NOON + timedelta(seconds=5.1)
+
+
+def test_a_server_that_is_always_slow_is_believed(running: list[float]) -> None:
+    """As well as it can be: the quickest answer so far, when the next is no better."""
+
+    def ask() -> datetime:
+        running[0] += 4.0
+        return NOON + timedelta(seconds=running[0] - 102)
+
+    asked = AskedClock(ask)
+    assert asked() == NOON + timedelta(seconds=8)
+
+
 def test_a_server_that_does_not_answer_changes_nothing(running: list[float]) -> None:
     """The clock goes on by itself."""
     there = True
