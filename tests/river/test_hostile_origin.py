@@ -209,11 +209,11 @@ def test_a_plain_304_keeps_its_connection(raw: RawOrigin) -> None:
 
 def test_an_answer_without_end_is_given_up(raw: RawOrigin) -> None:
     """Header after header after header: the time is bounded as well."""
-    raw.answers = [OK + b"X: y\r\n|pause|" * 400]
+    raw.answers = [OK + b"X: y\r\n|pause|" * 4_000]
     begun = time.monotonic()
     (got,) = poll(raw)
     assert not got.ok
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
 
 
 ENTITY = b"<!DOCTYPE rss [<!ENTITY nbsp '&#160;'>]>"
