@@ -152,7 +152,8 @@ class Database:
         return postgresql.Alone(direct, postgresql.SCHEDULER)
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close every connection; one that a thread still uses, as soon as it comes back."""
+        event.listen(self.engine.pool, "checkin", lambda _, record: record.invalidate())
         self.engine.dispose()
 
 

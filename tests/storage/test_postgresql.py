@@ -241,6 +241,15 @@ def test_a_site_that_cannot_be_opened_leaves_no_connection(
         wait_until(lambda: mine.exec_driver_sql(others).scalar_one() == 0, 60)
 
 
+def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(remote: Site) -> None:
+    """A thread that works on while a site is closed leaves no session on the server."""
+    with remote.database.read() as session:
+        connection = session.connection().connection.dbapi_connection
+        remote.database.close()
+    assert connection is not None
+    assert connection.closed
+
+
 def test_a_locked_and_a_read_only_database_are_said(remote: Site) -> None:
     """The lock of a writer that hangs, and a transaction that must not write."""
     with remote.database.engine.connect() as other:
