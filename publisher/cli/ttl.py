@@ -44,6 +44,8 @@ def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
     if as_json:
         echo_json(rows)
         return
+    if not rows:
+        click.echo("no updates before today: there is nothing to replay yet")
     for row in rows:
         told = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
         click.echo(f"{row['poll_minutes']:g}: {'; '.join(told)}")

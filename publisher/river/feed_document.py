@@ -38,6 +38,7 @@ class UnreadableFeed(InvalidData):
     """The document looks like a feed, but nothing can be made of it."""
 
 
+# These three travel from the process that reads in pickles, which slots would make slow.
 @dataclass(frozen=True)
 class FeedFile:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""

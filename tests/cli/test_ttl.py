@@ -108,3 +108,11 @@ def test_ttl_tells_both_resolutions(tmp_path: Path) -> None:
     run(tmp_path / "instance", "settings", "freshness", "ttl")
     plain = told("2020-01-03T12:00:00Z")
     assert plain["max_age_by_minute"] == [plain["ttl_minutes"] * 60] * 12
+
+
+def test_there_is_nothing_to_replay_yet(tmp_path: Path) -> None:
+    """A blog without an update: the positions of the knob have no figures, and that is said."""
+    told = run(tmp_path / "instance", "ttl", "--choices")
+    assert told.exit_code == 0
+    assert told.output == "no updates before today: there is nothing to replay yet\n"
+    assert run(tmp_path / "instance", "ttl", "--choices", "--json").output == "[]\n"
