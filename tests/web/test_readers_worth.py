@@ -124,9 +124,9 @@ def test_waiting_is_counted_in_real_seconds(
 ) -> None:
     """A day in a minute: the work is not given up after a blink, nor counted in hours."""
     fast = ShiftedClock(clock(), clock(), 1440.0)
-    monkeypatch.setitem(app.extensions, "publisher", replace(site, clock=fast))
     state = beside.State("an answer", "today", format_rfc3339(clock()))
-    with app.app_context():
+    with monkeypatch.context() as patched, app.app_context():  # the app closes its own site
+        patched.setitem(app.extensions, "publisher", replace(site, clock=fast))
         assert state.at_work(clock() + timedelta(hours=10))
         assert state.waited_seconds(clock() + timedelta(hours=10)) == 25.0
         assert not state.at_work(clock() + timedelta(days=30))
