@@ -95,7 +95,7 @@ class AskedClock:
             if told.seconds <= _MOST_BACK.total_seconds():
                 self._known = told.known
 
-    def _asked(self) -> "_Told":
+    def _asked(self) -> _Told:
         """The answer of now: it was given halfway between question and answer."""
         before = time.clock_gettime(_RUNNING)
         moment = self._ask()

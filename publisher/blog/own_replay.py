@@ -16,7 +16,8 @@ from publisher.storage.tables.blog import Update
 
 def choices(session: Session, now: datetime) -> list[KnobChoice]:
     """The positions of the knob that differ, the present one among them; takes some seconds."""
-    site, end = load_settings(session), _end(session, now)
+    site = load_settings(session)
+    end = _end(site, now)
     updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
     times = sorted({seconds(at) for at in updates})
     log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
@@ -27,7 +28,8 @@ def choices(session: Session, now: datetime) -> list[KnobChoice]:
 
 def key(session: Session, now: datetime) -> str:
     """What the figures depend on: with the same key they are the same. "" before there are any."""
-    site, end = load_settings(session), instant(_end(session, now))
+    site = load_settings(session)
+    end = instant(_end(site, now))
     known = session.scalar(select(func.count()).where(Update.at < end))
     if not known:
         return ""
@@ -43,5 +45,5 @@ def as_publisher(settings: Settings) -> str:
     )
 
 
-def _end(session: Session, now: datetime) -> int:
-    return replayed_until(zone_table(load_settings(session).timezone), seconds(now))
+def _end(site: Settings, now: datetime) -> int:
+    return replayed_until(zone_table(site.timezone), seconds(now))

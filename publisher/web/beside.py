@@ -70,28 +70,40 @@ def load(session: Session, name: str) -> State:
 
 def save(here: Site, state: State) -> None:
     """Store the state of an answer."""
+    with here.database.write() as session:
+        _store(session, state)
+
+
+def _store(session: Session, state: State) -> None:
     values = {
         "key": state.key, "began_at": state.began_at, "rows": state.rows,
         "problem": state.problem,
     }  # fmt: skip
-    with here.database.write() as session:
-        session.merge(Meta(name=state.name, value=json.dumps(values)))
+    session.merge(Meta(name=state.name, value=json.dumps(values)))
 
 
 def answered(
     here: Site, state: State, key: str, moment: datetime, ask: Callable[[], Rows]
 ) -> State:
     """The state as it stands for `key`; where nobody has asked for that yet, it is asked now."""
-    if state.key == key and (state.done or state.at_work(moment)):
+    if _stands(state, key, moment):
         return state
     begun = State(state.name, key, format_rfc3339(moment))
+    with here.database.write() as session:  # another worker may have asked since
+        state = load(session, state.name)
+        if _stands(state, key, moment):
+            return state
+        _store(session, begun)
     begin(here, begun, ask)
     return begun
 
 
+def _stands(state: State, key: str, moment: datetime) -> bool:
+    return state.key == key and (state.done or state.at_work(moment))
+
+
 def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread:
     """Ask in a thread; what comes is stored."""
-    save(here, state)
 
     def work() -> None:
         try:

@@ -60,9 +60,8 @@ def test_it_is_worked_out_beside_the_page(
     """The first look starts the work and shows how far it is; it is started once a day."""
     begun = []
 
-    def begin(here: Site, state: beside.State, *_: object) -> None:
+    def begin(_site: Site, state: beside.State, *_: object) -> None:
         begun.append(state)
-        beside.save(here, state)
 
     monkeypatch.setattr(beside, "begin", begin)
     assert "Refresh" in author.get("/readers/worth").headers
@@ -117,6 +116,20 @@ def test_the_simulator_answers(environment: Environment) -> None:
     assert found.polite.delay_minutes < 0.8 * found.polite.fixed_delay_minutes
     assert found.own is not None
     assert found.own.polls_per_day > found.polite.polls_per_day / 2
+
+
+def test_two_workers_that_look_at_once_ask_once(
+    app: Flask, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have read that nobody has asked; the second sees that the first now has."""
+    begun: list[beside.State] = []
+    monkeypatch.setattr(beside, "begin", lambda _site, state, *_: begun.append(state))
+    nobody = beside.State("an answer")
+    with app.app_context():
+        for _ in range(2):
+            state = beside.answered(site, nobody, "today", clock(), list)
+            assert state.at_work(clock())
+    assert len(begun) == 1
 
 
 def test_waiting_is_counted_in_real_seconds(

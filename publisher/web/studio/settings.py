@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -34,11 +35,12 @@ def page() -> Any:
     """All settings."""
     here, moment = site(), now()
     with here.database.read() as db:
-        key, known = own_replay.key(db, moment), beside.load(db, NAME)
-    if key:
-        beside.answered(here, known, key, moment, lambda: beside.run(here, *CHOICES))
+        replayed = _replayed(db)
+    if replayed.key:
+        ask = partial(beside.run, here, *CHOICES)
+        replayed = beside.answered(here, replayed, replayed.key, moment, ask)
     with here.database.read() as db:
-        return _page(db, _texts(db), {})
+        return _page(db, replayed, _texts(db), {})
 
 
 @blueprint.post("/settings")
@@ -56,7 +58,7 @@ def save() -> Any:
             store_settings(db, changed)
     except FieldErrors as error:
         with site().database.read() as db:
-            return _page(db, before | typed, error.fields), error.http_status
+            return _page(db, _replayed(db), before | typed, error.fields), error.http_status
     if changed:
         rebuild(site())
     flash("Saved." if changed else "Nothing was changed.", "done")
@@ -72,10 +74,15 @@ def _texts(db: Session) -> dict[str, str]:
     }
 
 
-def _page(db: Session, texts: dict[str, str], errors: dict[str, str]) -> str:
-    key, replayed = own_replay.key(db, now()), beside.load(db, NAME)
-    if replayed.key != key:
-        replayed = beside.State(NAME, key)
+def _replayed(db: Session) -> beside.State:
+    """What is stored of the replay of today; without figures where none was made yet."""
+    key, stored = own_replay.key(db, now()), beside.load(db, NAME)
+    return stored if stored.key == key else beside.State(NAME, key)
+
+
+def _page(
+    db: Session, replayed: beside.State, texts: dict[str, str], errors: dict[str, str]
+) -> str:
     return render_template(
         "settings/site.html",
         groups=groups(),
