@@ -6,18 +6,19 @@ shards gives the same feeds.
 
 from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
-from math import log
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidInput
-from publisher.core.civil import LAST_SECOND, Zone, period, zone_table
+from publisher.core.civil import LAST_SECOND, Zone, period, period_from, zone_table
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.simulator.compiled import as_arrays, available, specialise
 from publisher.simulator.timelines import DAY, Timeline
 
+BLOCK = 1 << 16  # random numbers at a time, so that they stay in the cache
 BEGINNING = 1_672_531_200  # 2023-01-01T00:00:00Z
 SYNTHETIC = ("winer", "poisson")
 
@@ -85,24 +86,32 @@ class Shard:
     def feeds(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All updates end to end, those of each feed followed by one that never comes, and where
         each feed begins (one more for the end)."""
-        number = self.last - self.first
+        number, expected = self.last - self.first, self.kind.rate * self.days
+        room = int(expected * number + 12 * (expected * number) ** 0.5 + 64 * number)
+        times, offsets = np.zeros(room, np.uint32), np.zeros(number + 1, np.int64)
         weights = np.array(self.kind.weights) / sum(self.kind.weights)
-        expected = self.kind.rate * self.days * number
-        times = np.zeros(int(expected + 12 * expected**0.5 + 64 * number), np.uint32)
-        offsets = np.zeros(number + 1, np.int64)
-        ids = np.arange(self.first, self.last, dtype=np.uint64)
-        seeds = mixed(ids + np.uint64(self.seed * GOLDEN_BITS & MASK))
-        specialise(write_feeds, "synthetic")(
-            seeds if available() else seeds.tolist(),
-            self.kind.rate,
-            np.concatenate([[0.0], np.cumsum(weights)]),
-            as_arrays(zone_table(self.zone)),
-            BEGINNING,
-            BEGINNING + self.days * DAY,
-            times,
-            offsets,
-        )
+        running = np.concatenate([[0.0], np.cumsum(weights)])
+        zone, write = as_arrays(zone_table(self.zone)), specialise(write_block, "synthetic")
+        reached = FeedsMade(0, 0, 0.0)
+        while reached.feed < number:
+            waits = self._waits(reached)
+            sizes = waits if available() else waits.tolist()
+            reached = write(sizes, reached, running, zone, *self.span, times, offsets)
         return times[: offsets[-1]], offsets
+
+    def _waits(self, reached: "FeedsMade") -> NDArray[np.float64]:
+        """Expected days between updates: a row, long enough for nearly every feed, for each of the
+        feeds that are made at once from where they have `reached`."""
+        expected = self.kind.rate * self.days
+        columns = min(int(expected + 4 * expected**0.5) + 8, BLOCK)
+        first = self.first + reached.feed
+        ids = np.arange(first, min(first + BLOCK // columns, self.last), dtype=np.uint64)
+        seeds = mixed(ids + np.uint64(self.seed * GOLDEN_BITS & MASK))
+        seeds[0] = int(seeds[0]) + reached.drawn * GOLDEN_BITS & MASK
+        rows = np.empty((len(ids), columns))
+        specialise(draw, "synthetic")(seeds if available() else seeds.tolist(), rows)
+        # Six times as fast as a logarithm at a time.
+        return np.divide(np.log(rows, rows), -self.kind.rate, rows)
 
     def timelines(self) -> list[Timeline]:
         """The feeds one by one."""
@@ -113,48 +122,71 @@ class Shard:
         ]
 
 
-def write_feeds(
-    seeds: Sequence[int],
-    rate: float,
+class FeedsMade(NamedTuple):
+    """The `feed` that comes next, or is under way: so many random numbers of it are `drawn` and
+    have come to so many `days`."""
+
+    feed: int
+    drawn: int
+    days: float
+
+
+def draw(seeds: Sequence[int], rows: Any) -> None:
+    """Fill each of `rows` with the random numbers that follow one of `seeds`, between 0 and 1."""
+    for place in range(len(rows)):
+        random, row = seeds[place], rows[place]
+        for column in range(len(row)):
+            random = (random + GOLDEN_BITS) & MASK
+            row[column] = ((mixed(random) >> 11) + 0.5) * 2.0**-53
+
+
+def write_block(
+    rows: Sequence[Sequence[float]],
+    reached: FeedsMade,
     running: Sequence[float],
     zone: Zone,
     begin: int,
     end: int,
     times: MutableSequence[int],
     offsets: MutableSequence[int],
-) -> None:
-    """Fill `times` and `offsets` with one feed for each of `seeds`, as `Shard.feeds` returns them.
+) -> FeedsMade:
+    """Go on with `times` and `offsets`, as `Shard.feeds` returns them, by a feed for each of the
+    `rows` of waits; how far that is, as a row may not suffice.
 
     running: share of the day's updates before each local hour, 25 values from 0 to 1.
     """
-    for place in range(len(offsets) - 1):
-        stop = write_feed(seeds[place], rate, running, zone, begin, end, times, offsets[place])
-        times[stop] = LAST_SECOND
-        offsets[place + 1] = stop + 1
+    feed, drawn, days = reached
+    for row in rows:
+        place = offsets[feed + 1] if drawn > 0 else offsets[feed]
+        before = int(times[place - 1]) if place > offsets[feed] else begin - 1
+        place, days, over = write_row(row, days, running, zone, begin, end, times, place, before)
+        offsets[feed + 1] = place
+        if not over:
+            return FeedsMade(feed, drawn + len(row), days)
+        times[place] = LAST_SECOND
+        offsets[feed + 1] = place + 1
+        feed, drawn, days = feed + 1, 0, 0.0
+    return FeedsMade(feed, drawn, days)
 
 
-def write_feed(
-    random: int,
-    rate: float,
+def write_row(
+    waits: Sequence[float],
+    days: float,
     running: Sequence[float],
     zone: Zone,
     begin: int,
     end: int,
     times: MutableSequence[int],
     place: int,
-) -> int:
-    """Write one feed from `place` on, strictly ascending; where it ends.
-
-    Updates come at equal rate in expected updates; a local day holds `rate` of them.
-    """
+    before: int,
+) -> tuple[int, float, bool]:
+    """Write one feed from `place` and so many `days` on, later than `before` and strictly
+    ascending; where that ends, after how many days, and whether the feed is over."""
     midnight = begin + zone.offsets[period(zone, begin)]
     midnight -= midnight % DAY
-    before = begin - 1
-    days = 0.0
-    while place < len(times) - 1:
-        random = (random + GOLDEN_BITS) & MASK
-        uniform = ((mixed(random) >> 11) + 0.5) * 2.0**-53
-        days -= log(uniform) / rate
+    rough = period(zone, midnight)
+    for wait in waits:
+        days += wait
         day = int(days)
         share = days - day
         hour = int(share * 24)
@@ -164,15 +196,14 @@ def write_feed(
             hour -= 1
         within = (share - running[hour]) / (running[hour + 1] - running[hour])
         local = midnight + day * DAY + hour * 3600 + int(within * 3600)
-        at = local - zone.offsets[period(zone, local)]
-        at = max(local - zone.offsets[period(zone, at)], before + 1)
-        if at >= end:
-            break
-        if at >= begin:
-            times[place] = at
-            place += 1
-            before = at
-    return place
+        rough = period_from(zone, rough, local)
+        exact = period_from(zone, max(rough - 1, 0), local - zone.offsets[rough])
+        before = max(local - zone.offsets[exact], before + 1)
+        if before >= end or place >= len(times) - 1:
+            return place, days, True
+        times[place] = before
+        place += 1
+    return place, days, False
 
 
 def shards(

@@ -140,6 +140,19 @@ def test_made_up_feeds_are_the_same_without_numba(monkeypatch: pytest.MonkeyPatc
     assert fast[1].tolist() == slow[1].tolist()
 
 
+def test_made_up_feeds_are_the_same_a_few_numbers_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A feed may need more random numbers than are drawn at once."""
+    shard = shards(parse_synthetic("poisson:rate=1"), 40, 40, "America/New_York", 11)[0]
+    usual = shard.feeds()
+    for block in (1, 7, 75, 200):
+        monkeypatch.setattr(synthetic, "BLOCK", block)
+        few = shard.feeds()
+        assert few[0].tolist() == usual[0].tolist(), block
+        assert few[1].tolist() == usual[1].tolist(), block
+
+
 def test_a_feed_scored_from_a_given_moment_remembers_what_was_before() -> None:
     """The learning period can be longer than usual without being cut off."""
     options = window(0, 100 * 86400, (), 70 * 86400)
