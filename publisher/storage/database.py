@@ -43,6 +43,7 @@ class Database:
         self.pooled = listen_url is not None
         self.on_server = make_url(url).get_backend_name() == "postgresql"
         self.engine = postgresql.make_engine(url, self.pooled) if self.on_server else _sqlite(url)
+        self._direct = postgresql.make_engine(self._direct_url) if self.pooled else self.engine
         if seal is not None:
             seal_with(self.engine.dialect, seal)
         self._bells = bell.folder_of(url)
@@ -133,28 +134,27 @@ class Database:
         """InvalidInput where what is named as the way past a pooler is none."""
         if not self.pooled:
             return
-        direct = postgresql.make_engine(self._direct_url)
         try:
-            with translated(), direct.connect() as connection:
+            with translated(), self._direct.connect() as connection:
                 postgresql.check_server(connection)
         except PublisherError as error:
             raise InvalidInput(
                 "PUBLISHER_LISTEN_URL does not lead past the pooler to the database server"
             ) from error
         finally:
-            direct.dispose()
+            self._direct.dispose()
 
     def right_to_schedule(self) -> postgresql.Alone | None:
         """On a server, where several machines may want it: the right to be the one scheduler."""
         if not self.on_server:
             return None
-        direct = postgresql.make_engine(self._direct_url) if self.pooled else self.engine
-        return postgresql.Alone(direct, postgresql.SCHEDULER)
+        return postgresql.Alone(self._direct, postgresql.SCHEDULER)
 
     def close(self) -> None:
         """Close every connection; one that a thread still uses, as soon as it comes back."""
-        event.listen(self.engine.pool, "checkin", lambda _, record: record.invalidate())
-        self.engine.dispose()
+        for engine in {self.engine, self._direct}:
+            event.listen(engine.pool, "checkin", lambda _, record: record.invalidate())
+            engine.dispose()
 
 
 @contextmanager

@@ -253,12 +253,13 @@ class Alone:
         """Whether this process has the right now: tries to get it, and looks whether it is lost."""
         try:
             if self._connection is None:
-                held = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+                self._connection = self._engine.connect()
+                self._connection.execution_options(isolation_level="AUTOCOMMIT")
                 asking = f"SELECT pg_try_advisory_lock({self._number})"
-                if not held.exec_driver_sql(asking).scalar_one():
-                    held.close()
+                if not self._connection.exec_driver_sql(asking).scalar_one():
+                    asked, self._connection = self._connection, None
+                    asked.close()
                     return False
-                self._connection = held
             self._connection.exec_driver_sql("SELECT 1")
         except Exception:
             self.give_up()

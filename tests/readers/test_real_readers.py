@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Callable, Generator
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.util import find_spec
@@ -88,13 +89,15 @@ def river(home: Path, clock: FakeClock) -> Reader:
 
     def reader(url: str) -> Generator[float]:
         environment = Environment(home, database_url(home), "https://other.example", "key")
-        following = River(open_site(environment, clock), clock)
-        following.add(url, "ttl")
-        while True:
-            following.poll()
-            due = following.feed(url).next_poll_at
-            assert due is not None
-            yield (due - clock()).total_seconds() / 60.0
+        site = open_site(environment, clock)
+        with closing(site.database):
+            following = River(site, clock)
+            following.add(url, "ttl")
+            while True:
+                following.poll()
+                due = following.feed(url).next_poll_at
+                assert due is not None
+                yield (due - clock()).total_seconds() / 60.0
 
     return reader
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import create_engine, func, select, text
 from sqlalchemy.engine import make_url
 
 from publisher.base.environment import Environment
@@ -42,6 +42,12 @@ from tests.serving import free_port, kill, serving, wait_until
 def url(server: Server) -> str:
     """An empty database."""
     return server.make_database(f"site_{secrets.token_hex(6)}")
+
+
+OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
 
 
 def machine(folder: Path, url: str, key: str = "the same on all") -> Environment:
@@ -221,6 +227,14 @@ def test_a_site_whose_database_became_read_only(remote: Site, server: Server) ->
     assert copy_site(remote.environment, f"sqlite:///{copied}", lambda _: None) > 0
 
 
+def assert_nobody_left(url: str) -> None:
+    """No session but the one that asks is open on the database."""
+    engine = create_engine(url)
+    with engine.connect() as mine:
+        wait_until(lambda: mine.exec_driver_sql(OTHERS).scalar_one() == 0, 60)
+    engine.dispose()
+
+
 def _port_one(url: str) -> str:
     return url.rpartition(":")[0] + ":1/postgres"
 
@@ -230,15 +244,11 @@ def test_a_site_that_cannot_be_opened_leaves_no_connection(
 ) -> None:
     """Neither warnings nor sessions on the server: what was begun is closed."""
     monkeypatch.setitem(postgresql._SESSION, "lock_timeout", 100)
-    others = (
-        "SELECT count(*) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
     with remote.database.engine.connect() as mine:
         mine.exec_driver_sql(f"SELECT pg_advisory_lock({postgresql.WRITERS})")
         with pytest.raises(StorageUnavailable, match="busy"):
             open_site(machine(tmp_path / "two", url), first_url="https://new.example")
-        wait_until(lambda: mine.exec_driver_sql(others).scalar_one() == 0, 60)
+        wait_until(lambda: mine.exec_driver_sql(OTHERS).scalar_one() == 0, 60)
 
 
 def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(remote: Site) -> None:
@@ -377,6 +387,12 @@ def test_a_pooler_is_refused_until_the_way_past_it_is_named(
         assert bell.wait(5)
         assert right is not None
         assert right.taken()
+        waiting = open_site(replace(environment, listen_url=url), clock)
+        late = waiting.database.right_to_schedule()
+        assert late is not None
+        assert not late.taken()
+        waiting.database.close()
         right.give_up()
         bell.close()
         past.database.close()
+    assert_nobody_left(url)
