@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from publisher.core.polling.answer import ABSENT
 from publisher.core.ttl.freshness import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.core.ttl.harmless_hours import place_of
 from publisher.core.ttl.served import QUIET, RENEWED
 from publisher.simulator.compiled import scratch
 from publisher.simulator.counted import FULL, POLLS, REAL, STEPS, Array, Feeds, Sums, count_items
@@ -178,20 +179,22 @@ def poll_alike(
     always say the same: by items, not by polls."""
     for place in range(len(starts)):
         begun, end = feeds.offsets[place], int(feeds.ends[place])
+        times = feeds.times[begun : feeds.offsets[place + 1]]
         for phase in range(len(starts[place])):
-            sums, start, item = Sums(counts[place], delays), int(starts[place][phase]), begun
+            sums, start = Sums(counts[place], delays), int(starts[place][phase])
             polls = max(-((start - end) // wait), 0)
             last = start + (polls - 1) * wait if polls > 0 else -1
-            while feeds.times[item] <= last:
-                late = int(feeds.times[item]) - start + wait - 1
-                returned[item - begun] = start + max(late // wait, 0) * wait
-                item += 1
+            seen = place_of(times, last + 1)
+            for item in range(seen):
+                late = int(times[item]) - start + wait - 1
+                # Exact, and several at once, which whole-number division is not.
+                returned[item] = start + max(int(late / wait), 0) * wait
             sums.counts[REAL] += min(polls, 1)
             sums.counts[STEPS] += polls
             for edge in range(feeds.edge_offsets[place] + 1, feeds.edge_offsets[place + 1] - 1, 2):
                 opens, closes = int(feeds.edges[edge]), int(feeds.edges[edge + 1])
                 before = max(-((start - opens) // wait), 0)
                 sums.counts[POLLS] += max(-((start - closes) // wait), 0) - before
-                if opens <= start < closes and feeds.times[begun] > start:
+                if opens <= start < closes and times[0] > start:
                     sums.counts[FULL] += 1  # the first poll is sent the document in any case
-            count_items(feeds, place, window, item, returned, sums)
+            count_items(feeds, place, window, begun + seen, returned, sums)
