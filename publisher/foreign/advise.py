@@ -129,7 +129,7 @@ def offered(refusal: NotAFeed) -> str:
 def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> AdviceReport:
     """What `subject` says of itself, should say, and what is wrong with it."""
     settings = rule or TtlRule()
-    known = histogram(subject.updates, now, zone)
+    known = histogram(subject.updates, now, zone).by_dates()
     at = build_moment(known.last_update, now, zone)
     decision = decide(known, at, settings)
     by_hour = ttl_by_hour(known, now, settings)

@@ -108,7 +108,7 @@ def hour_of(decision: Decision) -> int:
 
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
     """The origin's day, counted."""
-    return histogram(history.updates, now, zone)
+    return histogram(history.updates, now, zone).by_dates()
 
 
 def history_of(mirror: Mirror) -> FeedHistory:

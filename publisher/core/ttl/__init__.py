@@ -6,6 +6,7 @@ Theory of operation
    weekdays, 168 hours of the week, 288 five minutes of the day, all on the author's clock (Winer
    2002: "a persistent array of 24 elements"). Counts halve every 90 days, c(t) = sum 2^-(age / H),
    and so does the time in which they were gathered, d(t) = H / ln 2 * (1 - 2^-(watched / H)) days.
+   One of 12 counts what came in the first five seconds of each five minutes of the hour.
    Two more tables say, by how long it had been silent, how many updates came (`seen`) and how many
    the hours of the week had let expect (`due`); these fade twice as fast.
 
@@ -45,7 +46,10 @@ Theory of operation
    forecast to the minute of the fetch, planned backwards over five-minute steps without a menu:
        V(i) = min over j of  P + hidden(i, j) + V(j),     15 minutes <= 5 (j - i) <= 24 hours,
    one expiry for each five minutes of the document's hour, twelve in all, so that a poll costs no
-   work. What is said is a minute less; at most an hour on an answer that brings a new post.
+   work. What is said is a minute less; at most an hour on an answer that brings a new post. Where
+   a share s >= 1/4 of the updates of step j comes in its first five seconds, an expiry at j is
+   five seconds after it, and who polls there has N(j) + s (N(j + 1) - N(j)) already; an expiry is
+   set so as well in warm-up.
 
 6. What surrounds it (`decision`, `reasons`, `skip_hours`, `harmless_hours`). The document is built
    at g, the later of the last update and the top of the local hour, from updates up to g. A

@@ -20,7 +20,7 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 3  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
+FORMAT = 4  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Activity:
     seen: tuple[float, ...] = (0.0,) * SIZES.seen
     due: tuple[float, ...] = (0.0,) * SIZES.due
     recent: tuple[float, ...] = (0.0,) * SIZES.recent
+    early: tuple[float, ...] = (0.0,) * SIZES.early
     beliefs: tuple[float, ...] = START
 
     @classmethod
@@ -80,6 +81,11 @@ class Activity:
         """The 24 counts as they stand at `now`."""
         factor = decay(seconds(now) - self.as_of, self.half_life_days * DAY_SECONDS)
         return tuple(count * factor for count in self.hours)
+
+    def by_dates(self) -> "Activity":
+        """The same for updates that are known by the dates of items: the second of such a date is
+        not the one from which on readers could have the item."""
+        return replace(self, early=(0.0,) * SIZES.early)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON or table rows; `from_dict` restores the same bits."""

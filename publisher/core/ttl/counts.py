@@ -16,9 +16,10 @@ class Tables(NamedTuple):
     """All counts, decayed alike; moods (seen, due) twice as fast as habits, `recent` much faster.
 
     hours: 24, by local hour. weekdays: 7, Monday first. week: 168, by hour of the week. minutes:
-    288, by five minutes of the local day. recent: 24, by local hour, halved every 12 days.
-    seen, due: by age of the silence before (`AGES`), the
-    updates that ended such a silence and those that the hours of the week let expect meanwhile.
+    288, by five minutes of the local day. recent: 24, by local hour, halved every 12 days. seen,
+    due: by age of the silence before (`AGES`), the updates that ended such a silence and those that
+    the hours of the week let expect meanwhile. early: 12, by five minutes of the hour, the updates
+    in the first seconds of those.
     """
 
     hours: Counts
@@ -28,6 +29,7 @@ class Tables(NamedTuple):
     seen: Counts
     due: Counts
     recent: Counts
+    early: Counts
 
 
 class Past(NamedTuple):
@@ -68,6 +70,7 @@ class Sizes(NamedTuple):
     seen: int = 13
     due: int = 13
     recent: int = 24
+    early: int = 12
 
 
 SIZES = Sizes()
@@ -80,6 +83,7 @@ AGES = (
 )
 WARM_UP_DAYS = 2
 WARM_UP_UPDATES = 5
+EARLY_SECONDS = 5  # of five minutes: programs that post on the dot do so within them
 RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
 PRIOR_UPDATES = 0.25  # spread over the day: an hour without updates is not certainly silent
 WEEKDAY_PRIOR = 1.0  # updates that each weekday is thought to have had at the average
@@ -147,6 +151,8 @@ def record(history: History, at: int, half_life: int) -> Past:
     tables.weekdays[slot // 24] += weight
     tables.week[slot] += weight
     tables.minutes[local // 300 % 288] += weight
+    if local % 300 < EARLY_SECONDS:
+        tables.early[local // 300 % 12] += weight
     tables.recent[slot % 24] += 1.0 / decay(at - as_of, RECENT_SECONDS)
     return Past(as_of, min(first, at), max(last, at), past.number + 1)
 

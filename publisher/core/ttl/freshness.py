@@ -8,6 +8,11 @@ five minutes: V(i), the least cost to come for a client that polls at step i, is
 For fixed j this is a line in N(i) with slope -5 j, so the minimum is the lower envelope of lines
 that come in order of slope, asked at falling N(i): one pass with a queue ("convex hull trick").
 
+Many authors' programs post on the dot: in the first seconds of a full hour or five minutes. Where
+that is a good share s of what comes in those five minutes, the expiry is just after them: a client
+that polls at step i then has N(i) + s (N(i + 1) - N(i)) already. So it is as long as too little is
+known: readers that keep the minute at which they began (CommaFeed) keep a good one.
+
 Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
 """
 
@@ -16,7 +21,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from publisher.core.civil import HOUR_SECONDS, hour_start
-from publisher.core.ttl.counts import Counts, History
+from publisher.core.ttl.counts import EARLY_SECONDS, Counts, History, Tables, knows_enough
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve
 
 SLOTS = 12  # five minutes of an hour
@@ -25,24 +30,33 @@ HORIZON = 432  # steps of the plan: a day and a half
 STEPS = HORIZON + LONGEST
 UNDER_SECONDS = 60  # what is said is less by this: a reader woken by cron must not be a tick late
 LEAST_SECONDS = 60
+JUST_AFTER = EARLY_SECONDS + UNDER_SECONDS  # with this much more, what is said ends on the dot
+# The share of the updates of five minutes that come in its first seconds: what is less is chance,
+# and one in twenty may be late yet, so that a reader whom none awaited on the dot looks once more.
+LEAST_ON_THE_DOT, MOST_ON_THE_DOT = 0.25, 0.95
+DOT_PRIOR = 2.0  # updates that each five minutes of the hour are thought to have had, later in it
 NEWS_SECONDS = 3600  # at most, on the answer that brings new content: more may follow soon
 RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS
 RENEWAL_SECONDS = 4 * HOUR_SECONDS
 
 
 class HeaderPlan(NamedTuple):
-    """Lists that `plan_expiries` works on: the cost to come by steps, the queue of lines (steps);
-    and what it leaves: for each five minutes of the hour the instant until which a copy fetched
-    then is good (seconds)."""
+    """Lists that `plan_expiries` works on: the cost to come by steps, the queue of lines (steps),
+    the share of each five minutes' updates that come in its first seconds, and the waiting that
+    follows from it; and what it leaves: for each five minutes of the hour the instant until which a
+    copy fetched then is good (seconds)."""
 
     value: Counts
     lines: MutableSequence[int]
+    dots: Counts
+    waiting: Counts
     expiries: MutableSequence[int]
 
 
 def header_plan() -> HeaderPlan:
     """Empty lists of the lengths that are needed."""
-    return HeaderPlan([0.0] * (STEPS + 1), [0] * (STEPS + 2), [0] * SLOTS)
+    steps = STEPS + 1
+    return HeaderPlan([0.0] * steps, [0] * (steps + 1), [0.0] * SLOTS, [0.0] * steps, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:
@@ -70,7 +84,7 @@ def unplanned(history: History, now: int, plan: HeaderPlan) -> None:
     """Fill the expiries of a document of which nothing is known yet."""
     top = hour_start(history.zone, now)
     for slot in range(SLOTS):
-        plan.expiries[slot] = top + slot * STEP_SECONDS + HOUR_SECONDS + STEP_SECONDS
+        plan.expiries[slot] = top + (slot + SLOTS) * STEP_SECONDS + JUST_AFTER
 
 
 def plan_expiries(
@@ -81,28 +95,58 @@ def plan_expiries(
     worth: minutes of one update's delay that a poll is worth. Parts of the hour before `now` get
     the answer of the present one.
     """
+    present, coming, value, lines = slot_of(history, now), STEPS, plan.value, plan.lines
+    dots, known = plan.dots, knows_enough(history.past, now)
+    if on_the_dot(history.tables, dots):
+        curve = wait_from_the_dot(curve, plan, present)
     number, waiting = curve.number, curve.waiting
-    value, lines = plan.value, plan.lines
     usual = usual_cost(curve, worth)
     for step in range(HORIZON, STEPS + 1):
         value[step] = usual * (STEPS - step) * STEP_MINUTES
-    present, coming = slot_of(history, now), STEPS
     front = end = 0
     for step in range(HORIZON - 1, -1, -1):
         while coming >= step + SHORTEST:
             end = insert(curve, plan, front, end, coming)
             coming -= 1
+        seen = number[step] + dots[(step + present) % SLOTS] * (number[step + 1] - number[step])
         if step + present < SLOTS:
-            middle = (number[step] + number[step + 1]) / 2.0
-            front = advance(curve, plan, front, end, middle)
+            front = advance(curve, plan, front, end, (seen + number[step + 1]) / 2.0)
             best = min(lines[front], step + LONGEST)
-            plan.expiries[step + present] = begin + best * STEP_SECONDS
-        front = advance(curve, plan, front, end, number[step])
+            late = not known or dots[(best + present) % SLOTS] > 0.0
+            plan.expiries[step + present] = (
+                begin + best * STEP_SECONDS + (JUST_AFTER if late else 0)
+            )
+        front = advance(curve, plan, front, end, seen)
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES
-        value[step] = worth + waiting[best] - waiting[step] - kept * number[step] + value[best]
+        value[step] = worth + waiting[best] - waiting[step] - kept * seen + value[best]
     for slot in range(present):
         plan.expiries[slot] = plan.expiries[present]
+
+
+def on_the_dot(tables: Tables, dots: Counts) -> bool:
+    """Fill the `dots`: for each five minutes of the hour the share of its updates that come in its
+    first seconds, 0 where it is small; whether any is left."""
+    found = False
+    for slot in range(SLOTS):
+        total = 0.0
+        for place in range(slot, len(tables.minutes), SLOTS):
+            total += tables.minutes[place]
+        share = min(tables.early[slot] / (total + DOT_PRIOR), MOST_ON_THE_DOT)
+        dots[slot] = share if share >= LEAST_ON_THE_DOT else 0.0
+        found = found or share >= LEAST_ON_THE_DOT
+    return found
+
+
+def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
+    """The curve with the waiting of updates that come in the first seconds of five minutes."""
+    number, more = curve.number, 0.0
+    for step in range(STEPS):
+        plan.waiting[step] = curve.waiting[step] + more
+        share = plan.dots[(step + present) % SLOTS]
+        more += share * (number[step + 1] - number[step]) * STEP_MINUTES / 2.0
+    plan.waiting[STEPS] = curve.waiting[STEPS] + more
+    return Curve(number, plan.waiting)
 
 
 def insert(curve: Curve, plan: HeaderPlan, front: int, end: int, step: int) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from publisher.core.civil import seconds, zone_table
 from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.counts import SIZES, History, Past, Tables
+from publisher.core.ttl.counts import EARLY_SECONDS, SIZES, History, Past, Tables
 from publisher.core.ttl.decision import decide, max_age_by_minute
 from publisher.core.ttl.forecast import Curve
 from publisher.core.ttl.freshness import (
@@ -38,13 +38,23 @@ def uneven(seed: int) -> Curve:
     return Curve(number, waiting)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.8])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_plan_is_that_of_trying_everything(seed: int) -> None:
-    """The queue of lines finds the value that the full search over all expiries finds."""
+def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
+    """The queue of lines finds the value that the full search over all expiries finds, also where
+    a share of what comes in the first five minutes of an hour comes on the dot."""
     curve, worth, plan = uneven(seed), 10.0, header_plan()
     now = seconds(NOON)
-    history = History(EMPTY, zone_table("UTC"), (), Past(0, now, now, 1), [])
+    tables = EMPTY._replace(minutes=[8.0] + [0.0] * 287, early=[share * 10.0] + [0.0] * 11)
+    history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [])
     plan_expiries(history, now, now, curve, worth, plan)
+    seen, more = list(curve.number), 0.0
+    for step in range(STEPS):
+        dot = share * (curve.number[step + 1] - curve.number[step]) if step % 12 == 0 else 0.0
+        curve.waiting[step] += more
+        seen[step] += dot
+        more += dot * 2.5
+    curve.waiting[STEPS] += more
     usual = usual_cost(curve, worth)
     value = [usual * (STEPS - step) * 5.0 for step in range(STEPS + 1)]
     for step in range(HORIZON - 1, -1, -1):
@@ -52,7 +62,7 @@ def test_the_plan_is_that_of_trying_everything(seed: int) -> None:
             worth
             + curve.waiting[end]
             - curve.waiting[step]
-            - 5.0 * (end - step) * curve.number[step]
+            - 5.0 * (end - step) * seen[step]
             + value[end]
             for end in range(step + SHORTEST, step + LONGEST + 1)
         )
@@ -79,6 +89,33 @@ def test_copies_fetched_at_different_minutes_end_together() -> None:
     ends = {at + expiries.max_age_seconds(at) for at in range(expiries.top, expiries.top + 3600)}
     morning = seconds(NOON.replace(hour=9))
     assert all(morning - 900 <= end <= morning + 1200 for end in ends), ends
+
+
+def on_the_dot() -> list[datetime]:
+    """One post a day at 9:00:00 for two months."""
+    return [NOON.replace(hour=9) - timedelta(days=day) for day in range(60, 0, -1)]
+
+
+def test_who_posts_on_the_dot_is_read_five_seconds_later() -> None:
+    """Copies of the night end just after the full hour, not at the end of its five minutes; where
+    nothing came, the reader is not sent away for the day."""
+    activity = histogram(on_the_dot(), NOON.replace(hour=2), "UTC")
+    told = decide(activity, NOON.replace(hour=2), TtlRule())
+    for minute in range(60):
+        at = NOON.replace(hour=2, minute=minute)
+        end = at + timedelta(seconds=told.max_age_seconds(at))
+        assert end == NOON.replace(hour=9, second=EARLY_SECONDS)
+    late = NOON.replace(hour=9, second=EARLY_SECONDS)
+    assert decide(activity, late.replace(second=0), TtlRule()).max_age_seconds(late) <= 3600
+
+
+def test_a_date_of_an_item_says_no_second() -> None:
+    """A strange feed's items may be out minutes after their dates: the end is that of the five
+    minutes, less the minute that is always left."""
+    activity = histogram(on_the_dot(), NOON.replace(hour=2), "UTC").by_dates()
+    at = NOON.replace(hour=2)
+    end = at + timedelta(seconds=decide(activity, at, TtlRule()).max_age_seconds(at))
+    assert end == NOON.replace(hour=9, minute=4)
 
 
 def test_a_scheduled_post_ends_every_copy_a_minute_after_it() -> None:
