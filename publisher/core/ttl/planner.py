@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from publisher.core.ttl.counts import Counts, Exposure, History, hour_rate
+from publisher.core.ttl.counts import PRIOR_UPDATES, Counts, Exposure, History, Tables
 from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
 from publisher.core.ttl.mixture import BAND, LEVEL
 from publisher.core.ttl.rule import RuleNumbers
@@ -33,6 +33,17 @@ class ServedSpan(NamedTuple):
     first: float
     last: float
     worth: float
+
+
+class Shape(NamedTuple):
+    """The hours' counts, how they are read now and their mean; how much of what they lie apart from
+    it counts: all of it once it is `shown`, and `beyond` what is chance."""
+
+    tables: Tables
+    seen: Exposure
+    mean: float
+    shown: float
+    beyond: float
 
 
 class Cells(NamedTuple):
@@ -57,41 +68,58 @@ def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
     lies between two values. Then the search begins at the author's level, which moves only when
     the rate has clearly changed (`mixture.BAND`), so that the blog stays with one of them.
     """
-    menu, worth = rule.menu, rule.poll_minutes
+    menu, worth, shape = rule.menu, rule.poll_minutes, shape_of(history.tables, seen)
     if history.beliefs[LEVEL] > 0.0 and len(rule.milestones) == len(menu):
-        low = settle(history, menu, worth / BAND, seen)
-        high = settle(history, menu, worth * BAND, seen)
+        low = settle(shape, menu, worth / BAND)
+        high = settle(shape, menu, worth * BAND)
         if low < 0.98 * high:
-            worth = remembered(history, menu, worth, seen)
-    return float(rule.poll_minutes ** (1.0 - PULL) * settle(history, menu, worth, seen) ** PULL)
+            worth = remembered(shape, history.beliefs[LEVEL], menu, worth)
+    return float(rule.poll_minutes ** (1.0 - PULL) * settle(shape, menu, worth) ** PULL)
 
 
-def remembered(history: History, menu: Sequence[int], worth: float, seen: Exposure) -> float:
-    """The waiting per poll at the level that is kept, over the day's shape: as much of it as 24
-    equal hours would not show by chance, which must not decide."""
-    mean = apart = polls = waiting = level = 0.0
+def shape_of(tables: Tables, seen: Exposure) -> Shape:
+    """How much of the day's shape counts. The counts of 24 equal hours lie apart too, and chance
+    must not decide: five updates, three of them in one hour, had held a blog for four months. So
+    nothing counts up to `CHANCE`, and all from twice that on; at a tie, where the level is
+    remembered, only what is beyond chance."""
+    mean = apart = 0.0
     for hour in range(24):
-        mean += history.tables.hours[hour] * seen.fading / 24.0
-        level += hour_rate(history.tables, hour, seen)
+        mean += tables.hours[hour] * seen.fading / 24.0
     for hour in range(24):
-        apart += (history.tables.hours[hour] * seen.fading - mean) ** 2 / 24.0
-    share = 1.0 - CHANCE * mean / apart if apart > CHANCE * mean else 0.0
+        apart += (tables.hours[hour] * seen.fading - mean) ** 2 / 24.0
+    index = apart / mean if mean > 0.0 else 0.0
+    shown = min(max(index / CHANCE - 1.0, 0.0), 1.0)
+    beyond = 1.0 - CHANCE / index if index > CHANCE else 0.0
+    return Shape(tables, seen, mean, shown, beyond)
+
+
+def drawn_rate(shape: Shape, hour: int, share: float) -> float:
+    """Updates a day that there would be if all hours were like this one, of which so much counts
+    as it lies apart from the mean."""
+    count = shape.tables.hours[hour] * shape.seen.fading
+    drawn = shape.mean + share * (count - shape.mean)
+    return (24.0 * drawn + PRIOR_UPDATES) / shape.seen.days
+
+
+def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) -> float:
+    """The waiting per poll over the day's shape at the `level` that is kept."""
+    polls = waiting = present = 0.0
     for hour in range(24):
-        count = history.tables.hours[hour] * seen.fading
-        shape = 1.0 + share * (count - mean) / mean
-        rate = history.beliefs[LEVEL] / 1440.0 * shape
+        present += drawn_rate(shape, hour, shape.beyond) / 24.0
+    for hour in range(24):
+        rate = drawn_rate(shape, hour, shape.beyond) * level / present / 1440.0
         ttl = best_fixed(menu, rate, worth)
         polls += 60.0 / ttl
         waiting += 60.0 * rate * ttl / 2.0
-    return waiting / polls * level / history.beliefs[LEVEL]
+    return waiting / polls * present / level
 
 
-def settle(history: History, menu: Sequence[int], worth: float, seen: Exposure) -> float:
+def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
     """Where one poll is worth the waiting per poll, in minutes, looked for from `worth` on."""
     for _ in range(SETTLING):
         polls = waiting = 0.0
         for hour in range(24):
-            rate = hour_rate(history.tables, hour, seen) / 60.0
+            rate = drawn_rate(shape, hour, shape.shown) / 1440.0
             ttl = best_fixed(menu, rate, worth)
             polls += 60.0 / ttl
             waiting += 60.0 * rate * ttl / 2.0

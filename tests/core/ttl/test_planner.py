@@ -115,6 +115,15 @@ def test_chance_does_not_choose_between_two_values(per_day: float) -> None:
     assert by_the_hour(working, per_day) < 20.0
 
 
+def test_a_few_updates_in_one_hour_are_no_habit() -> None:
+    """Five updates in 200 days, three of them in one hour, say nothing of the day's shape: a poll
+    is worth what it is at 480; twenty that came so say something."""
+    few = [0] * 9 + [1] + [0] * 10 + [1, 0, 3, 0]
+    assert by_the_hour(few, 0.02) == pytest.approx(by_the_hour([1] * 5 + [0] * 19, 0.02), rel=0.1)
+    many = [4 * count for count in few]
+    assert by_the_hour(many, 0.1) < 0.5 * by_the_hour([0, 1, 1, 1, 1, 1] * 4, 0.1)
+
+
 def test_hidden_waiting_of_a_constant_rate() -> None:
     """rate x ttl squared / 2, wherever the copy is fetched."""
     assert hidden(ServedSpan(even(0.01), 3.0, 47.0, 10.0), 120.0) == pytest.approx(
