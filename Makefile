@@ -65,9 +65,10 @@ test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped,
 fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
-WITH_DATABASE ?= $(addprefix tests/,storage blog publishing readers exchange web cli river delivery demo foreign operations)
+WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,base blog browser cli delivery demo exchange feeds \
+	foreign fuzz operations publishing readers real_readers river storage web)
 
-test-postgresql: $(EVERYTHING) ## all tests that have a database (not the browser's), on a PostgreSQL server of their own
+test-postgresql: $(EVERYTHING) ## all tests that have a database, on a PostgreSQL server of their own
 	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
 kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times

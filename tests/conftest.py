@@ -26,7 +26,7 @@ from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 from publisher.web import beside
 from publisher.web.application import close_app, create_app
-from tests.databases import SERVER, database_url, drop_all, drop_database
+from tests.databases import SERVER, database_url, drop_database
 from tests.postgres import Server, running_server
 
 SITE_URL = "https://blog.example"
@@ -119,13 +119,6 @@ def ready_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     upgrade(database)
     database.close()
     return file
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_database_left() -> Iterator[None]:
-    """What tests made on a server goes with them."""
-    yield
-    drop_all()
 
 
 @pytest.fixture

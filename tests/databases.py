@@ -61,14 +61,11 @@ def check_whole(instance: Path) -> None:
 
 
 def drop_database(instance: Path) -> None:
-    """Drop what `database_url` made for a folder."""
-    _drop(_name(instance))
-
-
-def drop_all() -> None:
-    """Drop what this process has made on the server."""
-    for name in list(_made):
-        _drop(name)
+    """Drop what `database_url` made for a folder; what nobody drops goes with the server."""
+    name = _name(instance)
+    if name in _made:
+        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
+        _made.remove(name)
 
 
 def on_server(url: str, statement: str) -> None:
@@ -101,9 +98,3 @@ def _url(name: str) -> str:
 def _make(name: str, template: str = "") -> None:
     on_server(SERVER, f"CREATE DATABASE {name} {template}")
     _made.add(name)
-
-
-def _drop(name: str) -> None:
-    if name in _made:
-        on_server(SERVER, f"DROP DATABASE {name} WITH (FORCE)")
-        _made.remove(name)

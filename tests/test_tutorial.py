@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.serving import serving
 
 PAGE = Path(__file__).parent.parent / "docs" / "tutorial.md"
@@ -30,6 +32,7 @@ def pattern(lines: list[str]) -> str:
     return re.escape(text).replace(r"\.\.\.", ".*")
 
 
+@pytest.mark.sqlite("backup and restore copy its file")
 def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
     """In order, in one shell, against a site that is being served."""
     commands = session()
