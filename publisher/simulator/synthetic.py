@@ -18,7 +18,7 @@ from publisher.core.specs import Option, SpecError, known, read_options, split_s
 from publisher.simulator.compiled import as_arrays, available, specialise
 from publisher.simulator.timelines import DAY, Timeline
 
-BLOCK = 1 << 16  # random numbers at a time, so that they stay in the cache
+BLOCK = 1 << 15  # random numbers at a time, so that they stay in the cache
 BEGINNING = 1_672_531_200  # 2023-01-01T00:00:00Z
 SYNTHETIC = ("winer", "poisson")
 
@@ -190,11 +190,14 @@ def write_row(
         day = int(days)
         share = days - day
         hour = int(share * 24)
-        while hour < 23 and running[hour + 1] <= share:
-            hour += 1
-        while running[hour] > share:
-            hour -= 1
-        within = (share - running[hour]) / (running[hour + 1] - running[hour])
+        low, high = running[hour], running[hour + 1]
+        if not low <= share < high:
+            while hour < 23 and running[hour + 1] <= share:
+                hour += 1
+            while running[hour] > share:
+                hour -= 1
+            low, high = running[hour], running[hour + 1]
+        within = (share - low) / (high - low)
         local = midnight + day * DAY + hour * 3600 + int(within * 3600)
         rough = period_from(zone, rough, local)
         exact = period_from(zone, max(rough - 1, 0), local - zone.offsets[rough])
