@@ -40,8 +40,9 @@ Theory of operation
    Both take the mean over all minutes at which this document may be fetched: until the next hour.
    With a coarse menu a blog whose best interval lies between two values would alternate between
    them, so P is moved most of the way to where that menu works best (`poll_worth`), searched from a
-   level of updates a day that moves only when the rate has changed threefold. The day's shape has
-   a say in this as far as the counts of its hours lie further apart than chance lets equal hours.
+   level of updates a day that follows the rate at a distance of up to three times it. The day's
+   shape has a say in this as far as the counts of its hours lie further apart than chance lets
+   equal hours; the more even it is, the more the smaller of the two values is preferred.
 
 5. What the headers say (`freshness`). Cache-Control and Expires of each answer say the same
    forecast to the minute of the fetch, planned backwards over five-minute steps without a menu:

@@ -18,7 +18,6 @@ from math import exp, log
 from typing import NamedTuple
 
 from publisher.core.civil import (
-    DAY_SECONDS,
     end_of_hour,
     local_second,
     period,
@@ -57,8 +56,7 @@ NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # the day as people have it: 0-8, 8-18, 18
 LONGEST_SILENCE = AGES[len(AGES) - 1]  # what lies beyond teaches nothing
 DOUBTED = 0.02  # belief that counts for nothing in a forecast
 RUNNING = 3.0  # updates that a silence which still runs can tell of, at most: it may be a holiday
-SETTLED_UPDATES, SETTLED_DAYS = 20, 7.0  # before, the level is what was just estimated
-BAND = 3.0  # times more or fewer updates a day than the level before it moves
+BAND = 3.0  # times more or fewer updates a day than the level, before it follows so far behind
 
 
 class Four(NamedTuple):
@@ -183,10 +181,8 @@ def learn(history: History, at: int, half_life: int) -> None:
     if at <= past.last:
         return
     seen = seen_at(history, at, half_life)
-    moved = not beliefs[LEVEL] / BAND < seen.level < beliefs[LEVEL] * BAND
-    days = (at - past.first) / DAY_SECONDS
-    if past.number < SETTLED_UPDATES or days < SETTLED_DAYS or moved:
-        beliefs[LEVEL] = seen.level
+    low, high = seen.level / BAND, seen.level * BAND
+    beliefs[LEVEL] = min(max(beliefs[LEVEL], low), high) if knows_enough(past, at) else seen.level
     if past.number < 2 or interrupted(history.holes, past.last, at):
         return
     here = rates(history, week_hour(local_second(history.zone, at)), seen)

@@ -65,15 +65,19 @@ def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
     without gaps every place is such a place.
 
     Where a three times smaller and a three times larger start lead to different places, the blog
-    lies between two values. Then the search begins at the author's level, which moves only when
-    the rate has clearly changed (`mixture.BAND`), so that the blog stays with one of them.
+    lies between two values. Then the search begins at the author's level, which follows the rate
+    at a distance (`mixture.BAND`), so that the blog stays with one of them. The more even the
+    day's hours, the more the smaller one is preferred: with either, polls times waiting are the
+    same there, and who says the larger one pays for it when the author comes to post more. Where
+    all comes in one hour the larger one foretells it.
     """
     menu, worth, shape = rule.menu, rule.poll_minutes, shape_of(history.tables, seen)
     if history.beliefs[LEVEL] > 0.0 and len(rule.milestones) == len(menu):
-        low = settle(shape, menu, worth / BAND)
-        high = settle(shape, menu, worth * BAND)
+        fresher = worth / BAND ** evenness(shape)
+        low = settle(shape, menu, fresher / BAND)
+        high = settle(shape, menu, fresher * BAND)
         if low < 0.98 * high:
-            worth = remembered(shape, history.beliefs[LEVEL], menu, worth)
+            worth = remembered(shape, history.beliefs[LEVEL], menu, fresher)
     return float(rule.poll_minutes ** (1.0 - PULL) * settle(shape, menu, worth) ** PULL)
 
 
@@ -99,6 +103,17 @@ def drawn_rate(shape: Shape, hour: int, share: float) -> float:
     count = shape.tables.hours[hour] * shape.seen.fading
     drawn = shape.mean + share * (count - shape.mean)
     return (24.0 * drawn + PRIOR_UPDATES) / shape.seen.days
+
+
+def evenness(shape: Shape) -> float:
+    """1 where all hours are alike, 1/24 where all updates come in one of them: the mean of the
+    hours' shares, squared, by the mean of their squares."""
+    total = squares = 0.0
+    for hour in range(24):
+        rate = drawn_rate(shape, hour, shape.beyond)
+        total += rate / 24.0
+        squares += rate * rate / 24.0
+    return total * total / squares
 
 
 def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) -> float:

@@ -62,16 +62,19 @@ def test_hours_that_moved_are_found_within_two_weeks() -> None:
     assert expected(9) < expected(15)
 
 
-def test_the_level_moves_only_when_the_rate_clearly_does() -> None:
-    """Between a third and three times as many updates a day nothing changes."""
+def test_the_level_follows_the_rate_at_a_distance() -> None:
+    """Between a third and three times as many updates a day nothing changes; beyond that it is a
+    third of the rate, or three times it."""
     daily = [NOON - DAY * day for day in range(300, 200, -1)]
     known = fold(Activity.empty("UTC"), daily)
     level = known.beliefs[LEVEL]
     assert 0.7 < level < 1.5
     doubled = [daily[-1] + DAY / 2 * (k + 1) for k in range(100)]
     assert fold(known, doubled).beliefs[LEVEL] == level
-    many = [daily[-1] + DAY / 8 * (k + 1) for k in range(800)]
-    assert fold(known, many).beliefs[LEVEL] > 3.0 * level
+    many = fold(known, [daily[-1] + DAY / 8 * (k + 1) for k in range(800)])
+    assert 1.4 * level < many.beliefs[LEVEL] < 8.0 / 3.0
+    few = fold(many, [NOON + DAY * 20 * (k + 1) for k in range(30)])
+    assert 3 / 20 < few.beliefs[LEVEL] < 0.5
 
 
 def test_a_flat_blog_between_two_values_stays_with_one() -> None:

@@ -99,7 +99,7 @@ def by_the_hour(counts: list[int], per_day: float) -> float:
     return poll_worth(history, numbers(TtlRule(), 90), exposure(history, seconds(NOON), 90 * 86400))
 
 
-@pytest.mark.parametrize("per_day", [0.8, 0.99, 1.01, 1.25])
+@pytest.mark.parametrize("per_day", [0.25, 0.32, 0.35, 0.45])
 def test_chance_does_not_choose_between_two_values(per_day: float) -> None:
     """A flat blog between 60 and 480 stays with one of them, however its updates fall; where the
     day has a shape, it counts."""
@@ -110,9 +110,15 @@ def test_chance_does_not_choose_between_two_values(per_day: float) -> None:
         for _ in range(130):
             counts[draw.randrange(24)] += 1
         found.add(by_the_hour(counts, per_day) > 10.0)
-    assert found == {per_day < 1.0}
+    assert found == {per_day < 1 / 3}
     working = [0] * 8 + [25] * 8 + [0] * 8
     assert by_the_hour(working, per_day) < 20.0
+
+
+def test_at_a_tie_an_even_day_prefers_the_smaller_value() -> None:
+    """With all updates in one hour of the day the larger one stays: the hour foretells them."""
+    assert by_the_hour([5] * 24, 0.9) < 2.0
+    assert by_the_hour([0] * 9 + [120] + [0] * 14, 0.9) > 5.0
 
 
 def test_a_few_updates_in_one_hour_are_no_habit() -> None:
