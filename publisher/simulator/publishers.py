@@ -61,7 +61,8 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
     in_numbers = numbers(rule, HALF_LIFE_DAYS)
 
     def documents(timeline: Timeline) -> Documents:
-        zone, first = zone_table(timeline.zone), int(timeline.times[0])
+        first = int(timeline.times[0]) if len(timeline.times) else timeline.end
+        zone = zone_table(timeline.zone)
         holes: Any = timeline.holes.ravel()
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(timeline.times) + hours + len(zone.starts)

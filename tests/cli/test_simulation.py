@@ -102,6 +102,15 @@ def test_synthetic_feeds_are_one_row() -> None:
     assert row["updates"] == pytest.approx(29 * 2, rel=0.3)
 
 
+def test_made_up_feeds_may_have_no_update() -> None:
+    """At a low rate some have none, and are still polled."""
+    found = simulate("--synthetic", "poisson:rate=0.001", "--feeds", 3, "--days", 60,
+                     "--format", "json")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    (row,) = json.loads(found.stdout)
+    assert (row["updates"], row["polls_per_day"]) == (0, 3.0)
+
+
 def test_compare_command(timeline: Path, tmp_path: Path) -> None:
     """`simulate compare A B` reads what `simulate --format json` wrote."""
     for name, client in (("a", "fixed:60"), ("b", "fixed:30")):
