@@ -135,8 +135,8 @@ def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[date
             " a polite reader comes."
         )
     here, *later = (clock(at, decision.zone) for at in visits)
-    then = ", then at ".join(later[:2]) if later else "the next day"
-    told = f"A polite reader that comes now, at {here}, is asked to come back at {then}."
+    then = "at " + ", then at ".join(later[:2]) if later else "in a day"
+    told = f"A polite reader that comes now, at {here}, is asked to come back {then}."
     if decision.phase == "warm-up":
         return f"{told} Still learning when this blog publishes ({progress(decision)})."
     return f"{told} {_habit(decision, hours).capitalize()}."
