@@ -99,7 +99,7 @@ def shape_of(tables: Tables, seen: Exposure) -> Shape:
 
 def drawn_rate(shape: Shape, hour: int, share: float) -> float:
     """Updates a day that there would be if all hours were like this one, of which so much counts
-    as it lies apart from the mean."""
+    as it lies apart from the mean: of none, the mean of all hours."""
     count = shape.tables.hours[hour] * shape.seen.fading
     drawn = shape.mean + share * (count - shape.mean)
     return (24.0 * drawn + PRIOR_UPDATES) / shape.seen.days
@@ -108,19 +108,16 @@ def drawn_rate(shape: Shape, hour: int, share: float) -> float:
 def evenness(shape: Shape) -> float:
     """1 where all hours are alike, 1/24 where all updates come in one of them: the mean of the
     hours' shares, squared, by the mean of their squares."""
-    total = squares = 0.0
+    mean, squares = drawn_rate(shape, 0, 0.0), 0.0
     for hour in range(24):
-        rate = drawn_rate(shape, hour, shape.beyond)
-        total += rate / 24.0
-        squares += rate * rate / 24.0
-    return total * total / squares
+        squares += drawn_rate(shape, hour, shape.beyond) ** 2 / 24.0
+    return mean * mean / squares
 
 
 def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) -> float:
     """The waiting per poll over the day's shape at the `level` that is kept."""
-    polls = waiting = present = 0.0
-    for hour in range(24):
-        present += drawn_rate(shape, hour, shape.beyond) / 24.0
+    present = drawn_rate(shape, 0, 0.0)
+    polls = waiting = 0.0
     for hour in range(24):
         rate = drawn_rate(shape, hour, shape.beyond) * level / present / 1440.0
         ttl = best_fixed(menu, rate, worth)
