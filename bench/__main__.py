@@ -11,10 +11,14 @@ def main() -> int:
     """Run them one after the other, print their tables; 2 for a name that is no measurement."""
     names = sorted(found.name for found in pkgutil.iter_modules(bench.__path__))
     for name in sys.argv[1:] or names:
-        module = importlib.import_module(f"bench.{name}") if name in names else None
-        if hasattr(module, "run"):
+        run = (
+            getattr(importlib.import_module(f"bench.{name}"), "run", None)
+            if name in names
+            else None
+        )
+        if run is not None:
             print(f"\n== {name}", flush=True)
-            for table in module.run() or []:
+            for table in run() or []:
                 print(table, flush=True)
         elif sys.argv[1:]:
             print(f"bench: no measurement {name!r} (known: {', '.join(names)})", file=sys.stderr)

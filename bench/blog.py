@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import insert
 
@@ -45,7 +46,7 @@ def _add_in_bulk(site: Site, bulk: int, newer: int) -> None:
     the time. Their updates are in the log, and the histogram is folded from it."""
     now = utc_now()
     text = TEXT[:400]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for index in range(bulk):
         at = now - timedelta(minutes=20 * (newer + index + 1))
         rows.append(

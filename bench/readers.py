@@ -183,7 +183,7 @@ def _fill(site: Site) -> None:
     agents = {client: parse_agent(f"Reader-{number}/1.0") for number, client in enumerate(clients)}
     seen = {client: (first * DAY_SECONDS, NOW.timestamp()) for client in clients}
     with site.database.write() as session:
-        store.save_clients(session, agents, seen)
+        store.save_clients(session, agents, {}, seen)
     for day in range(first, first + DAYS):
         with site.database.write() as session:
             store.save_days(session, {(client, day): _day(rng) for client in clients})

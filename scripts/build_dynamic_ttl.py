@@ -88,8 +88,8 @@ def write_sources(folder: Path) -> None:
     (folder / "dynamic_ttl" / "py.typed").touch()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     (folder / "pyproject.toml").write_text(PROJECT.format(version=version), "utf-8")
-    for name, source in {"README.md": "docs/dynamic-ttl.md", "LICENSE": "LICENSE"}.items():
-        (folder / name).write_bytes((ROOT / source).read_bytes())
+    for name, original in {"README.md": "docs/dynamic-ttl.md", "LICENSE": "LICENSE"}.items():
+        (folder / name).write_bytes((ROOT / original).read_bytes())
 
 
 def main() -> None:
