@@ -75,6 +75,11 @@ def period_from(zone: Zone, known: int, at: int) -> int:
     return known
 
 
+def period_end(zone: Zone, place: int) -> int:
+    """When the entry `place` of the `zone` ends; a second that never comes after the last one."""
+    return zone.starts[place + 1] if place + 1 < len(zone.starts) else 2 * LAST_SECOND
+
+
 def hour_start(zone: Zone, at: int) -> int:
     """Start of the civil hour that `at` lies in."""
     now = period(zone, at)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidInput
-from publisher.core.civil import LAST_SECOND, Zone, period, period_from, zone_table
+from publisher.core.civil import LAST_SECOND, Zone, period, period_end, period_from, zone_table
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.simulator.compiled import as_arrays, available, specialise
@@ -39,6 +39,13 @@ class Synthetic:
     spec: str
     rate: float
     weights: tuple[float, ...]
+
+    def running(self) -> NDArray[np.float64]:
+        """Share of the day's updates before each local hour, 25 values from 0 to 1; none where all
+        hours are alike."""
+        if len(set(self.weights)) == 1:
+            return np.zeros(0)
+        return np.concatenate([[0.0], np.cumsum(np.array(self.weights) / sum(self.weights))])
 
 
 def parse_synthetic(spec: str) -> Synthetic:
@@ -89,8 +96,7 @@ class Shard:
         number, expected = self.last - self.first, self.kind.rate * self.days
         room = int(expected * number + 12 * (expected * number) ** 0.5 + 64 * number)
         times, offsets = np.zeros(room, np.uint32), np.zeros(number + 1, np.int64)
-        weights = np.array(self.kind.weights) / sum(self.kind.weights)
-        running = np.concatenate([[0.0], np.cumsum(weights)])
+        running = self.kind.running()
         zone, write = as_arrays(zone_table(self.zone)), specialise(write_block, "synthetic")
         reached = FeedsMade(0, 0, 0.0)
         while reached.feed < number:
@@ -111,7 +117,7 @@ class Shard:
         rows = np.empty((len(ids), columns))
         specialise(draw, "synthetic")(seeds if available() else seeds.tolist(), rows)
         # Six times as fast as a logarithm at a time.
-        return np.divide(np.log(rows, rows), -self.kind.rate, rows)
+        return np.multiply(np.log(rows, rows), -1 / self.kind.rate, rows)
 
     def timelines(self) -> list[Timeline]:
         """The feeds one by one."""
@@ -153,7 +159,7 @@ def write_block(
     """Go on with `times` and `offsets`, as `Shard.feeds` returns them, by a feed for each of the
     `rows` of waits; how far that is, as a row may not suffice.
 
-    running: share of the day's updates before each local hour, 25 values from 0 to 1.
+    running: see `Synthetic.running`.
     """
     feed, drawn, days = reached
     for row in rows:
@@ -185,28 +191,37 @@ def write_row(
     midnight = begin + zone.offsets[period(zone, begin)]
     midnight -= midnight % DAY
     rough = period(zone, midnight)
+    offset = known_until = 0
     for wait in waits:
         days += wait
-        day = int(days)
-        share = days - day
-        hour = int(share * 24)
-        low, high = running[hour], running[hour + 1]
-        if not low <= share < high:
-            while hour < 23 and running[hour + 1] <= share:
-                hour += 1
-            while running[hour] > share:
-                hour -= 1
-            low, high = running[hour], running[hour + 1]
-        within = (share - low) / (high - low)
-        local = midnight + day * DAY + hour * 3600 + int(within * 3600)
-        rough = period_from(zone, rough, local)
-        exact = period_from(zone, max(rough - 1, 0), local - zone.offsets[rough])
-        before = max(local - zone.offsets[exact], before + 1)
+        local = midnight + (second(days, running) if len(running) > 0 else int(days * DAY))
+        if local >= known_until:
+            rough = period_from(zone, rough, local)
+            exact = period_from(zone, max(rough - 1, 0), local - zone.offsets[rough])
+            offset = zone.offsets[exact]
+            known_until = min(
+                period_end(zone, rough), period_end(zone, exact) + zone.offsets[rough]
+            )
+        before = max(local - offset, before + 1)
         if before >= end or place >= len(times) - 1:
             return place, days, True
         times[place] = before
         place += 1
     return place, days, False
+
+
+def second(days: float, running: Sequence[float]) -> int:
+    """Seconds from the first midnight until `days` have passed of a clock that goes as fast as the
+    updates come: in each hour by its share of them."""
+    day = int(days)
+    share = days - day
+    hour = int(share * 24)
+    while hour < 23 and running[hour + 1] <= share:
+        hour += 1
+    while running[hour] > share:
+        hour -= 1
+    within = (share - running[hour]) / (running[hour + 1] - running[hour])
+    return day * DAY + hour * 3600 + int(within * 3600)
 
 
 def shards(

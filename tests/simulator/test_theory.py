@@ -4,8 +4,10 @@ import os
 from math import exp
 
 import joblib
+import numpy as np
 import pytest
 
+from publisher.core import civil
 from publisher.simulator import grid, synthetic
 from publisher.simulator.engine import lay_out
 from publisher.simulator.figures import Figures, figures
@@ -151,6 +153,33 @@ def test_made_up_feeds_are_the_same_a_few_numbers_at_a_time(
         few = shard.feeds()
         assert few[0].tolist() == usual[0].tolist(), block
         assert few[1].tolist() == usual[1].tolist(), block
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca"])
+def test_made_up_updates_come_when_the_local_clock_says_so(zone: str) -> None:
+    """Found for each update by itself, through all clock changes of three years."""
+    begin, end = synthetic.BEGINNING, synthetic.BEGINNING + 1100 * 86400
+    table, waits = civil.zone_table(zone), np.random.default_rng(4).exponential(0.02, 60_000)
+    times = [0] * len(waits)
+    written, _, _ = synthetic.write_row(
+        waits.tolist(), 0.0, [], table, begin, end, times, 0, begin - 1
+    )
+    midnight = (begin + table.offsets[civil.period(table, begin)]) // 86400 * 86400
+    expected = [begin - 1]
+    for days in np.cumsum(waits).tolist():
+        local = midnight + int(days * 86400)
+        guess = local - table.offsets[civil.period(table, local)]
+        at = local - table.offsets[civil.period(table, guess)]
+        expected.append(max(at, expected[-1] + 1))
+    assert written > 50_000
+    assert times[:written] == expected[1 : written + 1]
+
+
+def test_an_even_day_needs_no_hours() -> None:
+    """Going by twenty-four equal hours comes to the same seconds, but for a rounding."""
+    running = np.linspace(0, 1, 25).tolist()
+    for days in np.random.default_rng(4).uniform(0, 365, 20_000).tolist():
+        assert synthetic.second(days, running) == pytest.approx(int(days * 86400), abs=1)
 
 
 def test_a_feed_scored_from_a_given_moment_remembers_what_was_before() -> None:
