@@ -56,28 +56,23 @@ def remember(
     now: int,
 ) -> None:
     """Keep the dates of the new items, in order; without dates, the moment of their arrival."""
-    never_polled = state[SINCE] == 0
+    dated, never_polled = answer[DATED] == 1, state[SINCE] == 0
     if never_polled:
         state[SINCE] = now
-    if answer[DATED] == 1:
-        if last > first and dates[first] < state[SINCE]:
-            state[SINCE] = dates[first]
-        for index in range(max(first, last - len(state) + RING), last):
-            keep(state, min(int(dates[index]), now))
-    elif not never_polled:
-        # The first page of an undated feed says nothing about when its items came.
-        for _ in range(min(answer[NEW_ITEMS], len(state) - RING)):
-            keep(state, now)
-    state[OLDEST] = oldest_within(state, now - WEEK)
-
-
-def keep(state: State, at: int) -> None:
-    """Put one date into the ring, in order: a late-comer counts as the last one."""
-    mask = len(state) - RING - 1
-    kept = int(state[KEPT])
+    if dated and last > first and dates[first] < state[SINCE]:
+        state[SINCE] = dates[first]
+    # The first page of an undated feed says nothing about when its items came.
+    arrived = 0 if never_polled else int(answer[NEW_ITEMS])
+    kept, mask = int(state[KEPT]), len(state) - RING - 1
     latest = state[RING + ((kept - 1) & mask)] if kept > 0 else 0
-    state[RING + (kept & mask)] = max(at, latest)
-    state[KEPT] = kept + 1
+    new = min(last - first if dated else arrived, mask + 1)
+    for index in range(last - new, last):
+        # In order: a late-comer counts as the last one.
+        latest = max(min(int(dates[index]), now) if dated else now, latest)
+        state[RING + (kept & mask)] = latest
+        kept += 1
+    state[KEPT] = kept
+    state[OLDEST] = oldest_within(state, now - WEEK)
 
 
 def oldest_within(state: Numbers, after: int) -> int:

@@ -122,6 +122,8 @@ def test_weekly_average_of_an_undated_feed_divides_by_what_was_observed() -> Non
     assert policy.decide(memory, NOW).wait_seconds == 86400
     memory = policy.remember(memory, Answer(200, new_items=4), NOW + 86400)
     assert policy.decide(memory, NOW + 86400).wait_seconds == 86400 // 4
+    memory = policy.remember(memory, Answer(200, new_items=1000), NOW + 90000)
+    assert policy.decide(memory, NOW + 90000).wait_seconds == 3600
 
 
 @pytest.mark.parametrize(
