@@ -84,8 +84,10 @@ def count_items(
     for item in range(unseen - begun, last - begun):
         returned[item] = feeds.ends[place]
     times, polls = feeds.times[begun:last], returned[: last - begun]
-    for edge in range(feeds.edge_offsets[place] + 1, feeds.edge_offsets[place + 1] - 1, 2):
-        begin, end = int(feeds.edges[edge]), int(feeds.edges[edge + 1])
+    edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
+    # The last stretch first: counting the delays of one takes what `polls` says of its items.
+    for edge in range(len(edges) - 3, 0, -2):
+        begin, end = int(edges[edge]), int(edges[edge + 1])
         count_hits(times, polls, begin, end, sums)
         end = min(end, int(feeds.last_scored[place]) + 1)
         count_delays(times, polls, window, begin, end, unseen - begun, sums)
@@ -96,17 +98,21 @@ def count_hits(
 ) -> None:
     """Count the polls from `begin` to before `end` that returned items, and the seconds then in
     which an item was out and not yet returned."""
-    first, last = place_of(polls, begin), place_of(times, end)
-    if last <= first:
+    last = place_of(times, end)
+    first = place_of(polls[:last], begin)
+    if first == last:
         return
     times, polls, before = times[first:last], polls[first:last], polls[first : last - 1]
-    hits = 1 if polls[0] < end else 0
-    stale = min(int(polls[0]), end) - max(int(times[0]), begin)
+    hits, stale = 1, int(polls[0]) - max(int(times[0]), begin)
     for item in range(1, len(polls)):
-        at, poll = int(times[item]), int(polls[item])
-        oldest = poll != int(before[item - 1])
-        hits += 1 if oldest and poll < end else 0
-        stale += min(poll, end) - max(at, begin) if oldest else 0
+        waited = int(polls[item]) - int(times[item])
+        oldest = polls[item] != before[item - 1]
+        hits += 1 if oldest else 0
+        stale += waited if oldest else 0
+    # Of these polls only the last can have come when nothing counted any more.
+    beyond = int(polls[len(polls) - 1]) - end
+    if beyond >= 0:
+        hits, stale = hits - 1, stale - beyond
     sums.counts[HITS] += hits
     sums.counts[FULL] += hits
     sums.counts[STALE] += stale
@@ -114,28 +120,33 @@ def count_hits(
 
 def count_delays(
     times: Sequence[int],
-    polls: Sequence[int],
+    polls: MutableSequence[int],
     window: int,
     begin: int,
     end: int,
     unseen: int,
     sums: Sums,
 ) -> None:
-    """Count the items from `begin` to before `end`; from the place `unseen` on no poll came."""
+    """Count the items from `begin` to before `end`; from the place `unseen` on no poll came. Their
+    places in `polls` then hold minutes."""
     first, last = place_of(times, begin), place_of(times, end)
     stop = max(min(last, unseen), first)
     times, later, polls = times[first:stop], times[first + window :], polls[first:stop]
     missed = 0
     for item in range(min(len(later), len(polls))):
-        missed += 1 if int(later[item]) <= int(polls[item]) else 0
+        gone = int(later[item]) <= int(polls[item])
+        missed += 1 if gone else 0
+        # Counted as returned at once, and taken out again below.
+        polls[item] = int(times[item]) if gone else int(polls[item])
     delay, longest = 0, sums.counts[LONGEST]
     for item in range(len(polls)):
-        if missed == 0 or item >= len(later) or later[item] > polls[item]:
-            waited = int(polls[item]) - int(times[item])
-            delay += waited
-            longest = max(longest, waited)
-            minute = (waited + 59) * SIXTIETH >> 32
-            sums.delays[min(minute, MINUTE_BINS - 1)] += 1
+        waited = int(polls[item]) - int(times[item])
+        delay += waited
+        longest = max(longest, waited)
+        polls[item] = min((waited + 59) * SIXTIETH >> 32, MINUTE_BINS - 1)
+    for minute in polls:
+        sums.delays[minute] += 1
+    sums.delays[0] -= missed
     sums.counts[ITEMS] += max(last - first, 0)
     sums.counts[SEEN] += stop - first - missed
     sums.counts[DELAY] += delay

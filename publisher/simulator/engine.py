@@ -151,12 +151,13 @@ def replay(
         fresh = np.array(policy.start().state, np.float64)
         options = np.array(policy.options, np.float64)
         client = Client(fresh, options, jitter, returned)
-        rule = policy.rule
+        rule, few = policy.rule, policy.rule.memoryless or not compiled.available()
         run = compiled.specialise(
             kernel.poll_feeds,
             policy.name,
             remember=rule.remember,
             decide=rule.decide,
+            take=kernel.one_by_one if few else kernel.four_at_a_time,
             SLOTS=len(fresh),
             OPTIONS=len(options),
             PLAIN=int(jitter == 0 and not says_headers(feeds)),
@@ -166,7 +167,7 @@ def replay(
         arguments = compiled.as_lists(arguments)
     run(*arguments)
     seconds = np.asarray(feeds.seconds)
-    return tally(np.array(arguments[-2]), np.array(arguments[-1]), phases, seconds)
+    return tally(np.asarray(arguments[-2]), np.asarray(arguments[-1]), phases, seconds)
 
 
 def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:

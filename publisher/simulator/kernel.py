@@ -1,9 +1,9 @@
 """The inner loop: one client polling one feed, in whole seconds, jumping over quiet polls.
 
-Plain scalar Python over arrays. `remember`, `decide`, `SLOTS`, `OPTIONS` and `PLAIN` are
-placeholders: `engine` runs this text with each policy's own in their place, compiled. All instants
-are seconds since 1970. A poll only notes which items it returned: they are counted when the walk is
-over (`counted`).
+Plain scalar Python over arrays. `remember`, `decide`, `take`, `SLOTS`, `OPTIONS` and `PLAIN` are
+placeholders: `engine` runs this text with what fits the policy in their place, compiled. All
+instants are seconds since 1970. A poll only notes which items it returned: they are counted when
+the walk is over (`counted`).
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -52,22 +52,28 @@ def decide(
     raise NotImplementedError
 
 
+def take(times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]) -> int:
+    """Placeholder: write `now` into `returned` for each of `times` from the place `seen` on that is
+    not later; the place after them. What `returned` holds from there on means nothing."""
+    raise NotImplementedError
+
+
 def fill(numbers: MutableSequence[float], begin: Sequence[float]) -> None:
     """Write into `numbers` what they `begin` with."""
     for place in range(len(numbers)):
         numbers[place] = begin[place]
 
 
-def in_force(begins: Sequence[int], place: int, end: int, now: int) -> int:
-    """Index of the last of `begins` before `end` that is not later than `now`, from `place` on."""
-    while place + 1 < end and begins[place + 1] <= now:
+def in_force(begins: Sequence[int], place: int, now: int) -> int:
+    """Index of the last of `begins` that is not later than `now`, from `place` on."""
+    while place + 1 < len(begins) and begins[place + 1] <= now:
         place += 1
     return place
 
 
-def following(begins: Sequence[int], place: int, stop: int, end: int) -> int:
-    """When the entry after that at `place` begins, `end` where it is the last before `stop`."""
-    return int(begins[place + 1]) if place + 1 < stop else end
+def following(begins: Sequence[int], place: int, end: int) -> int:
+    """When the entry after that at `place` begins, `end` where it is the last."""
+    return int(begins[place + 1]) if place + 1 < len(begins) else end
 
 
 def poll_feeds(
@@ -100,35 +106,31 @@ def poll_feed(
 
     The time is walked in stretches in which the feed says the same and all polls count, or none.
     """
-    times, built, state, returned = feeds.times, feeds.built, client.state, client.returned
-    begun, end, etag = feeds.offsets[place], int(feeds.ends[place]), feeds.etags[place]
-    document, last_document = feeds.documents[place], feeds.documents[place + 1]
+    begun, state, returned = feeds.offsets[place], client.state, client.returned
+    times = feeds.times[begun : feeds.offsets[place + 1]]
+    edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
+    first, last = feeds.documents[place], feeds.documents[place + 1]
+    built, ttls, skips = feeds.built[first:last], feeds.ttls[first:last], feeds.skips[first:last]
     # Compiled for plain feeds and clients, these are constants, and what hangs on them is gone.
-    header, last_header = (feeds.headers[place], feeds.headers[place + 1]) if PLAIN == 0 else (0, 0)
+    first, last = (feeds.headers[place], feeds.headers[place + 1]) if PLAIN == 0 else (0, 0)
+    begins, expiries, exact = feeds.begins[first:last], feeds.expiries[first:last], first < last
+    end, etag = int(feeds.ends[place]), feeds.etags[place]
     renewed, jitter = PLAIN == 0 and etag == RENEWED, client.jitter if PLAIN == 0 else 0
-    first_edge = feeds.edge_offsets[place]
-    exact, edge, now, seen, ttl = header < last_header, first_edge + 1, start, begun, ABSENT
-    skip = tag = polls = full = real = steps = 0
+    document = header = edge = seen = skip = tag = polls = full = real = steps = 0
+    now, ttl = start, ABSENT
     while now < end:
-        document = in_force(built, document, last_document, now)
+        document, header = in_force(built, document, now), in_force(begins, header, now)
+        edge = in_force(edges, edge, now)
         told, told_skip = ttl, skip
-        ttl, skip = int(feeds.ttls[document]) * 60, int(feeds.skips[document])
+        ttl, skip = int(ttls[document]) * 60, int(skips[document])
         unlike = real == 0 or (etag != QUIET and (ttl != told or skip != told_skip))
-        header = in_force(feeds.begins, header, last_header, now)
-        expiry = int(feeds.expiries[header]) if exact else 0
-        while feeds.edges[edge] <= now:
-            edge += 1
-        inside = 1 - (edge - first_edge & 1)
-        limit = min(
-            int(feeds.edges[edge]),
-            following(built, document, last_document, end),
-            following(feeds.begins, header, last_header, end),
-        )
+        expiry, inside = int(expiries[header]) if exact else 0, edge & 1
+        limit = min(following(built, document, end), following(begins, header, end))
+        limit = min(limit, following(edges, edge, end), end)
         while now < limit:
             first, max_age = seen, ttl
-            while times[seen] <= now:
-                returned[seen - begun] = now
-                seen += 1
+            if times[seen] <= now:
+                seen = take(times, seen, now, returned)
             if exact:
                 max_age = seconds_left(expiry, now)
             if renewed:
@@ -138,7 +140,7 @@ def poll_feed(
                 max_age = with_news(max_age)
             document_sent = seen > first or unlike
             full += inside if unlike and seen == first else 0
-            newest = int(times[seen - 1]) if seen > begun else ABSENT
+            newest = int(times[seen - 1]) if seen > 0 else ABSENT
             kept, unlike = max(first, seen - window), False
             answer = answered(document_sent, seen - kept, ttl, skip, newest, max_age)
             remember(state, client.options, answer, times, kept, seen, now)
@@ -155,7 +157,32 @@ def poll_feed(
                     polls, steps, now = polls + inside * quiet, steps + quiet, now + quiet * wait
             now += wait
     add(sums, polls, full, real, steps)
-    return int(seen)
+    return int(begun + seen)
+
+
+def one_by_one(times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]) -> int:
+    """`take` for clients that mostly find one new item, and for plain Python."""
+    while times[seen] <= now:
+        returned[seen] = now
+        seen += 1
+    return seen
+
+
+def four_at_a_time(
+    times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]
+) -> int:
+    """`take` for clients that find any number of items: how many there are cannot be guessed by a
+    processor, and looked at together none is guessed. Needs arrays, as a list's part is a copy."""
+    while seen + 4 <= len(times):
+        items, polls = times[seen : seen + 4], returned[seen : seen + 4]
+        new = 0
+        for place in range(4):
+            new += 1 if items[place] <= now else 0
+            polls[place] = now
+        seen += new
+        if new < 4:
+            return seen
+    return one_by_one(times, seen, now, returned)
 
 
 def add(sums: Sums, polls: int, full: int, real: int, steps: int) -> None:
