@@ -107,7 +107,7 @@ def one_by_one() -> None:
         policy = parse_client(client)
         rule = replace(policy.rule, decide=AT_ONCE[policy.name])
         for rate, name in ((PER_DAY, "1.5 updates a day"), (PER_WEEK, "one update a week")):
-            feeds = grid.prepare(grid.Task(0, shard(rate, 1000), "warm-up"))
+            feeds = grid.prepare(grid.Task(0, shard(rate, 3000), "warm-up"))
             work = partial(engine.replay, feeds, replace(policy, rule=rule), 1)
             work()
             seconds, sums = best(work, 25)
