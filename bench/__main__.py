@@ -11,11 +11,8 @@ def main() -> int:
     """Run them one after the other, print their tables; 2 for a name that is no measurement."""
     names = sorted(found.name for found in pkgutil.iter_modules(bench.__path__))
     for name in sys.argv[1:] or names:
-        run = (
-            getattr(importlib.import_module(f"bench.{name}"), "run", None)
-            if name in names
-            else None
-        )
+        module = importlib.import_module(f"bench.{name}") if name in names else None
+        run = getattr(module, "run", None)
         if run is not None:
             print(f"\n== {name}", flush=True)
             for table in run() or []:

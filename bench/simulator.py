@@ -196,14 +196,10 @@ def many_feeds() -> None:
 def few_feeds() -> None:
     """The same with 600 feeds, the least of many short runs: what a busy machine does not slow."""
     options, feeds = grid.ReplayOptions(TEN, phases=1), shard(PER_DAY, 600)
-    work = grid.tasks([[feeds]], ["fixed:60"])
-    updates = len(feeds.feeds()[0]) - 600
-
-    def replay() -> None:
-        list(grid.run(work, options))
-
-    replay()
-    seconds, _ = best(replay, 40)
+    task = grid.Task(0, feeds, "fixed:60")
+    updates = len(grid.prepare(task).times) - 600
+    grid.run_task(task, options)
+    seconds, _ = best(lambda: grid.run_task(task, options), 40)
     print(
         f"  600 of them, the least of 40 runs: {seconds / updates * 1e9:.0f} ns an update, "
         f"{seconds / 600 * 100_000:.1f} s of processor time for 100,000"

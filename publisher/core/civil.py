@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 HOUR_SECONDS = 3600
 DAY_SECONDS = 86_400
 LAST_SECOND = 2**32 - 1  # 2106: what an unsigned 32-bit second can say
+NEVER = 1 << 40  # an instant that does not come
 _SCAN_SECONDS = 7 * DAY_SECONDS  # no zone has changed its clock twice within a week and back
 
 
@@ -76,8 +77,8 @@ def period_from(zone: Zone, known: int, at: int) -> int:
 
 
 def period_end(zone: Zone, place: int) -> int:
-    """When the entry `place` of the `zone` ends; a second that never comes after the last one."""
-    return zone.starts[place + 1] if place + 1 < len(zone.starts) else 2 * LAST_SECOND
+    """When the entry `place` of the `zone` ends; `NEVER` for the last one."""
+    return zone.starts[place + 1] if place + 1 < len(zone.starts) else NEVER
 
 
 def hour_start(zone: Zone, at: int) -> int:
@@ -95,7 +96,7 @@ def hour_end(zone: Zone, at: int) -> int:
 def end_of_hour(zone: Zone, now: int, at: int) -> int:
     """The same, where the `period` of `at` is known: `now`."""
     top = at + HOUR_SECONDS - (at + zone.offsets[now]) % HOUR_SECONDS
-    return min(top, zone.starts[now + 1]) if now + 1 < len(zone.starts) else top
+    return min(top, period_end(zone, now))
 
 
 def local_second(zone: Zone, at: int) -> int:

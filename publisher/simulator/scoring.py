@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidData
+from publisher.core.civil import NEVER
 from publisher.core.ttl.knob import COOL_DOWN
 from publisher.simulator.timelines import DAY, Timeline
 
 LEARNING_DAYS = 28
-NEVER = 1 << 40  # an instant that does not come
 
 
 @dataclass(frozen=True)
