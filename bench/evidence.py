@@ -1,8 +1,8 @@
 """The figures and pictures of docs/evidence.md: `python -m bench.evidence [FOLDER]`.
 
 Replays every timeline of FOLDER (default: `shared/timelines` beside the checkout), at most its last
-1500 days, and made-up blogs: under each publisher, with obedient clients and with real readers.
-Writes docs/evidence-tables.md and docs/pictures/evidence-*.svg.
+1500 days, and synthetic blogs: under each publisher, with clients that obey what the feed says and
+with real readers. Writes docs/evidence-tables.md and docs/pictures/evidence-*.svg.
 """
 
 import os
@@ -53,7 +53,7 @@ Rows = list[report.Row]
 
 
 def timelines(folder: Path) -> list[Timeline]:
-    """All of the folder, cut to their last days."""
+    """All timelines of the folder, each cut to its last 1,500 days."""
     paths = sorted(path for path in folder.glob("*.csv") if path.name not in SIDE_TABLES)
     return [cut(read_timeline(path), last_days=LAST_DAYS) for path in paths]
 
@@ -66,7 +66,7 @@ def replayed(
 
 
 def with_bodies(results: Sequence[Result], window: int) -> Rows:
-    """A row per result; `bodies_per_day`: answers with the document."""
+    """A row per result, with `bodies_per_day` added: answers that carry the document (200)."""
     lines = report.rows(results, window)
     for line, result in zip(lines, results, strict=True):
         line["bodies_per_day"] = result.tally.counts[counted.FULL] / (result.tally.seconds / DAY)
@@ -74,7 +74,7 @@ def with_bodies(results: Sequence[Result], window: int) -> Rows:
 
 
 def of(rows: Rows, publisher: str, client: str, figure: str = "efficiency") -> list[float]:
-    """One figure of all timelines, in their order."""
+    """One figure for each timeline, in the order of the rows."""
     return [
         float(row[figure])
         for row in rows
@@ -83,7 +83,7 @@ def of(rows: Rows, publisher: str, client: str, figure: str = "efficiency") -> l
 
 
 def judged(values: Sequence[float]) -> tuple[str, str]:
-    """Geometric mean with the 90 % of a bootstrap over timelines, and the worst."""
+    """Geometric mean with its 90 % bootstrap interval over timelines, and the largest value."""
     rng = np.random.default_rng(0)
     logs = np.log(np.maximum(values, report.SMALLEST_EFFICIENCY))
     means = np.exp(rng.choice(logs, (2000, len(logs))).mean(axis=1))
@@ -93,9 +93,13 @@ def judged(values: Sequence[float]) -> tuple[str, str]:
 
 
 def decisions(rows: Rows) -> Table:
-    """Every publisher with clients that obey the headers or the element."""
-    head = ["publisher", "obeys", "polls a day", "delay, min", "efficiency (90 %)", "worst"]
-    table = Table("Decisions", head, notes="Polls and delay: medians over the timelines.")
+    """Each publisher, read by clients that obey the headers (max-age) or the element (ttl)."""
+    head = ["publisher", "readers obey", "polls a day", "delay, min",
+            "efficiency (90 % interval)", "worst timeline"]  # fmt: skip
+    table = Table("Decisions", head, notes=(
+        "Polls and delay: medians over the timelines; efficiency: geometric mean, with a bootstrap"
+        " interval over timelines."
+    ))  # fmt: skip
     for publisher, client in dict.fromkeys((row["publisher"], row["client"]) for row in rows):
         if client in OBEDIENT and (publisher != FIXED_HOUR or client == "ttl"):
             polls = np.median(of(rows, publisher, client, "polls_per_day"))
@@ -106,12 +110,13 @@ def decisions(rows: Rows) -> Table:
 
 
 def real_readers(rows: Rows) -> Table:
-    """Each reader at the default against the same reader where the feed says a fixed hour."""
-    head = ["reader", "efficiency", "of a fixed hour", "5 % worse than it", "worst",
-            "polls a day", "bodies a day"]  # fmt: skip
+    """Each reader at the default, compared with the same reader at a constant ttl of 60."""
+    head = ["reader", "efficiency", "ratio to ttl 60", "timelines 5 % worse", "worst ratio",
+            "polls a day", "bodies a day (ttl 60)"]  # fmt: skip
     table = Table("Real readers", head, notes=(
-        "The default against the same reader at a feed that always says 60 minutes; bodies: answers"
-        " that bring the document (in brackets at the fixed hour); all are geometric means."
+        "The default, compared with the same reader at a feed whose ttl is always 60 (ttl 60)."
+        " Bodies: answers with the document (in brackets at ttl 60). All are geometric means over"
+        " timelines."
     ))  # fmt: skip
     every: list[float] = []
     pairs: list[float] = []
@@ -134,7 +139,7 @@ def real_readers(rows: Rows) -> Table:
             f"{report.geometric_mean(ratios):.3f}", str(sum(one > 1.05 for one in ratios)),
             f"{max(ratios):.2f}", f"{polls:.1f}", f"{bodies:.1f} ({before:.1f})",
         )  # fmt: skip
-    table.add("**the seven by name**", f"**{report.geometric_mean(every):.3f}**",
+    table.add("**the seven named programs**", f"**{report.geometric_mean(every):.3f}**",
               f"{report.geometric_mean(pairs):.3f}",
               f"{sum(one > 1.05 for one in pairs)} of {len(pairs)}", f"{max(pairs):.2f}",
               "", "")  # fmt: skip
@@ -142,9 +147,10 @@ def real_readers(rows: Rows) -> Table:
 
 
 def first_days(sources: Sequence[Timeline]) -> Table:
-    """The days after the first update, scored by themselves."""
-    table = Table("The first days", ["days", "obeys", "efficiency (90 %)", "worst", "timelines"],
-                  notes="Clients begin within the first hour.")  # fmt: skip
+    """Days 0 to 7 and 7 to 30 after the first update, each scored alone."""
+    head = ["days", "readers obey", "efficiency (90 % interval)", "worst timeline", "timelines"]
+    table = Table("The first days", head, notes="Days after the first update; each reader's first"
+                  " poll lies within the first hour.")  # fmt: skip
     for first, last in ((0, 7), (7, 30)):
         rows: Rows = []
         for source in sources:
@@ -161,10 +167,13 @@ def first_days(sources: Sequence[Timeline]) -> Table:
 
 
 def made_up() -> Table:
-    """Blogs without any rhythm, and an author whose hours move by six hours."""
-    table = Table("Made-up blogs", ["blog", "obeys the headers", "obeys the element"],
-                  notes="Geometric means of six flat blogs each (Poisson), and of eight authors of "
-                  "three posts a day within three hours, which move after 200 days.")  # fmt: skip
+    """Flat blogs (Poisson at a constant rate), and authors whose hours move by six hours."""
+    head = ["blog", "readers obey the headers", "readers obey the element"]
+    table = Table("Synthetic blogs", head, notes=(
+        "Efficiency, geometric means: of six flat blogs (Poisson) at each rate, and of eight"
+        " authors who post three times a day within three hours and move these by six hours after"
+        " 200 days; days count from the move."
+    ))  # fmt: skip
     options = ReplayOptions(OBEDIENT, phases=4)
     for rate in RATES:
         days = 400 if rate >= 1 else 1000
@@ -187,7 +196,7 @@ def _means(rows: Rows) -> list[str]:
 
 
 def moved_authors(first: int, last: int) -> Iterator[Timeline]:
-    """Eight authors of whom only those days after the move are scored."""
+    """Eight authors who move on day 200; only days `first` to `last` after it are scored."""
     begin = 1_672_531_200
     moved = begin + 200 * DAY
     for seed in range(8):
@@ -201,7 +210,7 @@ def moved_authors(first: int, last: int) -> Iterator[Timeline]:
 
 
 def each_timeline(rows: Rows) -> Table:
-    """The efficiency of every timeline under the decisions that are offered."""
+    """The efficiency of each timeline with the default and with two other menus."""
     shown = [(DEFAULT, "max-age"), (DEFAULT, "ttl"), (EVEN, "ttl"), (ANY, "ttl")]
     table = Table("Each timeline", ["timeline", *(f"`{name}` {who}" for name, who in shown)])
     names = list(dict.fromkeys(row["timeline"] for row in rows))
@@ -211,7 +220,7 @@ def each_timeline(rows: Rows) -> Table:
 
 
 def main() -> int:
-    """Measure, write, draw."""
+    """Replay everything, write the tables, draw the pictures; 1 if there is no such folder."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TIMELINES
     if not folder.is_dir():
         print(f"evidence: no folder {os.fspath(folder)!r}", file=sys.stderr)
@@ -227,9 +236,9 @@ def main() -> int:
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     ).stdout.strip()
-    told = f"Printed by `python -m bench.evidence` at commit {commit}."
+    origin = f"Printed by `python -m bench.evidence` at commit {commit}."
     text = "\n".join(
-        ["# Evidence: the tables", "", told, "", *map(str, [*tables, each_timeline(rows)])]
+        ["# Evidence: the tables", "", origin, "", *map(str, [*tables, each_timeline(rows)])]
     )
     (DOCS / "evidence-tables.md").write_text(text, "utf-8")
     evidence_pictures.draw(sources, rows, EXAMPLE)
