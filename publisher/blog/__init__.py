@@ -1,5 +1,5 @@
 """The blog: posts and all that an author does with them, people, media, tags, search.
 
-Use-cases take a session and `now`, return values, and know nothing of HTTP. Whatever changes what
-readers see records the update in the same transaction (`activity.py`).
+Use-cases take a session and `now`, return values, and know nothing of HTTP. A change that readers
+see is recorded in the update log in the same transaction (`update_log.py`).
 """

@@ -19,7 +19,7 @@ LAST_ADMIN = "this is the only admin: make another author an admin first"
 
 
 def describe(session: Session, author: Author, display_name: str, bio: str) -> None:
-    """Set the name that readers see and the words about a person (Markdown)."""
+    """Set the name that readers see and the biography (Markdown)."""
     line, text = " ".join(clean(display_name).split()), clean(bio).strip()
     problems = {}
     if not 1 <= len(line) <= authors.MAX_NAME:
@@ -34,7 +34,7 @@ def describe(session: Session, author: Author, display_name: str, bio: str) -> N
 
 
 def set_role(session: Session, author: Author, role: str) -> None:
-    """Make somebody admin or author; the last admin stays one."""
+    """Make somebody admin or author; FieldErrors when no admin would remain."""
     role = role_called(role)
     if role != "admin" and _is_last_admin(session, author):
         raise FieldErrors({"role": LAST_ADMIN})
@@ -51,7 +51,7 @@ def role_called(name: str) -> Role:
 
 
 def disable(session: Session, author: Author, now: datetime) -> None:
-    """Shut an author out: every login and token ends, nobody can log in; the posts stay."""
+    """Disable an author: sessions end, logins and tokens are refused; the posts stay."""
     if _is_last_admin(session, author):
         raise FieldErrors({"role": LAST_ADMIN})
     author.disabled_at = now
@@ -60,18 +60,19 @@ def disable(session: Session, author: Author, now: datetime) -> None:
 
 
 def enable(session: Session, author: Author) -> None:
-    """Let a disabled author in again."""
+    """Let a disabled author log in again."""
     author.disabled_at = None
     session.flush()
 
 
 def made_password() -> str:
-    """A random password to hand to somebody."""
+    """A random password, to be given to somebody."""
     return secrets.token_urlsafe(12)
 
 
 def reset_password(session: Session, author: Author) -> str:
-    """Give an author a new random password, ending their sessions; it is told this once."""
+    """Give an author a new random password, ending their sessions; returns it, only its hash is
+    kept."""
     password = made_password()
     authors.set_password(session, author, password)
     return password
@@ -102,7 +103,7 @@ def sessions_of(session: Session, author: Author, now: datetime) -> Sequence[Log
 
 
 def end_session(session: Session, author: Author, session_id: int) -> None:
-    """Log one browser of `author` out; NotFound when it is somebody else's or gone."""
+    """Log one browser of `author` out; NotFound when the session is another author's or ended."""
     row = session.get(LoginSession, session_id)
     if row is None or not permissions.owns(author, row.author_id):
         raise NotFound("there is no such session")

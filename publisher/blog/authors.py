@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
-MAX_NAME = 80  # the one that readers see
+MAX_NAME = 80  # characters of the name that readers see
 SESSION_LIFE = timedelta(days=30)
 
 
 def add(
     session: Session, name: str, password: str, role: Role | None, now: datetime, display: str = ""
 ) -> Author:
-    """A new author; the first one is admin whatever `role` says, later ones author by default.
+    """Add an author. The first one is always admin; later ones have the role author by default.
 
     Raises FieldErrors for unusable names or password, Conflict when the name is taken.
     """
@@ -54,7 +54,7 @@ def add(
         created_at=now,
     )
     session.add(author)
-    content_serial.grow(session)  # a blog of several says who wrote what
+    content_serial.grow(session)  # with several authors, pages name who wrote each post
     session.flush()
     return author
 
@@ -68,7 +68,7 @@ def named(session: Session, name: str) -> Author:
 
 
 def oldest_admin(session: Session) -> Author | None:
-    """The admin who posts where no author is named; None on a site without people."""
+    """The author of posts for which none is named; None on a site without people."""
     return session.scalar(select(Author).where(permissions.admins()).order_by(Author.id).limit(1))
 
 
@@ -89,7 +89,7 @@ def set_password(session: Session, author: Author, password: str) -> None:
 def authenticate(session: Session, name: str, password: str) -> Author:
     """The author with this name and password.
 
-    Raises Forbidden without saying which of the two was wrong, after the same work for both.
+    Raises Forbidden with the same message, after the same amount of work, if either is wrong.
     """
     from argon2.exceptions import Argon2Error, InvalidHashError
 
@@ -105,7 +105,7 @@ def authenticate(session: Session, name: str, password: str) -> Author:
 
 
 def open_session(session: Session, author: Author, agent: str, now: datetime) -> str:
-    """A new login of an author; the returned token goes into the cookie, only its hash is kept."""
+    """Open a session for an author; returns the token for the cookie, only its hash is stored."""
     session.execute(delete(LoginSession).where(LoginSession.expires_at <= now))
     token = secrets.token_urlsafe(32)
     session.add(
@@ -121,7 +121,7 @@ def open_session(session: Session, author: Author, agent: str, now: datetime) ->
 
 
 def author_of(session: Session, token: str, now: datetime) -> Author | None:
-    """Who is logged in with `token`, if anybody."""
+    """The author whose session `token` is; None when it has ended."""
     row = session.scalar(select(LoginSession).where(LoginSession.token_hash == hash_token(token)))
     if row is None or row.expires_at <= now or row.author.disabled_at is not None:
         return None
@@ -129,7 +129,7 @@ def author_of(session: Session, token: str, now: datetime) -> Author | None:
 
 
 def close_session(session: Session, token: str) -> None:
-    """End the login that `token` opened."""
+    """End the session of `token`."""
     session.execute(delete(LoginSession).where(LoginSession.token_hash == hash_token(token)))
 
 
@@ -141,7 +141,7 @@ def _password_problem(password: str) -> str:
 
 @cache
 def _hasher() -> "PasswordHasher":
-    """Made when there is a password: to list authors, nobody needs argon2."""
+    """The password hasher, imported on first use: most commands do not need argon2."""
     from argon2 import PasswordHasher
 
     return PasswordHasher()
@@ -149,5 +149,5 @@ def _hasher() -> "PasswordHasher":
 
 @cache
 def _unknown_hash() -> str:
-    """A hash nobody knows the password of: an unknown name must cost the same time."""
+    """The hash of a random password: checking an unknown name must take the same time."""
     return _hasher().hash(secrets.token_urlsafe(16))

@@ -1,7 +1,7 @@
-"""Cards: the picture of a post that has none, made of its title and the blog's name.
+"""Cards: a picture for a post without one, made from its title and the blog's name.
 
-Networks and messengers show it beside a link. It is set in a font of this machine that has all the
-characters; where none has them there is no card, which is better than a row of empty boxes.
+Social networks and messengers show it beside a link. The font is one of this machine that has all
+the characters of the title; without such a font there is no card.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from publisher.base.text import shorten
 WIDTH, HEIGHT, MARGIN = 1200, 630, 90
 LONGEST = 160  # characters of a title
 _SIZES, _LINES, _NAME_SIZE = (92, 78, 66, 56, 46), 5, 38
-# The usual ones of Linux, macOS and Windows; the last resort comes with Pillow and has ASCII only.
+# Common fonts of Linux, macOS and Windows; the last resort comes with Pillow and has ASCII only.
 _FONTS = (
     "NotoSans-Bold.ttf", "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf", "Arial Bold.ttf",
     "arialbd.ttf", "NotoSansCJK-Bold.ttc", "NotoSansCJK-Regular.ttc", "PingFang.ttc",
@@ -31,7 +31,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True)
 class Card:
-    """What stands on a card, and its colours (#rrggbb)."""
+    """The texts of a card and its colours (#rrggbb)."""
 
     title: str
     name: str
@@ -41,14 +41,14 @@ class Card:
 
     @property
     def digest(self) -> str:
-        """Changes when anything on the card does."""
+        """A hash of everything that the card shows."""
         text = "\n".join(("1", self.title, self.name, self.paper, self.ink, self.accent))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @lru_cache(maxsize=4096)
 def drawable(text: str) -> bool:
-    """Whether there is a font here in which `text` can be set."""
+    """Whether this machine has a font with all characters of `text`."""
     return bool(text.strip()) and _font_for(text, _NAME_SIZE) is not None
 
 
@@ -79,7 +79,7 @@ def _set(title: str) -> tuple[int, Font, list[str]]:
 
 
 def _wrapped(text: str, font: Font) -> list[str]:
-    """Lines that fit; words of scripts without spaces are broken between characters."""
+    """Lines that fit; a word that is too long is broken between characters."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -95,7 +95,7 @@ def _wrapped(text: str, font: Font) -> list[str]:
 
 
 def _font_for(text: str, size: int) -> Font | None:
-    """The first font with all the characters; scripts that are shaped need a library for that."""
+    """The first font with all the characters; None for scripts whose shaping library is missing."""
     shaped = any(
         unicodedata.bidirectional(char) in ("R", "AL") or unicodedata.combining(char)
         for char in text
@@ -119,7 +119,7 @@ def _font(name: str, size: int) -> Font | None:
 
 @lru_cache(maxsize=8192)
 def _has(name: str, character: str) -> bool:
-    """Whether the font shows this character otherwise than one that no font has."""
+    """Whether the font has this character: it draws it differently from one that no font has."""
     font = _font(name, _NAME_SIZE)
     if font is None:
         return False

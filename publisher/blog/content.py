@@ -1,8 +1,8 @@
-"""A post's content: the one list of what an author writes, from which every way in and out derives.
+"""A post's content: the fields that an author writes, listed once, in `FIELDS`.
 
 The studio's form, its autosave and the browser's recovery, Micropub, revisions, export, import,
-search and the question whether anything has changed go through `FIELDS`; a module names a field
-only where it treats that one as no other. How to add a field: CONTRIBUTING.md.
+search and the detection of changes are derived from this list; a module names a single field only
+to treat it differently from all others. How to add a field: CONTRIBUTING.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind,
 
 @dataclass(frozen=True)
 class Content:
-    """All that a save replaces. `slug` may be empty: then one is made of the words."""
+    """All that a save replaces. An empty `slug` is replaced by one made from the words."""
 
     source: str = ""
     title: str = ""
@@ -32,7 +32,7 @@ class Content:
     transcript: str = ""
 
 
-# A field a row, in the order in which people are shown what changed.
+# In the order in which a revision's changes are shown.
 FIELDS: tuple[Field, ...] = (
     Field("title", "Title", micropub="name"),
     Slug("slug", "Address", prose=False, micropub="mp-slug"),
@@ -52,7 +52,7 @@ MAX_SOURCE = next(field.limit for field in FIELDS if field.name == "source")
 
 
 def checked(value: Content) -> Content:
-    """The content as it may be saved: texts clean, tags once each.
+    """The content ready to be saved: texts cleaned, each tag once.
 
     Characters that no feed can carry are dropped, line ends become newlines. Raises FieldErrors
     for texts that are too long, an empty post, and a slug with nothing usable in it.
@@ -69,7 +69,7 @@ def checked(value: Content) -> Content:
 
 
 def same(one: Content, other: Content, but: tuple[str, ...] = ()) -> bool:
-    """Whether two contents say the same in every field, those named in `but` aside."""
+    """Whether two contents are equal in every field, except those named in `but`."""
     return all(
         field.same(getattr(one, field.name), getattr(other, field.name))
         for field in FIELDS
@@ -78,33 +78,33 @@ def same(one: Content, other: Content, but: tuple[str, ...] = ()) -> bool:
 
 
 def is_empty(value: Content) -> bool:
-    """Whether there is nothing that would make a post."""
+    """Whether there is no text, no title and no enclosure."""
     return not value.source.strip() and not value.title.strip() and value.enclosure is None
 
 
 def of(holder: Any) -> Content:
-    """The content alone, of a value that has its fields among others."""
+    """The content of any object that has its fields as attributes."""
     return Content(**{field.name: getattr(holder, field.name) for field in FIELDS})
 
 
 def of_post(post: Post, tag_names: tuple[str, ...]) -> Content:
-    """What a save of `post` as it stands would write; `tag_names` by slug."""
+    """The present content of `post`; `tag_names` in the order of their slugs."""
     values = {field.name: field.from_columns(post) for field in FIELDS if field.columns}
     return Content(**values, tags=tag_names)
 
 
 def to_columns(value: Content) -> dict[str, Any]:
-    """The content as the row of a post holds it."""
+    """The content as columns of a post's row."""
     return _united(field.to_columns(getattr(value, field.name)) for field in FIELDS)
 
 
 def to_inputs(value: Content) -> dict[str, str]:
-    """The content as it stands in a form."""
+    """The content as texts of the form's inputs."""
     return _united(field.to_inputs(getattr(value, field.name)) for field in FIELDS)
 
 
 def from_inputs(texts: Mapping[str, str]) -> Content:
-    """What a form means, checked; what it does not ask for has its default.
+    """The content of a form, checked; fields that the form lacks get their defaults.
 
     Raises FieldErrors with all problems at once, by the name of the input.
     """
@@ -125,12 +125,12 @@ def from_inputs(texts: Mapping[str, str]) -> Content:
 
 
 def to_plain(value: Content) -> dict[str, Any]:
-    """The content as JSON and YAML can hold it."""
+    """The content in types of JSON and YAML."""
     return {field.name: field.to_plain(getattr(value, field.name)) for field in FIELDS}
 
 
 def from_plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those fields of a `Content` that `values` has: older exports and revisions hold fewer."""
+    """The fields of a `Content` that `values` has; older exports and revisions have fewer."""
     return {f.name: f.from_plain(values[f.name]) for f in FIELDS if f.name in values}
 
 

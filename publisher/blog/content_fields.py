@@ -1,7 +1,7 @@
 """The kinds of field of a post's content: how a value is stored, typed, sent and compared.
 
-`Field` is a line of text and says what there is to know of a field; the others override what is
-different for them. Which fields there are stands in `content.py`.
+`Field`, a line of text, is the base class and documents the methods; the others override what
+differs. `content.py` lists the fields of a post.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,12 +16,12 @@ MAX_TAG = 60
 
 @dataclass(frozen=True)
 class Field:
-    """A line of text, in a column and a form's input that are called like the field.
+    """A line of text, in a column and a form's input that have the field's name.
 
     label: its name for people. limit: characters, at most. prose: search finds its words.
-    micropub: the property of a Micropub entry that holds it, "" for one of the field's own name,
-    None for none: an update through Micropub then keeps what is there.
-    aliases: what other programs call it in front matter.
+    micropub: the property of a Micropub entry that holds it; "" for the field's own name; None if
+    there is none: an update through Micropub then keeps the value.
+    aliases: its names in the front matter of other programs.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Field:
 
     @property
     def blank(self) -> Any:
-        """A value that says nothing."""
+        """The empty value."""
         return ""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a post's row that hold it; none where it has a table of its own."""
+        """The columns of `posts` that hold it; none when it has a table of its own."""
         return tuple(self.to_columns(self.blank))
 
     @property
@@ -52,11 +52,11 @@ class Field:
         return None if self.micropub is None else self.micropub or self.name
 
     def cleaned(self, value: Any) -> Any:
-        """The value as it is kept: without what feeds cannot carry, spaces put right."""
+        """The value as it is kept: spaces normalised, no characters that feeds cannot carry."""
         return " ".join(clean(value).split())
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """What is wrong with `value`, which was made of what was `typed`, by input."""
+        """What is wrong with `value`, the cleaned form of `typed`: problems by name of input."""
         if len(value) <= self.limit:
             return {}
         return {self.name: f"{len(value):,} characters; at most {self.limit:,} fit"}
@@ -68,7 +68,7 @@ class Field:
         return value[: self.limit - 1] + "…", f"{self.name} is cut at {self.limit} characters"
 
     def to_columns(self, value: Any) -> dict[str, Any]:
-        """What the row of a post holds."""
+        """The value as columns of a post's row."""
         return {self.name: value}
 
     def from_columns(self, row: Any) -> Any:
@@ -76,19 +76,19 @@ class Field:
         return getattr(row, self.name)
 
     def to_inputs(self, value: Any) -> dict[str, str]:
-        """What stands in the form."""
+        """The value as texts of the form's inputs."""
         return {self.name: value}
 
     def from_inputs(self, texts: Mapping[str, str]) -> Any:
-        """The reverse of `to_inputs`; FieldErrors for what cannot be read at all."""
+        """The reverse of `to_inputs`; FieldErrors for text that cannot be read."""
         return texts.get(self.name, "")
 
     def to_plain(self, value: Any) -> Any:
-        """What stands in an export and in a revision: a value that JSON and YAML have."""
+        """The value for exports and revisions, in types of JSON and YAML."""
         return value
 
     def from_plain(self, plain: Any) -> Any:
-        """The reverse of `to_plain`; nothing for a value that is of another kind."""
+        """The reverse of `to_plain`; the empty value for one of another type."""
         return "" if plain is None or isinstance(plain, dict | list) else str(plain)
 
     def to_texts(self, value: Any) -> list[str]:
@@ -100,7 +100,7 @@ class Field:
         return texts[0] if texts else ""
 
     def text(self, value: Any) -> str:
-        """The value in words, to show what changed in it."""
+        """The value as one text, from which a revision's changes are shown."""
         return ", ".join(text for text in self.to_inputs(value).values() if text)
 
     def same(self, one: Any, other: Any) -> bool:
@@ -117,14 +117,14 @@ class Paragraphs(Field):
 
 
 class SourceText(Field):
-    """The text itself; nothing is cut from it or stripped off it."""
+    """The text of the post; it is never cut or stripped."""
 
     def cleaned(self, value: Any) -> Any:
         """Line ends become newlines."""
         return with_newlines(clean(value))
 
     def fitted(self, value: Any) -> tuple[Any, str]:
-        """As it is: half a text is worse than none."""
+        """The value unchanged: half a text is worse than none."""
         return value, ""
 
 
@@ -136,7 +136,7 @@ class Slug(Field):
         return slugify(value)
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """Something was typed, and no letter or digit is in it."""
+        """A problem when the typed text has no letter or digit."""
         return {self.name: "letters or digits are needed"} if typed.strip() and not value else {}
 
 
@@ -151,15 +151,15 @@ class Choice(Field):
         return value
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """It is none of them."""
+        """A problem when the value is none of the options."""
         return {} if value in self.options else {self.name: f"a {' or a '.join(self.options)}"}
 
     def from_inputs(self, texts: Mapping[str, str]) -> Any:
-        """What was chosen; the default where a form does not ask."""
+        """The chosen option; the default when the form has no such input."""
         return texts.get(self.name) or self.options[0]
 
     def from_plain(self, plain: Any) -> Any:
-        """The default for whatever is none of the options."""
+        """The value, or the default when it is none of the options."""
         return plain if plain in self.options else self.options[0]
 
 
@@ -176,7 +176,7 @@ class Tags(Field):
         return tuple(by_slug.values())
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """Too many, or one too long."""
+        """A problem when there are too many tags, or one is too long."""
         if any(len(tag) > MAX_TAG for tag in value):
             return {self.name: f"a tag has at most {MAX_TAG} characters"}
         if len(value) > self.limit:
@@ -184,7 +184,7 @@ class Tags(Field):
         return {}
 
     def fitted(self, value: Any) -> tuple[Any, str]:
-        """Those that are short enough, as many as fit."""
+        """The tags that are short enough, up to `limit`."""
         fitting = [tag for tag in value if len(" ".join(tag.split())) <= MAX_TAG][: self.limit]
         left_out = len(fitting) < len(value)
         note = "tag left out: too long, or one too many" if left_out else ""
@@ -195,7 +195,7 @@ class Tags(Field):
         return {}
 
     def to_inputs(self, value: Any) -> dict[str, str]:
-        """Between commas."""
+        """The names, separated by commas."""
         return {self.name: ", ".join(value)}
 
     def from_inputs(self, texts: Mapping[str, str]) -> Any:
@@ -207,13 +207,13 @@ class Tags(Field):
         return list(value)
 
     def from_plain(self, plain: Any) -> Any:
-        """A list, or a text with commas, as exports once had it."""
+        """The tags from a list, or from a text with commas, as in older exports."""
         if isinstance(plain, list):
             return tuple(str(name) for name in plain if not isinstance(name, dict | list))
         return () if plain is None or isinstance(plain, dict) else _between_commas(str(plain))
 
     def to_texts(self, value: Any) -> list[str]:
-        """A value each."""
+        """One value for each tag."""
         return list(value)
 
     def from_texts(self, texts: list[str]) -> Any:
@@ -221,7 +221,7 @@ class Tags(Field):
         return tuple(texts)
 
     def same(self, one: Any, other: Any) -> bool:
-        """Whether they are the same tags, in whatever order and spelling."""
+        """Whether both have the same slugs, in any order."""
         return slugs(one) == slugs(other)
 
 
@@ -231,7 +231,7 @@ def slugs(names: Iterable[str]) -> set[str]:
 
 
 def with_newlines(text: str) -> str:
-    """`text` whose lines end in a newline, whatever they ended in."""
+    """`text` with every line end as a newline."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

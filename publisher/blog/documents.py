@@ -1,4 +1,4 @@
-"""Videos and PDF files: recognised by their bytes, kept as they are, never opened here."""
+"""Videos and PDF files: recognised by their first bytes, stored unchanged, never decoded."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from publisher.base.errors import InvalidData
 _VIDEO_TRACK = re.compile(rb"hdlr.{8}vide", re.DOTALL)
 _HEIC = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"}
 
-# First bytes of what people have and browsers do not play.
+# First bytes of common videos that browsers do not play.
 _VIDEOS = re.compile(rb"\x1aE\xdf\xa3|RIFF....AVI |FLV|0&\xb2u|\0\0\x01\xba|G.{187}G", re.DOTALL)
 _SOUNDS = re.compile(rb"RIFF....WAVE|fLaC|FORM....AIF|\.snd", re.DOTALL)
 _OTHERS = (
@@ -20,7 +20,7 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a page needs to know of such a file; `data` where not all of it is kept as it is."""
+    """What a page needs to know of such a file; `data` if not the upload's own bytes are kept."""
 
     content_type: str
     extension: str
@@ -28,7 +28,7 @@ class FileInfo:
 
 
 def recognise(data: bytes) -> FileInfo | None:
-    """The video or PDF that `data` is, or None; InvalidData for what is known and not taken."""
+    """The video or PDF in `data`, or None; InvalidData for a known kind that is not accepted."""
     if data.startswith(b"%PDF-"):
         return FileInfo("application/pdf", "pdf")
     if data.startswith(b"\x1aE\xdf\xa3") and b"webm" in data[:80]:
@@ -41,7 +41,7 @@ def recognise(data: bytes) -> FileInfo | None:
 
 
 def refuse_others(data: bytes) -> None:
-    """InvalidData for a sound or video that nobody has recognised: of another kind, or damaged."""
+    """InvalidData for a sound or video that is damaged or of a kind that is not accepted."""
     for first_bytes, reason in _OTHERS:
         if first_bytes.match(data):
             raise InvalidData(reason)

@@ -1,4 +1,4 @@
-"""One submission of the editor: the content saved, and the post moved where the form says."""
+"""One submission of the editor: save the content, then draft, schedule or publish the post."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,9 +18,9 @@ PLACES: tuple[Place, ...] = get_args(Place)
 
 @dataclass(frozen=True)
 class Intent:
-    """Where the post is to be: `keep` it where it is, `draft`, `now`, or `later` (at `at`).
+    """The wanted state: `keep` the present one, `draft`, published `now`, or `later` (at `at`).
 
-    A post that is out gets the date `at`, where one is given; `later` in the past dates back.
+    A published post gets the date `at` if there is one; `later` with a past date backdates.
     """
 
     place: Place = "keep"
@@ -38,10 +38,10 @@ def submit(
     now: datetime,
     undo_seconds: int,
 ) -> Post:
-    """Save `value` as a new post (`post_id` 0) or over an old one, and follow `intent`.
+    """Save `value` as a new post (`post_id` 0) or over an old one, and carry out `intent`.
 
-    What is published "now" enters the feed after `undo_seconds`. Raises what saving and
-    publishing raise, and FieldErrors for a date that cannot be.
+    A post published "now" enters the feed after `undo_seconds`. Raises what saving and publishing
+    raise, and FieldErrors for an impossible date.
     """
     _check_schedule(intent)
     if post_id == 0:
@@ -56,7 +56,7 @@ def submit(
 
 
 def leaving(session: Session, author: Author, now: datetime, undo_seconds: int) -> list[Post]:
-    """The author's posts that enter the feed within the undo window: they can still be held."""
+    """The author's posts in their undo window: they can still be held back from the feed."""
     soon = posts.due_until(session, now + timedelta(seconds=max(undo_seconds, 1)))
     return [post for post in soon if post.author_id == author.id]
 
@@ -71,7 +71,7 @@ def _check_schedule(intent: Intent) -> None:
 
 
 def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: datetime) -> None:
-    """Move a post that is out to the date that was typed; one save is one update."""
+    """Give a published post the date that was typed; one save counts as one update."""
     if post.status != "published" or intent.at is None or intent.at == post.published_at:
         return
     try:

@@ -1,4 +1,4 @@
-"""Enclosures: the sound that a post carries, as one value, four columns and four inputs."""
+"""Enclosures: the audio file of a post, as one value, four columns and four inputs."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
 
 
 class EnclosureField(Field):
-    """An attachment, or None. What is typed about it is checked when it is read."""
+    """An attachment, or None. `from_inputs` checks what was typed."""
 
     @property
     def blank(self) -> Any:
@@ -26,7 +26,7 @@ class EnclosureField(Field):
         return value
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """None: `from_inputs` has found them."""
+        """No problems: `from_inputs` has raised them."""
         return {}
 
     def fitted(self, value: Any) -> tuple[Any, str]:
@@ -34,7 +34,7 @@ class EnclosureField(Field):
         return value, ""
 
     def to_columns(self, value: Any) -> dict[str, Any]:
-        """An empty address says that there is none."""
+        """The four columns; an empty address means no attachment."""
         file = value or Attachment("", "", 0)
         return {
             "enclosure_url": file.url,
@@ -52,7 +52,7 @@ class EnclosureField(Field):
         )
 
     def to_inputs(self, value: Any) -> dict[str, str]:
-        """The length as people write it; nothing for 0."""
+        """The four inputs; the length as people write it, empty for 0."""
         return to_inputs(value or Attachment("", "", 0))
 
     def from_inputs(self, texts: Mapping[str, str]) -> Any:
@@ -60,7 +60,7 @@ class EnclosureField(Field):
         return typed(*(texts.get(name, "") for name in self.inputs))
 
     def to_plain(self, value: Any) -> Any:
-        """A mapping, or nothing."""
+        """A mapping, or None."""
         if value is None:
             return None
         return {
@@ -71,7 +71,7 @@ class EnclosureField(Field):
         }
 
     def from_plain(self, plain: Any) -> Any:
-        """A mapping with url, type, bytes and seconds, or an address alone."""
+        """The attachment from a mapping with url, type, bytes and seconds, or from an address."""
         parts = plain if isinstance(plain, dict) else {"url": plain}
         url = str(parts.get("url") or "").strip()
         if not re.fullmatch(r"https?://[^\s/]\S*|/media/\S+", url, re.I) or len(url) > _MAX_URL:
@@ -83,7 +83,7 @@ class EnclosureField(Field):
 
 
 def typed(url: str, content_type: str, size: str, length: str) -> Attachment | None:
-    """An attachment from four texts; None when there is no address. Raises FieldErrors.
+    """An attachment from four typed texts; None when the address is empty. Raises FieldErrors.
 
     size: bytes; feeds must name it. length: seconds, or 12:34, or 1:02:03; may be empty.
     """

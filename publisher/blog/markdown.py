@@ -1,6 +1,6 @@
 """Markdown to the HTML that readers get: CommonMark with tables, footnotes and highlighted code.
 
-The renderer makes no promise of safety: whatever comes out of it passes through `safe_html`.
+The renderer's output is not safe by itself: all of it passes through `safe_html`.
 """
 
 import re
@@ -43,11 +43,11 @@ from publisher.blog.slugs import slugify
 
 __all__ = ["absolute", "html_of", "render", "rendered", "sanitise"]
 
-SHORT = 2_500  # characters; what they cost grows with their square at worst (`bench markdown`)
-# Shorter than others wait for the database, which a save holds.
+SHORT = 2_500  # characters; the worst-case time grows with their square (`bench markdown`)
+# A save holds the database meanwhile: shorter than others wait for it.
 LIMITS = Limits(seconds=4.0, quick=True)
-LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on what they do not expect
-# Names, signs and spaces keep the colour of the text: their marks would be half of the page.
+LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on unexpected input
+# Names, signs and spaces keep the text's colour: their <span>s would be half of the page.
 _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
 # How wide a picture is shown: the column of blog.css, or nearly the whole of a small screen.
 SIZES = "(min-width: 44rem) 42rem, 100vw"
@@ -56,11 +56,11 @@ SIZES = "(min-width: 44rem) 42rem, 100vw"
 def html_of(source: str, source_format: str, anchor: str = "", language: str = "en") -> str:
     """Safe HTML of a post's source, which is `markdown` or (imported) `html`.
 
-    `anchor`, different for each post, begins every id: several posts can stand on one page.
-    `language` says which quotation marks straight ones become.
+    `anchor` is a prefix of every id, different for each post, so that ids on one page differ.
+    `language` decides which typographic quotation marks replace straight ones.
 
-    A long text is read in a process of its own: some take seconds, and the site goes on. Raises
-    Unreadable where it takes longer than `LIMITS`, InvalidData where it is nested too deeply.
+    A long text, which can take seconds, is rendered in another process, so that the site keeps
+    answering. Raises Unreadable when it exceeds `LIMITS`, InvalidData when nested too deeply.
     """
     if len(source) <= SHORT:
         return rendered(source, source_format, anchor, language)
@@ -68,14 +68,14 @@ def html_of(source: str, source_format: str, anchor: str = "", language: str = "
 
 
 def render(source: str, anchor: str = "", language: str = "en") -> str:
-    """Markdown as `html_of` makes it HTML: no script, style or event handler survives."""
+    """Safe HTML of Markdown, as `html_of` makes it: no script, style or event handler remains."""
     return html_of(source, "markdown", anchor, language)
 
 
 def rendered(source: str, source_format: str, anchor: str, language: str) -> str:
-    """As `html_of`, here and however long it takes: for a process that is confined.
+    """As `html_of`, in this process and without a time limit: for confined processes.
 
-    Raises InvalidData for elements inside elements without measure.
+    Raises InvalidData when elements are nested deeper than `DEEPEST`.
     """
     if source_format != "html":
         source = _parser(tuple(quotes_of(language))).render(source)
@@ -109,7 +109,7 @@ def _parser(quotes: tuple[str, ...]) -> MarkdownIt:
 
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:
-    """A listing with its words in classes; plain where the language is unknown."""
+    """A listing with highlighting classes; plain text where the language is unknown."""
     lexer = _lexer(language) if len(code) <= LONGEST_HIGHLIGHTED else None
     body = pygments_highlight(code, lexer, _formatter()) if lexer else escape(code)
     body = _UNCOLOURED.sub(r"\1", body)
@@ -130,7 +130,7 @@ def _formatter() -> HtmlFormatter[str]:
 
 
 def _figures(state: StateCore) -> None:
-    """A paragraph that is one picture with a title is a figure, and the title its caption."""
+    """Make a paragraph that is one picture with a title a figure; the title is its caption."""
     for place, token in enumerate(state.tokens):
         if token.type != "inline" or state.tokens[place - 1].type != "paragraph_open":
             continue
@@ -147,7 +147,7 @@ def _replace_tag(token: Token, html: str) -> None:
 
 
 def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    """A picture with its size, so that the page does not jump, and smaller versions of it."""
+    """A picture with its size, which keeps the layout stable, and its smaller versions."""
     token = tokens[place]
     token.attrSet("alt", renderer.renderInlineAsText(token.children or [], options, env))
     known = responsive(str(token.attrGet("src") or ""))
@@ -161,7 +161,7 @@ def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env
 
 
 def _cell(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    """Alignment as an attribute: styles do not survive, and feed readers know this one."""
+    """A table cell with its alignment as an attribute, because styles are removed."""
     style = str(tokens[place].attrs.pop("style", ""))
     if style.startswith("text-align:"):
         tokens[place].attrSet("align", style.removeprefix("text-align:"))
@@ -170,7 +170,7 @@ def _cell(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env:
 
 
 def _footnote_number(_renderer: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    """The same number for every mention of a footnote."""
+    """The number of a footnote, the same at every reference to it."""
     return str(tokens[place].meta["id"] + 1)
 
 

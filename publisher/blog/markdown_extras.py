@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from publisher.blog.safe_html import video_link
 
-# Opening and closing quotes, double then single; any other language has the English ones.
+# Opening and closing quotes, double then single; other languages get the English ones.
 _QUOTES: dict[str, str | list[str]] = {
     "cs": "„“‚‘", "da": "»«›‹", "de": "„“‚‘", "es": "«»“”", "fi": "””’’", "hu": "”„»«",
     "it": "«»“”", "nb": "«»‘’", "nn": "«»‘’", "no": "«»‘’", "pl": "„”‚’", "pt": "«»“”",
@@ -28,7 +28,7 @@ def quotes_of(language: str) -> str | list[str]:
 
 
 def tasks(state: StateCore) -> None:
-    """`- [x] done` and `- [ ] to do`: signs that feed readers and screen readers show as well."""
+    """`- [x] done` and `- [ ] to do` become ☑ and ☐, which feed readers and screen readers know."""
     tokens = state.tokens
     for place in range(2, len(tokens)):
         if tokens[place].type != "inline" or tokens[place - 2].type != "list_item_open":
@@ -60,7 +60,7 @@ def formula(state: StateInline, silent: bool) -> bool:
 
 
 def formulas_alone(state: StateCore) -> None:
-    """A paragraph that is nothing but a formula is a listing of it, which is drawn on its own."""
+    """A paragraph that is only a formula becomes a listing, which is drawn as a block."""
     for place, token in enumerate(state.tokens):
         children = token.children or []
         if token.type == "inline" and len(children) == 1 and "tex" in children[0].meta:
@@ -73,7 +73,7 @@ def formulas_alone(state: StateCore) -> None:
 
 
 def dashes(state: StateCore) -> None:
-    """Two hyphens between words are a dash, three a long one, three full stops an ellipsis."""
+    """Two hyphens between words become a dash, three a long one, three full stops an ellipsis."""
     for token in _inlines(state):
         before = ""
         for child in token.children or []:
@@ -86,14 +86,14 @@ def dashes(state: StateCore) -> None:
 
 
 def marks(state: StateCore) -> None:
-    """`==words==` are marked; both ends stand at the same depth and touch what they mark."""
+    """`==words==` becomes `<mark>`; both ends are at the same depth, without spaces inside."""
     for token in _inlines(state):
         if "==" in token.content:
             token.children = _paired(_cut(token.children or []))
 
 
 def videos(state: StateCore) -> None:
-    """A paragraph that is nothing but the address of a video is a card that leads there."""
+    """A paragraph that is only the address of a video becomes a card that links to it."""
     for opening, token, closing in _paragraphs(state):
         children = token.children or []
         bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
@@ -106,7 +106,7 @@ def videos(state: StateCore) -> None:
 
 
 def files(state: StateCore) -> None:
-    """A paragraph that is nothing but a link to a PDF file of ours is a card for it."""
+    """A paragraph that is only a link to a PDF file of ours becomes a card for it."""
     for opening, token, _ in _paragraphs(state):
         children = token.children or []
         address = str(children[0].attrGet("href") or "") if len(children) == 3 else ""
@@ -115,7 +115,7 @@ def files(state: StateCore) -> None:
 
 
 def posters(state: StateCore) -> None:
-    """A paragraph that is nothing but a picture that links to a video of ours is its player."""
+    """A paragraph that is only a picture linking to a video of ours becomes a player."""
     for token in _inlines(state):
         children = token.children or []
         if [child.type for child in children] != _LINKED_PICTURE:
@@ -143,7 +143,7 @@ def _paragraphs(state: StateCore) -> Iterator[tuple[Token, Token, Token]]:
 
 
 def _cut(children: list[Token]) -> list[Token]:
-    """The same tokens, with each `==` in a text a token of its own."""
+    """The same tokens, with each `==` in a text split off as a token."""
     found: list[Token] = []
     for child in children:
         if child.type != "text" or "==" not in child.content:
@@ -155,7 +155,7 @@ def _cut(children: list[Token]) -> list[Token]:
 
 
 def _paired(tokens: list[Token]) -> list[Token]:
-    """Ends that belong together become elements; those that are alone stay as they were typed."""
+    """Matching `==` become elements; those without a partner stay as they were typed."""
     opened: dict[int, int] = {}
     for place, token in enumerate(tokens):
         if token.type != "text" or token.content != "==":

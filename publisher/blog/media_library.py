@@ -1,4 +1,4 @@
-"""The uploaded files as a library: search, where each is used, and taking one away."""
+"""The library of uploaded files: search, where each is used, deletion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ class Use:
 
 
 def find(session: Session, words: str, before: int | None = None) -> Sequence[Media]:
-    """The files with all `words` in name or description, newest first; one more than a page."""
+    """A page of files with all `words` in name or description, newest first, and one more file
+    if there is a next page."""
     query = select(Media).order_by(Media.id.desc()).limit(PAGE + 1)
     for word in words.split()[:8]:
         query = query.where(
@@ -47,7 +48,7 @@ def get(session: Session, media_id: int) -> Media:
 
 
 def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
-    """Which posts show each file, drafts and deleted ones included, by the file's number."""
+    """The posts that show each file, drafts and deleted ones included, by the file's number."""
     marks = {row.id: media.mark(row) for row in rows}
     found: dict[int, list[Use]] = {row.id: [] for row in rows}
     if not rows:
@@ -63,9 +64,9 @@ def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
 
 
 def remove(session: Session, row: Media) -> list[str]:
-    """Forget a file that nothing shows; the names that its files have in the media folder.
+    """Delete the row of an unused file; returns the names of its files in the media folder.
 
-    Raises Conflict, which says where it is used. What only earlier versions show does not count.
+    Raises Conflict, which says where the file is used. Uses in earlier versions do not count.
     """
     shown = uses(session, [row])[row.id]
     if shown:

@@ -1,11 +1,11 @@
-"""Passkeys: logging in with what a device keeps (WebAuthn) instead of a password.
+"""Passkeys (WebAuthn): logging in with a key that a device keeps, instead of a password.
 
-The device signs a challenge for this site's address alone, after its owner proved to it who they
-are. Here stands the public half only: who reads the database can log in nowhere with it. The
-library is the extra `passkeys`; without it nothing of this is offered.
+The device checks who its owner is and then signs a challenge that is valid for this site only. The
+database holds public keys alone, with which nobody can log in. The library is the extra `passkeys`;
+without it, passkeys are not offered.
 
-A reader would get wrong that passkeys belong to the site's host name: at another address, or where
-the site has an IP address for a name, browsers refuse them.
+A passkey belongs to the site's host name: browsers refuse it at another address, and at an IP
+address.
 """
 
 import ipaddress
@@ -34,7 +34,7 @@ REFUSED = "this passkey is not known here"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a passkey is good: the site's host, its origin, and the name that devices show."""
+    """Where passkeys are valid: the site's host, its origin, and the name that devices show."""
 
     host: str
     origin: str
@@ -50,7 +50,7 @@ class SigningRequest:
 
 
 def place_of(site_url: str, title: str) -> Place | None:
-    """The place of a site; None where browsers have no passkeys: no name, or no TLS."""
+    """The `Place` of a site; None where browsers allow no passkeys: no host name, or no TLS."""
     parts = urlsplit(site_url)
     host = parts.hostname or ""
     try:
@@ -62,7 +62,7 @@ def place_of(site_url: str, title: str) -> Place | None:
 
 
 def installed() -> bool:
-    """Whether the library is there."""
+    """Whether the library is installed."""
     return find_spec("webauthn") is not None
 
 
@@ -72,7 +72,7 @@ def in_use(session: Session) -> bool:
 
 
 def ask_to_make(session: Session, place: Place, author: Author) -> SigningRequest:
-    """What a device needs to make a passkey for `author`."""
+    """The options for a device to create a passkey for `author`."""
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers import structs
 
@@ -103,7 +103,7 @@ def add(
     label: str,
     now: datetime,
 ) -> Passkey:
-    """Keep the passkey that a device made; FieldErrors when that is not what was asked for."""
+    """Store the passkey that a device created; FieldErrors when its answer is not valid."""
     from webauthn import verify_registration_response
     from webauthn.helpers.exceptions import WebAuthnException
 
@@ -136,7 +136,7 @@ def add(
 
 
 def ask_to_log_in(place: Place) -> SigningRequest:
-    """What a device needs to log somebody in: it knows by itself whom."""
+    """The options for a device to log somebody in; the device itself knows whom."""
     from webauthn import generate_authentication_options, options_to_json
     from webauthn.helpers import structs
 
@@ -154,10 +154,10 @@ def log_in(
     asked_at: datetime,
     now: datetime,
 ) -> Author:
-    """Whose passkey signed the challenge of `asked_at`; notes the use.
+    """The author whose passkey signed the challenge of `asked_at`; stores when it was used.
 
-    Raises Forbidden for an unknown or wrong one, a copied one (its counter went back), one
-    that was used since (this is what was sent then, again), and one of somebody who is shut out.
+    Raises Forbidden when the passkey is unknown, its signature is wrong, its counter went back (it
+    was copied), it was used after `asked_at` (a replayed answer), or its author is disabled.
     """
     from webauthn import verify_authentication_response
     from webauthn.helpers import base64url_to_bytes
@@ -167,7 +167,7 @@ def log_in(
         row = _known(session, base64url_to_bytes(str(credential["rawId"])))
         if row is None or row.author.disabled_at is not None:
             raise Forbidden(REFUSED)
-        if row.used_at is not None and row.used_at > asked_at:  # many devices do not count
+        if row.used_at is not None and row.used_at > asked_at:  # many devices keep no counter
             raise Forbidden("this passkey has been used meanwhile; try again")
         proved = verify_authentication_response(
             credential=credential,
@@ -185,7 +185,7 @@ def log_in(
 
 
 def credential_in(text: str) -> Any:
-    """A device's answer as sent; InvalidInput unless it is a JSON object."""
+    """A device's answer, parsed; InvalidInput unless it is a JSON object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -202,17 +202,17 @@ def listed(session: Session, author: Author) -> Sequence[Passkey]:
 
 
 def rename(session: Session, author: Author, number: int, label: str) -> None:
-    """Call one of one's own passkeys something else; NotFound for any other."""
+    """Rename one of the author's own passkeys; NotFound for any other."""
     _own(session, author, number).label = _label(label)
 
 
 def remove(session: Session, author: Author, number: int) -> None:
-    """Let one of one's own passkeys open nothing any more; NotFound for any other."""
+    """Delete one of the author's own passkeys; NotFound for any other."""
     session.delete(_own(session, author, number))
 
 
 def remove_all(session: Session, author: Author) -> None:
-    """Let no passkey of an author open anything any more."""
+    """Delete all passkeys of an author."""
     session.execute(delete(Passkey).where(Passkey.author_id == author.id))
 
 

@@ -1,7 +1,7 @@
-"""Pictures: decoded, turned upright, stripped of everything but colour, encoded in a few widths.
+"""Pictures: decoded, turned upright, converted to sRGB and encoded in a few widths.
 
-What is stored is always our own encoding: no metadata (place, camera, thumbnail), no profile
-(colours are converted to sRGB) and no bytes of the upload survive.
+Only our own encoding is stored: no metadata (place, camera, thumbnail), no colour profile and no
+bytes of the upload remain.
 """
 
 import io
@@ -17,7 +17,7 @@ from publisher.base.errors import InvalidData, TooLarge
 WIDTHS = (480, 960, 1600)
 MAX_SIDE = 2560
 MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
-MAX_WHOLE_PIXELS = 40_000_000  # of what is decoded whole
+MAX_WHOLE_PIXELS = 40_000_000  # of other formats, which are decoded at full size
 MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
 MAX_PNG_BYTES = 2_000_000
 EMBLEM, ICON_SIDE = (512, 128), 180  # twice what pages show; what phones put on their home screen
@@ -34,7 +34,7 @@ Image.MAX_IMAGE_PIXELS = None  # our own limit is checked from the header, befor
 
 
 class NotAPicture(InvalidData):
-    """No decoder knows these bytes."""
+    """The bytes are in no picture format that is known here."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Encoded:
 
 
 def encode(data: bytes) -> Encoded:
-    """Make a picture of an upload.
+    """Decode an upload and encode it anew.
 
-    Raises InvalidData for what is no picture or a damaged one, TooLarge for too many pixels.
+    Raises InvalidData when it is not a picture or is damaged, TooLarge for too many pixels.
     """
     with _decoded(data) as image:
         if getattr(image, "is_animated", False):
@@ -60,9 +60,9 @@ def encode(data: bytes) -> Encoded:
 
 
 def emblem(data: bytes) -> tuple[Encoded, Encoded]:
-    """The site's picture for the head of its pages, and the square icon made of it.
+    """The site's picture for the head of its pages, and the square icon made from it.
 
-    Raises as `encode` does. What is far from square is not cut for the icon, but set in the middle.
+    Raises as `encode` does. For the icon, a picture that is far from square is centred, not cut.
     """
     with _decoded(data) as image:
         whole = _upright(image).convert("RGBA")
@@ -79,7 +79,7 @@ def emblem(data: bytes) -> tuple[Encoded, Encoded]:
 
 @contextmanager
 def _decoded(data: bytes) -> Iterator[Image.Image]:
-    """The picture in some bytes, for as long as it is worked on."""
+    """The decoded picture in `data`, open inside the `with` block."""
     try:
         with Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF", "AVIF"]) as image:
             _check_size(image)
@@ -106,7 +106,7 @@ def _upright(image: Image.Image) -> Image.Image:
     """The picture as it is meant to be seen, in sRGB, no larger than MAX_SIDE."""
     image.draft(None, (MAX_SIDE, MAX_SIDE))  # JPEG: decode no more pixels than needed
     profile = image.info.get("icc_profile")
-    if image.mode in ("RGB", "RGBA", "CMYK", "L"):  # in place: what follows makes copies
+    if image.mode in ("RGB", "RGBA", "CMYK", "L"):  # shrink in place: later steps make copies
         image.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     upright = _plain_mode(_in_srgb(ImageOps.exif_transpose(image), profile))
     upright.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
@@ -114,7 +114,7 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Colours converted from the picture's own profile; as they are when it cannot be used."""
+    """Colours converted from the picture's own profile; unchanged if it cannot be used."""
     if not profile or image.mode not in ("RGB", "RGBA", "CMYK", "L"):
         return image
     try:
@@ -140,7 +140,7 @@ def _still(image: Image.Image, source_format: str) -> Encoded:
     kind = {"JPEG": "JPEG", "PNG": "PNG", "GIF": "PNG"}.get(source_format, "WEBP")
     whole = _bytes(image, kind)
     if kind == "PNG" and len(whole) > MAX_PNG_BYTES and image.mode != "RGBA":
-        kind = "JPEG"  # a photograph that was pasted: nobody wants to load it as PNG
+        kind = "JPEG"  # a pasted photograph, far larger as PNG
         whole = _bytes(image, kind)
     versions = {0: whole}
     for width in widths_of(image.width):
@@ -164,7 +164,7 @@ def _animation(image: Image.Image) -> Encoded:
 
 
 def _count_frames(image: Image.Image) -> int:
-    """How many frames there are, but never counting far beyond what is allowed."""
+    """How many frames there are; counting stops soon after the allowed number."""
     for number in range(MAX_FRAMES + 1):
         try:
             image.seek(number)
@@ -175,7 +175,7 @@ def _count_frames(image: Image.Image) -> int:
 
 
 def widths_of(width: int) -> list[int]:
-    """The widths that a picture of this width is also kept in."""
+    """The smaller widths in which a picture of this width is stored as well."""
     return [smaller for smaller in WIDTHS if smaller < width]
 
 
@@ -183,7 +183,7 @@ def _bytes(image: Image.Image, kind: str) -> bytes:
     out = io.BytesIO()
     if kind == "JPEG" and image.mode == "RGBA":
         image = image.convert("RGB")
-    # Pillow writes what it finds in `info`; a picture without it carries nothing along.
+    # Pillow would write the metadata in `info` into the file.
     image.info.clear()
     image.save(out, kind, **_OPTIONS[kind])
     return out.getvalue()

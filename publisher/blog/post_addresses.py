@@ -13,11 +13,11 @@ PREVIEW = "/preview/"
 
 
 def post_at(session: Session, site_url: str, url: str) -> Post | None:
-    """The post at `url`, whatever its state; None when the address is none of this site's.
+    """The post at `url`, in any state; None when no address of this site is meant.
 
-    Taken are the present address and each former one; on the site's present host, on those of
-    before, and without any; with http and https; percent-encoded or as it reads; with or
-    without a slash, a query and a fragment at its end; and a draft's preview link.
+    Accepted: present and former paths, on the present host, a former one or none; http and https;
+    percent-encoded or not; with or without a slash, query or fragment at the end; preview links of
+    drafts.
     """
     former = (recall(session, "former_site_urls") or "").split()
     path = _local(url, [site_url, recall(session, "site_url") or site_url, *former])
@@ -32,9 +32,9 @@ def post_at(session: Session, site_url: str, url: str) -> Post | None:
 
 
 def given_out(session: Session, post: Post) -> None:
-    """Keep the present address of a post for good: a program was told it before the post is out.
+    """Keep the present address of an unpublished post for good: a program has received it.
 
-    What is published keeps its former addresses by itself.
+    Published posts keep their former addresses without this.
     """
     if not published.is_public(post):
         session.merge(Redirect(path=posts.path(post), post_id=post.id))
@@ -60,7 +60,7 @@ def _local(url: str, bases: list[str]) -> str | None:
 
 
 def _hosts(host: str | None, port: int | None) -> set[tuple[str | None, int | None]]:
-    """Host and port under which a site answers; one on its scheme's own port has both schemes."""
+    """The hosts and ports of a site: on a default port, those of http and of https."""
     return {(host, port)} if port else {(host, 80), (host, 443)}
 
 

@@ -1,8 +1,8 @@
-"""The life of a post: saved, scheduled, published, revised, deleted, brought back.
+"""The life cycle of a post: saved, scheduled, published, revised, deleted, restored.
 
-A post enters the feed in one place, `_enter`. "Publish now" is a schedule for the end of the undo
-window; whatever is due is published by `publish_due`, at its own time, even when the program was
-down then. Every change that readers see records its update in the same transaction.
+Only `_enter` puts a post into the feed. "Publish now" schedules it for the end of the undo window.
+`publish_due` publishes the posts that are due, dated as scheduled even if the program was down
+then. Every change that readers see records its update in the same transaction.
 """
 
 import secrets
@@ -23,7 +23,7 @@ from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
-BACKDATED = timedelta(minutes=1)  # published with a date that lies further back
+BACKDATED = timedelta(minutes=1)  # a post is backdated if its date lies further back than this
 
 
 def get(session: Session, post_id: int) -> Post:
@@ -63,8 +63,8 @@ def save(
 ) -> Post:
     """Replace a post's content by `value`, which was made from version `base_version`.
 
-    For a published post this is an update of the feed unless it is `minor`. Saving what is there
-    already changes nothing. Raises Conflict when somebody else saved or deleted it meanwhile.
+    For a published post this is an update of the feed unless it is `minor`. Saving an unchanged
+    content does nothing. Raises Conflict when somebody else saved or deleted the post meanwhile.
     """
     post = session.get(Post, post_id, with_for_update=True) or get(session, post_id)
     if post.status == "deleted":
@@ -83,9 +83,9 @@ def save(
 
 
 def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
-    """Publish a draft at `at`: at once (and dated so) when that is not later than `now`.
+    """Publish a draft, dated `at`: at once if `at` is not later than `now`, else when it comes.
 
-    Raises InvalidInput for a time too far away, Conflict for a post that is out already.
+    Raises InvalidInput for a time too far away, Conflict for a post that is published already.
     """
     if post.status in ("published", "deleted"):
         raise Conflict(f"this post is {post.status}")
@@ -99,10 +99,10 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
 
 
 def redate(session: Session, post: Post, at: datetime, now: datetime, counted: bool = True) -> None:
-    """Give a published post another date: its place in feeds, lists and archive follows.
+    """Give a published post another date, which moves it in feeds, lists and archive.
 
-    The update log keeps when the post really came out; the change is an update of its own where it
-    is `counted`. Raises InvalidInput for a date in the future.
+    The update log keeps the time of the real publication; the change is recorded as another update
+    if `counted`. Raises InvalidInput for a date in the future.
     """
     if at > now:
         raise InvalidInput("a published post cannot have a future date; choose an earlier one")
@@ -121,7 +121,7 @@ def publish_due(session: Session, now: datetime) -> list[Post]:
 
 
 def due_until(session: Session, moment: datetime) -> list[Post]:
-    """The posts that wait and enter the feed at `moment` or earlier, soonest first."""
+    """The scheduled posts that enter the feed at `moment` or earlier, soonest first."""
     return list(
         session.scalars(
             select(Post)
@@ -137,7 +137,7 @@ def next_due(session: Session) -> datetime | None:
 
 
 def unschedule(session: Session, post: Post) -> Post:
-    """Take a scheduled post (or one in its undo window) back to the drafts; records nothing."""
+    """Make a scheduled post (or one in its undo window) a draft again; records no update."""
     if post.status != "scheduled":
         raise Conflict("it is too late to undo: the post is out")
     post.status, post.scheduled_at = "draft", None
@@ -145,7 +145,7 @@ def unschedule(session: Session, post: Post) -> Post:
 
 
 def delete(session: Session, post: Post, now: datetime) -> None:
-    """Delete a post; it answers 410 if it was published, and can be brought back."""
+    """Delete a post; its address answers 410 if it was published. `restore` undoes this."""
     if post.status == "deleted":
         return
     was_visible = is_listed(post)
@@ -160,7 +160,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
 
 
 def restore(session: Session, post: Post, now: datetime) -> Post:
-    """Undo a deletion: a published post is published again, everything else is a draft."""
+    """Undo a deletion: a post that was published is published again, any other is a draft."""
     if post.status != "deleted":
         return post
     post.status = "published" if post.deleted_status == "published" else "draft"
@@ -174,7 +174,7 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
 
 
 def content(session: Session, post: Post) -> Content:
-    """What a save of `post` as it stands would write."""
+    """The present content of `post`."""
     return of_post(post, tags.names_of(session, post.id))
 
 
@@ -189,7 +189,7 @@ def path_of(kind: str, slug: str) -> str:
 
 
 def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: UpdateKind) -> None:
-    """The one way into the feed: published at `at`, recorded at `at` as `kind`."""
+    """Publish a post into the feed at `at`, and record an update of that `kind` at `at`."""
     post.status, post.scheduled_at, post.published_at = "published", None, at
     post.changed_at = now
     _show(session, post, now)
@@ -199,7 +199,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
 
 
 def _show(session: Session, post: Post, now: datetime) -> None:
-    """Bring what is derived from a post up to date: the tags' lists and the search index."""
+    """Update what is derived from a post: the tags' lists and the search index."""
     content_serial.grow(session)
     session.flush()
     tags.touch(session, post, now)
@@ -215,7 +215,7 @@ def _replace(
     minor: bool = False,
 ) -> None:
     """Write `value` over the post and keep it as a revision."""
-    # Not at the top: to list posts or authors, nobody needs what sets Markdown and listings.
+    # Imported here: listing posts or authors needs no Markdown renderer and no highlighter.
     from publisher.blog import markdown
 
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
@@ -247,7 +247,7 @@ def _replace(
 
 
 def _set_slug(session: Session, post: Post, value: Content, before: str, follows: bool) -> None:
-    """Give the post its slug; its old address (`before`), if it was ever out, leads to the new."""
+    """Set the post's slug; if its old address (`before`) was ever public, it redirects."""
     wanted = value.slug
     if not wanted and follows:
         wanted = slug_from(value.title, value.source)

@@ -22,7 +22,7 @@ def find(session: Session, token: str) -> Post:
 
 
 def revoke(post: Post) -> None:
-    """End the present link; the post has a new one."""
+    """Replace the preview link by a new one; the old one stops working."""
     post.preview_token = secrets.token_urlsafe(24)
 
 

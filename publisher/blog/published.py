@@ -25,7 +25,7 @@ PUBLISHED: PostStatus = "published"
 
 
 class HasState(Protocol):
-    """A post, or what an import makes one of."""
+    """A post, or the imported data of one."""
 
     @property
     def kind(self) -> PostKind:
@@ -33,14 +33,14 @@ class HasState(Protocol):
 
     @property
     def status(self) -> PostStatus:
-        """Where it is in its life."""
+        """Draft, scheduled, published or deleted."""
 
 
 def public(by_status: bool = True) -> ColumnElement[bool]:
-    """What anybody can open: published posts and pages.
+    """The condition for what anybody can open: published posts and pages.
 
-    `by_status` False says the same as "none of the others": a query that walks the posts in another
-    order is then not lured to an index of the status, which would have it sort all of them.
+    With `by_status` False it is written as "none of the other states". A query that walks posts in
+    another order then does not choose the index of the status, which would make it sort all posts.
     """
     if by_status:
         return Post.status == PUBLISHED
@@ -48,7 +48,7 @@ def public(by_status: bool = True) -> ColumnElement[bool]:
 
 
 def listed() -> ColumnElement[bool]:
-    """What stands in the blog's lists and in its feeds: published posts, without pages."""
+    """The condition for the blog's lists and feeds: published posts, without pages."""
     return and_(Post.kind == "post", public())
 
 
@@ -58,12 +58,12 @@ def is_public(post: HasState) -> bool:
 
 
 def is_listed(post: HasState) -> bool:
-    """Whether it stands in lists and feeds; see `listed`."""
+    """Whether it is in lists and feeds; see `listed`."""
     return post.kind == "post" and is_public(post)
 
 
 def newest(session: Session, limit: int, before: Post | None = None) -> Sequence[Post]:
-    """The newest published posts, with author and tags; those older than `before` where given."""
+    """The newest published posts, with author and tags; only those older than `before` if given."""
     return session.scalars(_older(_published(), before).limit(limit)).all()
 
 
@@ -73,8 +73,8 @@ def newest_until(session: Session, moment: datetime, limit: int) -> Sequence[Pos
 
 
 def deleted_lately(session: Session, moment: datetime, limit: int) -> list[tuple[str, datetime]]:
-    """The guids of posts that readers were given and that are deleted, the latest first, and when
-    they were, not later than `moment`."""
+    """The guids of published posts that were deleted not later than `moment`, each with the time of
+    deletion, the latest first."""
     query = (
         select(Post.guid, Post.deleted_at)
         .where(Post.status == "deleted", Post.kind == "post", Post.published_at.is_not(None))
@@ -102,7 +102,7 @@ def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None)
 
 
 def has_sound(session: Session, newest: int) -> bool:
-    """Whether one of the newest posts carries a recording: then the feed is a podcast too."""
+    """Whether one of the newest posts has an audio enclosure; the feed is then a podcast too."""
     rows = select(Post.enclosure_type).where(listed())
     rows = rows.order_by(Post.published_at.desc(), Post.id.desc()).limit(newest)
     return any(kind.startswith("audio/") for kind in session.scalars(rows))
@@ -121,12 +121,13 @@ def tag_called(session: Session, name: str) -> Tag:
 
 
 def authors(session: Session) -> Sequence[Author]:
-    """Who has published a post, oldest account first: the people whom readers know."""
+    """The authors with published posts, oldest account first."""
     return session.scalars(select(Author).where(_has_posts()).order_by(Author.id)).all()
 
 
 def author_called(session: Session, name: str) -> Author:
-    """The author with this name; NotFound, in the same words, without one or without a post."""
+    """The author with this name; NotFound, with the same message, if there is none or they have no
+    published post."""
     author = session.scalar(select(Author).where(Author.name == name, _has_posts()))
     if author is None:
         raise NotFound("there is no such author")
@@ -146,7 +147,7 @@ def by_author(
 
 
 def shown(session: Session, post_id: int) -> Post:
-    """The post with this number that readers see or saw: where a page of a list goes on."""
+    """The post with this number that readers see or saw, after which a page of a list begins."""
     post = session.get(Post, post_id)
     if post is None or post.published_at is None:
         raise NotFound("there is no such page")
@@ -184,7 +185,7 @@ def at_path(session: Session, slug: str, kind: str) -> Post:
 
 
 def moved(session: Session, *paths: str) -> Post | None:
-    """The post that an old address leads to now; `paths` are spellings, the best one first.
+    """The post that an old address redirects to; `paths` are its spellings, the best one first.
 
     Raises Gone when that post is deleted.
     """
@@ -222,9 +223,9 @@ def neighbours(session: Session, post: Post) -> tuple[Post | None, Post | None]:
 
 
 def older_than(post: Post) -> ColumnElement[bool]:
-    """What comes after `post` in a list, newest first: by date, and by number within an instant.
+    """The condition for posts after `post` in a list, newest first: by date, then by number.
 
-    The date stands alone first, so that the index is entered there and not walked to there.
+    The first part compares the date alone, so that the index is searched and not scanned.
     """
     same_instant = or_(Post.published_at < post.published_at, Post.id < post.id)
     return and_(Post.published_at <= post.published_at, same_instant)

@@ -54,7 +54,7 @@ def history(session: Session, post: Post, limit: int = 200) -> Sequence[Revision
 
 
 def get(session: Session, post: Post, version: int) -> Revision:
-    """One earlier state; NotFound when there is none of that number."""
+    """The version with this number; NotFound when there is none."""
     found = session.scalar(
         select(Revision).where(Revision.post_id == post.id, Revision.version == version)
     )
@@ -74,10 +74,10 @@ def before(session: Session, revision: Revision) -> Revision | None:
 
 
 def changes(old: Revision | None, new: Revision) -> list[Change]:
-    """From one state to another, a field each; from an empty post when `old` is None.
+    """What changed from `old` to `new`, field by field; `old` None stands for an empty post.
 
-    A field that one of the two did not keep is left out: nobody knows whether it changed. What was
-    chosen for a first version changed nothing either.
+    A field that one of the two does not have (it is older than the field) is left out. So are
+    choices in a first version.
     """
     before = from_plain(old.content) if old else vars(Content())
     after = from_plain(new.content)
@@ -91,9 +91,9 @@ def changes(old: Revision | None, new: Revision) -> list[Change]:
 def restore(
     session: Session, post: Post, revision: Revision, author_id: int | None, now: datetime
 ) -> Post:
-    """Save an earlier state anew: nothing in between is lost, and readers get an update.
+    """Save an earlier version as a new one: later versions stay, and readers get an update.
 
-    A field that was not kept at that time stays as it is now.
+    A field that did not exist at that time stays as it is now.
     """
     earlier = replace(posts.content(session, post), **from_plain(revision.content))
     return posts.save(session, post.id, earlier, post.version, author_id, now)

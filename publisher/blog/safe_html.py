@@ -22,7 +22,7 @@ _TAGS = set(
     table tbody td tfoot th thead time tr u ul var video wbr
     """.split()  # noqa: SIM905 - a list of seventy quoted words is harder to read
 )
-# Their text is no text for people: it goes with them.
+# Removed together with their content, which is not text for people.
 _DROPPED_WHOLE = set(
     """
     script style svg math template noscript title textarea iframe object noembed noframes xmp
@@ -54,8 +54,8 @@ _ATTRIBUTE_VALUES = {
     "div": {"tabindex": {"0"}},
     "ol": {"type": {"1", "a", "A", "i", "I"}},
 }
-# A wide listing scrolls by keyboard too; pictures wait until they are near. One attribute each:
-# the order of several would differ from process to process, and with it the bytes of the feed.
+# Added to every such element: listings scroll by keyboard too, pictures load late. Only one
+# attribute each: the order of several differs from process to process, and so would the feed.
 _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
@@ -63,16 +63,16 @@ _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "footnote-backref", "more", "task", "video",
     "file",
 }  # fmt: skip
-# Words that other programs read: microformats, and the language of a listing.
+# Classes that other programs read: microformats, and the language of a listing.
 _CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")
 _ADDRESSES = {"href", "src", "cite", "poster"}
 _ID = re.compile(r"[\w:.-]{1,100}")
 
-# Where lists of whole posts stop; it is written `<!--more-->`.
+# Where lists of whole posts cut a post; authors write it as `<!--more-->`.
 MORE = '<span class="more"></span>'
 _MORE_COMMENT = re.compile(r"<!--\s{0,9}more\b[^>]{0,99}-->", re.IGNORECASE)
 
-# Frames run other people's programs, so they go; what they showed is linked in their place.
+# Frames run other sites' programs, so each is replaced by a link to what it showed.
 _FRAME = re.compile(
     r"""<iframe\b[^>]{0,1000}?\bsrc\s{0,9}=\s{0,9}["']?(https?:[^"'\s>]{1,500})[^>]{0,1000}>"""
     r"""(?:[^<]{0,200}</iframe>)?""",
@@ -90,8 +90,8 @@ Rewrite = Callable[[str], str]
 def sanitise(html: str, anchor: str = "") -> str:
     """`html` with only what a post may contain.
 
-    `anchor` is put before every id and every link to one, so that several posts can stand on one
-    page.
+    `anchor` is a prefix for every id and every link to one, so that ids of several posts on one
+    page differ.
     """
     linked = _FRAME.sub(_framed, _MORE_COMMENT.sub(MORE, html))
     return _clean(linked, anchor, lambda address: address)
@@ -100,7 +100,7 @@ def sanitise(html: str, anchor: str = "") -> str:
 def video_link(address: str) -> str:
     """A card that leads to a video on YouTube or Vimeo; "" for any other address.
 
-    Nothing of theirs is loaded: no script, no picture, and nobody is told who reads here.
+    Nothing is loaded from their servers, so they do not learn who reads the post.
     """
     found = _VIDEO.fullmatch(address)
     if found is None:

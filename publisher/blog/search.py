@@ -15,16 +15,16 @@ _INDEX = FullText("post_search")
 
 
 def index(session: Session, post: Post) -> None:
-    """Bring the index up to date with one post; only published ones can be found."""
+    """Update the index for one post; only published posts are in it."""
     _INDEX.remove(session, [post.id])
     if is_public(post):
         _INDEX.add(session, [(post.id, post.title, body(post, plain_text(post.html)))])
 
 
 def body(holder: Any, words: str) -> str:
-    """All that can be found of a post besides its title: its plain text, and its other prose.
+    """The searchable text of a post besides its title: `words`, its plain text, and other prose.
 
-    `holder` has the fields of a content: a post's row or a content.
+    `holder` has the fields of a content: a post's row or a `Content`.
     """
     others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
     return "\n".join(part for part in (words, *others) if part)
@@ -41,5 +41,5 @@ def find(session: Session, query: str, limit: int = 20, offset: int = 0) -> list
 
 
 def newest(session: Session, query: str, limit: int) -> list[int]:
-    """The numbers of the last posts written that match as in `find`."""
+    """The numbers of the newest posts that match as in `find`."""
     return _INDEX.newest(session, query, limit)

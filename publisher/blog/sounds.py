@@ -1,4 +1,4 @@
-"""Sounds for podcasts: recognised by their bytes, measured, kept as they are."""
+"""Sounds for podcasts: recognised by their first bytes, measured, stored unchanged."""
 
 import io
 import re
@@ -13,7 +13,7 @@ _VIDEO_TRACK = re.compile(rb"hdlr.{8}vide", re.DOTALL)
 
 @dataclass(frozen=True)
 class Sound:
-    """What a feed needs to know of a sound; `seconds` is 0 where it cannot be told."""
+    """What a feed needs to know of a sound; `seconds` is 0 if the length is unknown."""
 
     content_type: str
     extension: str
@@ -21,7 +21,7 @@ class Sound:
 
 
 def recognise(data: bytes) -> Sound | None:
-    """The sound that `data` is, or None; whatever the file is called."""
+    """The sound in `data`, or None; the file's name does not matter."""
     kind = _kind(data)
     if kind is None:
         return None

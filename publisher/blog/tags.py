@@ -17,7 +17,7 @@ from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect
 
 
 def assign(session: Session, post: Post, names: Iterable[str], now: datetime) -> None:
-    """Make `names` the tags of `post`; the lists of all tags concerned count as changed."""
+    """Make `names` the tags of `post`; the lists of its old and new tags count as changed."""
     touch(session, post, now)
     session.execute(delete(PostTag).where(PostTag.post_id == post.id))
     tag_ids = [_find_or_add(session, name, now).id for name in names]
@@ -29,7 +29,8 @@ def assign(session: Session, post: Post, names: Iterable[str], now: datetime) ->
 def assign_all(
     session: Session, rows: Iterable[tuple[int, Iterable[str], datetime | None]], now: datetime
 ) -> None:
-    """Give many posts that have none their tags: number, names, date of those readers can see."""
+    """Give tags to many posts without tags. A row: the post's number, names of tags, and the date
+    if readers see the post."""
     links = [
         (post_id, tag_slug(n), n, shown_at) for post_id, names, shown_at in rows for n in names
     ]
@@ -57,7 +58,7 @@ def assign_all(
 
 
 def touch(session: Session, post: Post, now: datetime) -> None:
-    """Bring the tags' lists up to date after `post` was published, changed or withdrawn."""
+    """Update the tags' lists after `post` was published, changed or withdrawn."""
     _stamp(session, post, now)
     session.execute(
         update(PostTag)
@@ -68,7 +69,7 @@ def touch(session: Session, post: Post, now: datetime) -> None:
 
 
 def _stamp(session: Session, post: Post, now: datetime) -> None:
-    """The lists in which readers see the post have changed; drafts change nothing."""
+    """Note that the lists in which readers see the post have changed; drafts are in none."""
     shown_in = select(PostTag.tag_id).where(
         PostTag.post_id == post.id, PostTag.published_at.is_not(None)
     )
@@ -95,7 +96,7 @@ class Used:
 
 
 def used(session: Session) -> list[Used]:
-    """All tags, by name; those of deleted posts alone have no posts."""
+    """All tags, by name; deleted posts do not count."""
     alive = func.count(Post.id)
     query = (
         select(Tag.id, Tag.name, Tag.slug, func.count(PostTag.published_at), alive)
@@ -118,8 +119,8 @@ def get(session: Session, tag_id: int) -> Tag:
 def rename(session: Session, tag: Tag, name: str, now: datetime) -> Tag | None:
     """Give a tag another name; its old address leads to the new one.
 
-    Returns the other tag where the name is that of another: nothing is changed then (see `merge`).
-    Raises FieldErrors for a name that cannot be.
+    If another tag has the name, that tag is returned and nothing is changed (see `merge`).
+    Raises FieldErrors for an invalid name.
     """
     line = " ".join(clean(name).replace(",", " ").split())
     slug = tag_slug(line)
@@ -161,7 +162,7 @@ def remove(session: Session, tag: Tag, now: datetime) -> None:
 
 
 def _changed(session: Session, tag: Tag, now: datetime) -> None:
-    """The feeds name tags: they are made anew; that is no update of any post."""
+    """Have the feeds rebuilt, because they name tags; this is not an update of any post."""
     tag.changed_at = max(now, tag.changed_at)
     content_serial.grow(session)
     session.flush()

@@ -1,12 +1,12 @@
-"""The throttle on logging in: how many passwords are looked at, for a name and from an address.
+"""Rate limit for log-in attempts, by author's name and by network address.
 
-Each try is counted as failed before the password is looked at and taken back when it was right, so
-that of many at once, over all workers, no more than the limit are looked at. After `FREE_TRIES`
-failures within `WINDOW` an address is refused until the oldest is forgotten; a name is only slowed
-down, because it is not its owner who fails: one try in 10 s, then 20, 40, and never less than one a
-minute. An address that has logged in to a name before counts by itself, whatever strangers do.
+An attempt is counted as failed before its password is checked, and uncounted if the password was
+right: parallel attempts in several workers thus cannot exceed the limit. After `FREE_TRIES`
+failures within `WINDOW` an address is refused until the oldest failure is forgotten. A name is only
+slowed down, because strangers can fail on purpose: one attempt in 10 s, then 20, 40, and at worst
+one a minute. An address from which the author has logged in before has a limit of its own.
 
-A reader would get wrong that neither names nor addresses are kept: `Purse.subject` is a keyed hash.
+Names and addresses are not stored: `Purse.subject` is a keyed hash of them.
 """
 
 import hashlib
@@ -27,12 +27,13 @@ FREE_TRIES = 5
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(minutes=1)
 KNOWN_FOR = timedelta(days=180)
 KNOWN_ADDRESSES = 20  # of one author
-IPV6_NETWORK = 64  # what one household has of addresses
+IPV6_NETWORK = 64  # prefix length of one household's network
 
 
 @dataclass(frozen=True)
 class Purse:
-    """What tries are counted against: a keyed hash; `slows` down instead of refusing."""
+    """One counter of failed attempts: its key, a keyed hash, and whether it `slows` attempts down
+    instead of refusing them."""
 
     subject: str
     slows: bool
@@ -40,14 +41,14 @@ class Purse:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who tries: the name as typed, the address it comes from, and the instance's key."""
+    """One attempt: the name as typed, the network address, and the instance's key."""
 
     key: str
     name: str
     address: str
 
     def purse(self, kind: str, slows: bool = True) -> Purse:
-        """What tries of this kind count against: `address`, `known` (both), else the name."""
+        """The counter by `address`, by `known` (name and address together), else by name."""
         place = network(self.address)
         value = {"address": place, "known": f"{place} {self.name}"}.get(kind, self.name)
         text = f"{kind}:{value}".encode("utf-8", "replace")
@@ -55,12 +56,12 @@ class Visitor:
 
     @property
     def known(self) -> Purse:
-        """This name from this address, where it has logged in before."""
+        """The counter of this name from this address, for an author who has logged in from it."""
         return self.purse("known")
 
 
 def network(address: str) -> str:
-    """The address, or the network that a household has of IPv6: its addresses cost nothing."""
+    """The IPv4 address, or the IPv6 network of a household, which has addresses without number."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -73,7 +74,7 @@ def network(address: str) -> str:
 
 
 def purses(session: Session, visitor: Visitor, now: datetime) -> list[Purse]:
-    """What a try of `visitor` counts against."""
+    """The counters of an attempt by `visitor`."""
     row = session.get(LoginAddress, visitor.known.subject)
     if row is not None and row.used_at > now - KNOWN_FOR:
         return [visitor.known]
@@ -81,11 +82,11 @@ def purses(session: Session, visitor: Visitor, now: datetime) -> list[Purse]:
 
 
 def reserve(session: Session, purses: Sequence[Purse], now: datetime) -> list[int]:
-    """Count a try as failed before it is made; `release` takes it back when it succeeds.
+    """Count an attempt as failed before it is made; `release` uncounts it if it succeeds.
 
     In a write transaction. Raises TooMany, counting nothing, when one of `purses` has to wait.
     """
-    # A clock that was put back leaves failures of tomorrow: they would lock people out till then.
+    # After the clock was set back, failures lie in the future and would lock people out till then.
     forgotten = or_(LoginFailure.failed_at <= now - WINDOW, LoginFailure.failed_at > now + WINDOW)
     session.execute(delete(LoginFailure).where(forgotten))
     for purse in purses:
@@ -100,7 +101,7 @@ def reserve(session: Session, purses: Sequence[Purse], now: datetime) -> list[in
 
 
 def _wait(session: Session, purse: Purse, now: datetime) -> timedelta:
-    """How long the next try of a purse has to wait; nothing or less: it may be made."""
+    """How long the next attempt has to wait; zero or less means not at all."""
     failures = session.scalars(
         select(LoginFailure.failed_at)
         .where(LoginFailure.subject == purse.subject)
@@ -115,12 +116,12 @@ def _wait(session: Session, purse: Purse, now: datetime) -> timedelta:
 
 
 def release(session: Session, reserved: Sequence[int]) -> None:
-    """The try succeeded: it counts against nobody."""
+    """Uncount an attempt that succeeded."""
     session.execute(delete(LoginFailure).where(LoginFailure.id.in_(reserved)))
 
 
 def know(session: Session, visitor: Visitor, author: Author, now: datetime) -> None:
-    """`author` logged in from here: this address keeps its way in, with all tries before it."""
+    """Note that `author` logged in from this address, and forget its failures for this name."""
     mine = LoginAddress.author_id == author.id
     subject = visitor.known.subject
     session.merge(LoginAddress(subject=subject, author_id=author.id, used_at=now))
@@ -132,5 +133,5 @@ def know(session: Session, visitor: Visitor, author: Author, now: datetime) -> N
 
 
 def forget(session: Session, author: Author) -> None:
-    """Forget all trusted addresses: one may be of somebody who knew the old password."""
+    """Forget all known addresses of an author: one may belong to who knew the old password."""
     session.execute(delete(LoginAddress).where(LoginAddress.author_id == author.id))

@@ -1,7 +1,7 @@
 """API tokens: let a program act for an author, within a scope; only the token's hash is kept.
 
-A label says whose it is, `used_at` whether it is still needed (to the hour: a program that polls
-all day writes once an hour), and an end date ends it by itself.
+A label names the program, and an end date is optional. `used_at`, the last use, shows whether a
+token is still needed; it is written at most once an hour.
 """
 
 import secrets
@@ -30,10 +30,10 @@ def create(
     label: str = "",
     until: datetime | None = None,
 ) -> str:
-    """A new token for `author`, good until `until`: shown this once, kept as a hash.
+    """A new token for `author`, valid until `until`; only its hash is kept.
 
-    Raises InvalidInput for a scope that does not exist, for none at all and for an end that is
-    past, FieldErrors for a label that is too long.
+    Raises InvalidInput for an unknown scope, no scope, and an `until` that is past; FieldErrors for
+    a label that is too long.
     """
     scope = " ".join(checked_scopes(scopes))
     line = " ".join(clean(label).split())
@@ -57,7 +57,7 @@ def create(
 
 
 def verify(session: Session, token: str, now: datetime) -> ApiToken | None:
-    """The row of a token that may be used at `now`, with its author; None for any other text."""
+    """The row of `token`, with its author, if it may be used at `now`; else None."""
     row = session.scalar(select(ApiToken).where(ApiToken.token_hash == hash_token(token)))
     if row is None or row.author.disabled_at is not None or has_ended(row, now):
         return None
@@ -65,17 +65,17 @@ def verify(session: Session, token: str, now: datetime) -> ApiToken | None:
 
 
 def has_ended(token: ApiToken, now: datetime) -> bool:
-    """Whether a token's end date has come."""
+    """Whether a token has expired."""
     return token.expires_at is not None and token.expires_at <= now
 
 
 def use_is_news(token: ApiToken, now: datetime) -> bool:
-    """Whether `note_use` has something to write."""
+    """Whether `note_use` would change the row."""
     return token.used_at is None or token.used_at <= now - USE_NOTED_EVERY
 
 
 def note_use(session: Session, token: ApiToken, now: datetime) -> None:
-    """Remember that a token was used."""
+    """Store when a token was last used."""
     session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
 
 

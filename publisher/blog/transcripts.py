@@ -1,4 +1,4 @@
-"""Transcripts of episodes: the field that names one, and the text files that are taken as one.
+"""Transcripts of episodes: the field with the address of one, and the files accepted as one.
 
 The types are those of the podcast namespace: WebVTT, SubRip, its own JSON, HTML.
 """
@@ -18,7 +18,7 @@ TYPES = {
     "html": "text/html",
 }  # fmt: skip
 _SRT = re.compile(r"\s*\d+\s*\n\d{1,3}:\d\d:\d\d[,.]\d{3} +--> +\d{1,3}:\d\d:\d\d[,.]\d{3}")
-# Nothing is tried twice: comments in a row can be cut in as many ways as they have subsets.
+# Possessive and atomic: with backtracking, comments in a row would take exponential time.
 _HTML = re.compile(
     r"\s*+(?>(?><!--.*?-->)\s*+)*+<(!doctype html|html|body|article|p|cite)\b", re.I | re.S
 )
@@ -26,10 +26,10 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 class Transcript(Field):
-    """The address of a transcript: an uploaded file (/media/...) or a web address; or nothing."""
+    """The address of a transcript: an uploaded file (/media/...) or a web address; may be empty."""
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """It is no address, or its ending is of no type that players know."""
+        """A problem when it is no address, or its ending is of no type that players know."""
         if value and not _is_address(value):
             return {self.name: "an address is needed: /media/… of an uploaded file, or https://…"}
         if value and not type_of(value):
@@ -37,18 +37,18 @@ class Transcript(Field):
         return super().problems(typed, value)
 
     def from_plain(self, plain: Any) -> Any:
-        """Nothing for what is no transcript's address."""
+        """The address, or "" when the value is not the address of a transcript."""
         text = super().from_plain(plain).strip()
         return text if _is_address(text) and type_of(text) else ""
 
 
 def type_of(address: str) -> str:
-    """The media type of a transcript, told by its address; "" for none that players know."""
+    """The media type of a transcript, by its address; "" for one that players do not know."""
     return TYPES.get(urlsplit(address).path.lower().rpartition(".")[2], "")
 
 
 def recognise(data: bytes) -> FileInfo | None:
-    """The transcript that `data` is, HTML made safe; None where it is something else."""
+    """The transcript in `data`, with HTML made safe; None when it is something else."""
     if b"\0" in data[:1024] or len(data) > MAX_BYTES:
         return None
     try:

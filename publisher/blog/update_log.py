@@ -1,8 +1,8 @@
 """The author's activity: the update log, and the histogram that is folded from it.
 
-The log is the truth; the 24 slots (and what richer profiles keep) are its checkpoint, brought
-forward by each update in the transaction that makes it. `settle` folds the whole log anew, after
-a change of time zone or half-life.
+The log is the source of truth. The stored histogram (24 slots, and what richer profiles need) is a
+checkpoint of it, updated in the transaction of each update. After a change of time zone or
+half-life, `settle` folds the whole log again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
 _ONLY_ROW = 1
-_ROWS_AT_ONCE = 2_000  # which hold the write lock for a fraction of a second
+_ROWS_AT_ONCE = 2_000  # rows in one transaction: the write lock is held for a fraction of a second
 
 Row = tuple[datetime, UpdateKind, int | None]
 """An update: instant, kind, number of the post."""
@@ -41,17 +41,17 @@ def record_all(session: Session, instants: Iterable[datetime], kind: UpdateKind)
 
 
 def record_rows(session: Session, rows: Sequence[Row]) -> None:
-    """Write any updates at once.
+    """Write many updates, of any kinds and times.
 
-    A single earlier update counts in its own slots; many of them also teach about the gaps between
-    updates. Then the log is to be folded anew, by `fold_anew`: it may be long.
+    Updates that are older than known ones are counted in their slots, but the gaps between updates
+    need their order: afterwards call `fold_anew`, which reads the whole log.
     """
     if rows:
         _add(session, rows, alone=False)
 
 
 def record_history(database: Database, rows: Iterable[Row]) -> None:
-    """Write any number of updates, some at a time: others may save in between."""
+    """Write any number of updates, in batches so that others may save in between."""
     waiting = iter(rows)
     while some := list(islice(waiting, _ROWS_AT_ONCE)):
         with database.write() as session:
@@ -61,7 +61,8 @@ def record_history(database: Database, rows: Iterable[Row]) -> None:
 
 
 def fold_anew(database: Database) -> None:
-    """Make the checkpoint exact where earlier updates came in; others may save meanwhile."""
+    """Fold the whole log again if earlier updates made the checkpoint inexact; others may save
+    meanwhile."""
     folded = None
     while folded is None:
         with database.read() as session:
@@ -92,7 +93,7 @@ def load(session: Session) -> Activity:
 
 
 def settle(session: Session) -> None:
-    """Keep a new checkpoint where there is no usable one: another time zone, another half-life."""
+    """Store a new checkpoint unless the stored one is for the present time zone and half-life."""
     site = load_settings(session)
     if _checkpoint(session, site) is None:
         _store(session, _fold_log(session, site))
@@ -119,8 +120,10 @@ def since(session: Session, begin: datetime) -> list[datetime]:
 def hours_to_skip(
     session: Session, known: Activity, moment: datetime, queue: Iterable[datetime]
 ) -> tuple[int, ...]:
-    """The hours in GMT that the document of `moment` asks readers to skip, by the setting; which
-    are harmless is decided once a week. known: the activity at that moment."""
+    """The hours in GMT for skipHours in the document of `moment`; none unless the setting allows.
+
+    Which hours are harmless is decided once a week. known: the activity at that moment.
+    """
     site = load_settings(session)
     if site.skip_hours != "learned":
         return ()
@@ -135,7 +138,7 @@ def hours_to_skip(
 
 
 def scheduled(session: Session, after: datetime) -> list[datetime]:
-    """When the posts that wait will enter the feed, soonest first."""
+    """When the scheduled posts will enter the feed, soonest first."""
     return list(
         session.scalars(
             select(Post.scheduled_at)
@@ -147,7 +150,7 @@ def scheduled(session: Session, after: datetime) -> list[datetime]:
 
 
 def _checkpoint(session: Session, site: Settings) -> Activity | None:
-    """What was stored, if it was made for the present time zone and half-life."""
+    """The stored checkpoint, if it was made for the present time zone and half-life."""
     state = session.get(HistogramState, _ONLY_ROW)
     if state is None:
         return None
@@ -170,7 +173,7 @@ def _fold_log(session: Session, site: Settings) -> Activity:
 
 
 def _extent(session: Session) -> tuple[int, int, str]:
-    """What a fold of the log depends on; nobody changes rows that are there."""
+    """What a fold of the log depends on: rows are added, but never changed."""
     number, newest = session.execute(select(func.count(), func.max(Update.id))).one()
     return number, newest or 0, load_settings(session).timezone
 

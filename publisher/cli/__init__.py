@@ -1,6 +1,6 @@
-"""The command line: one module a family of commands, imported only when it is called.
+"""The command line: each module holds one group of commands and is imported only when it is run.
 
-Exit codes: 0 success; 2 for what was asked wrongly; 1 for data or a state that does not allow it.
+Exit codes: 0 success; 2 wrong arguments or input; 1 bad data, or a state that does not allow it.
 Errors are one line on standard error.
 """
 
@@ -15,9 +15,9 @@ from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 from publisher.base.errors import PublisherError
 from publisher.core.specs import SpecError
 
-STOPPED = 130  # as shells say of Ctrl-C
+STOPPED = 130  # the exit code that shells give for Ctrl-C
 
-# Command -> where it lives and what it does, so that `--help` imports none of them.
+# Command -> its function, and its line in `--help`, which imports none of these modules.
 COMMANDS = {
     "serve": ("publisher.cli.serve:serve", "run the site: web workers and the hourly job"),
     "settings": ("publisher.cli.settings:settings", "list, show or set the site's settings"),
@@ -26,17 +26,17 @@ COMMANDS = {
     "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
     "import": ("publisher.cli.import_:import_", "import a feed, an export or a folder of posts"),
     "export": ("publisher.cli.export:export", "write everything to a folder or a zip"),
-    "demo": ("publisher.cli.demo:demo", "fill an empty instance with a believable blog"),
+    "demo": ("publisher.cli.demo:demo", "fill an empty instance with an example blog"),
     "updates": ("publisher.cli.updates:updates", "load and export the update log"),
-    "ttl": ("publisher.cli.ttl:ttl", "what the feed tells readers, now or at any moment"),
+    "ttl": ("publisher.cli.ttl:ttl", "when the feed asks readers to return, and why"),
     "simulate": (
         "publisher.cli.simulate:simulate",
-        "what readers would get, and at what cost",
+        "replay update histories: delays and polls of readers",
     ),
     "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
     "feed": ("publisher.cli.feed:feed", "build the feed once, or print it as of any moment"),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
-    "advise": ("publisher.cli.advise:advise", "what any feed says, and what it should say"),
+    "advise": ("publisher.cli.advise:advise", "which ttl any feed has, and which it should have"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),
     "stamp": ("publisher.cli.stamp:stamp", "write the ttl into a static site's feed file"),
     "backup": ("publisher.cli.backup:backup", "write a consistent copy of a running site"),
@@ -64,13 +64,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named first; an unknown one is answered with what is like it."""
+        """The command named by the first argument; the error for an unknown one offers others."""
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for `--help`, from the table alone."""
+        """The list for `--help`, made from `COMMANDS` alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
 
@@ -82,8 +82,8 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; what people can cause becomes one line and an exit code."""
-    os.umask(0o077)  # what is written here is its owner's alone: hashes, drafts, backups
+    """Run the command line; an expected error becomes one line and an exit code."""
+    os.umask(0o077)  # files hold hashes, drafts and backups: only their owner may read them
     try:
         cli.main(arguments, standalone_mode=False)
     except NoArgsIsHelpError as error:
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         _stop("stopped", STOPPED)
     except UnicodeError:
         _stop("an argument or the standard input is not text in UTF-8", 2)
-    except BrokenPipeError:  # `publisher ... | head` has read enough
+    except BrokenPipeError:  # the other program has read enough, as in `publisher ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

@@ -23,11 +23,11 @@ USUAL_CONTACT = "http://127.0.0.1:8000"
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @click.option("--timezone", default="UTC", help="the author's time zone: an IANA name or a city")
-@click.option("--plot", type=click.Path(path_type=Path), help="draw it in FILE.svg or FILE.png")
+@click.option("--plot", type=click.Path(path_type=Path), help="draw a plot: FILE.svg or FILE.png")
 @json_option
 def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None:
-    """Say what a feed should say: SOURCE is its address, its file, a CSV of updates, or an
-    access log of its server."""
+    """Recommend a ttl for a feed. SOURCE is the feed's address or file, a CSV of its updates, or
+    an access log of its server."""
     if not _is_address(source):
         InputFile()(source)
     from publisher.base.zones import find_zone

@@ -37,7 +37,7 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
 
     here = site()
     with here.database.read() as db:
-        authors.named(db, name)  # before anybody is asked to think of a password
+        authors.named(db, name)  # an unknown name fails before a password is asked for
     secret = password(password_stdin)
     with here.database.write() as db:
         who = authors.named(db, name)

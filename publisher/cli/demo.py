@@ -16,7 +16,7 @@ NEXT = (
 @click.command()
 @click.option("--seed", default=1, show_default=True, help="another seed makes another history")
 def demo(seed: int) -> None:
-    """Fill an empty instance with a believable blog; prints how to log in."""
+    """Fill an empty instance with an example blog; print how to log in."""
     import random
     import secrets
 

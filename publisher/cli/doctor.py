@@ -22,7 +22,7 @@ def doctor(url: str | None, as_json: bool) -> None:
 
     if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):
         raise click.BadParameter("an address looks like https://blog.example", param_hint="--url")
-    logs.configure(logging.CRITICAL)  # what is wrong is said below
+    logs.configure(logging.CRITICAL)  # problems are printed below instead
     failed, found = 0, []
     for finding in examine(read_environment(), url):
         failed += not finding.good

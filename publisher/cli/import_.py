@@ -34,7 +34,7 @@ FORMATS = (
 @click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
 @json_option
 @progress_option
-@click.option("--author", "author_name", help="who gets posts whose author has no account here")
+@click.option("--author", "author_name", help="account for posts whose author has none here")
 def import_(
     source: str,
     format_: str | None,

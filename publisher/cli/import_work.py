@@ -1,4 +1,4 @@
-"""What the command `import` does, apart from its options: imported only when it runs."""
+"""The work of the command `import`, in a module that is imported only when the command runs."""
 
 import sys
 from collections import Counter
@@ -44,8 +44,8 @@ def run(
     heir: str | None,
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Import `source`, or only plan to; what became of it: `facts` in sentences, `redirects` from
-    old addresses to new ones, `titles` of what is new."""
+    """Import `source`, or with `dry_run` only plan it. Returns `facts` (sentences), `redirects`
+    from old addresses to new ones, and the `titles` of new posts."""
     tell("reading")
     now = here.clock()
     with here.database.read() as db:
@@ -66,7 +66,7 @@ def run(
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
             batch.notes += Counter({"picture to download": len(wanted)})
     else:
-        confined.pool().close()  # while it is stored, nothing else is to be in memory
+        confined.pool().close()  # frees the memory of its processes before the posts are stored
         tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
@@ -86,9 +86,9 @@ def _store(
     now: datetime,
     tell: Callable[[str], None],
 ) -> tuple[plan.Plan, list[tuple[str, str]]]:
-    """Some posts at a time, so that others may save in between; then one rebuild of the feeds.
+    """Store the posts in batches, so that others may save in between; then rebuild the feeds once.
 
-    Who is stopped in the middle imports the same source again: what is there is known.
+    If it is stopped midway, import the same source again: posts that are stored are recognised.
     """
     from publisher.publishing.rebuild import rebuild  # not while the source is read: memory
 
@@ -101,7 +101,7 @@ def _store(
     places = iter([*planned.new, *(place for _, place in planned.changed)])
     try:
         while some := [found[place] for place in islice(places, AT_ONCE)]:
-            with database.write() as db:  # what was planned may be another thing by now
+            with database.write() as db:  # plan again: posts may have changed since the first plan
                 writer.store(db, plan.make_plan(db, some, heir), now, batch.site is None, pool)
             done += len(some)
             tell(f"{done:,} posts stored")
@@ -130,7 +130,7 @@ def _with_images(
     language: str,
     tell: Callable[[str], None],
 ) -> KeptValues[Ready]:
-    """Fetch the pictures of what is new or changed, and check those posts again."""
+    """Fetch the pictures of new and changed posts, and check those posts again."""
 
     kept = 0
 

@@ -1,4 +1,4 @@
-"""The commands `mirror ...`: serve somebody's feed with our freshness."""
+"""The commands `mirror ...`: serve feeds of other sites with a ttl of our own."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ def mirror() -> None:
 
 @mirror.command()
 @click.argument("url")
-@click.option("--name", default="", help="the NAME in its address (default: made from the host)")
-@click.option("--timezone", default="", help="its author's time zone (default: the site's)")
+@click.option("--name", default="", help="NAME in its address here (default: made from the host)")
+@click.option("--timezone", default="", help="the author's time zone (default: the site's)")
 def add(url: str, name: str, timezone: str) -> None:
-    """Mirror the feed at URL: prints its address here and the token that tells it to look."""
+    """Mirror the feed at URL; print its address here and the token for pings of news."""
     from publisher.base.errors import PublisherError
     from publisher.base.zones import find_zone
     from publisher.foreign import mirror_poll, mirrors
@@ -53,7 +53,7 @@ def add(url: str, name: str, timezone: str) -> None:
 @mirror.command("list")
 @json_option
 def list_mirrors(as_json: bool) -> None:
-    """List what is mirrored."""
+    """List the mirrored feeds."""
     from publisher.foreign import mirrors
     from publisher.storage.tables.publishing import Snapshot
 
@@ -80,7 +80,7 @@ def list_mirrors(as_json: bool) -> None:
 @mirror.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Stop serving NAME; forget what was learned, and who read it."""
+    """Stop serving NAME; delete its update history and the counts of its readers."""
     from publisher.foreign import mirrors
     from publisher.readers import retention
 
@@ -107,7 +107,7 @@ def ping(name: str) -> None:
 @click.argument("name")
 @json_option
 def why(name: str, as_json: bool) -> None:
-    """Explain what NAME says to readers, and when its origin is checked next."""
+    """Explain the ttl of NAME, and when its origin is checked next."""
     from publisher.base.dates import format_rfc3339
     from publisher.base.text import sentence
     from publisher.core.ttl.reasons import explain

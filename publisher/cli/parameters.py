@@ -1,7 +1,7 @@
 """Click parameter types, options and helpers that several commands share.
 
-Every module of this folder imports at its top only what is light: what a command works with is
-imported when it runs, so that `--help`, a wrong option or a missing file cost nothing more.
+Every module of this folder imports only light modules at its top, and heavy ones inside the command
+that needs them: `--help`, a wrong option and a missing file are then answered at once.
 """
 
 import json
@@ -29,7 +29,8 @@ TOLD_EVERY_SECONDS = 3.0
 
 
 def _teller(_ctx: click.Context, _param: click.Parameter, wanted: bool) -> Tell:
-    """All that is told where it is asked for; on a terminal, something every few seconds."""
+    """A function that prints progress: each step with `--progress`, else on a terminal only, at
+    most every `TOLD_EVERY_SECONDS`."""
     told = monotonic()
 
     def tell(words: str) -> None:
@@ -46,7 +47,7 @@ progress_option = click.option(
     "tell",
     is_flag=True,
     callback=_teller,
-    help="say each step on standard error (without it: on a terminal, every few seconds)",
+    help="print each step on standard error (default: every few seconds, on a terminal only)",
 )
 password_option = click.option(
     "--password-stdin", is_flag=True, help="read the password from standard input instead of asking"
@@ -71,7 +72,7 @@ class Instant(click.ParamType[datetime]):
 
 
 class Days(click.FloatRange):
-    """A number of days above 0; 50,000 are more than there are since 1970."""
+    """A number of days above 0; the maximum, 50,000, is longer than the time since 1970."""
 
     def __init__(self) -> None:
         super().__init__(0, 50_000, min_open=True)
@@ -89,7 +90,8 @@ class Days(click.FloatRange):
 class InputFile(click.ParamType[Path]):
     """A file to read; `-` is standard input where `dash` allows it.
 
-    A name that leads nowhere is a wrong argument (exit 2), an unreadable file bad data (exit 1).
+    A file that does not exist is a wrong argument (exit 2), one that cannot be read bad data
+    (exit 1).
     """
 
     name = "FILE"
@@ -98,7 +100,7 @@ class InputFile(click.ParamType[Path]):
         self._dash = dash
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path of a file that is there and may be read."""
+        """The path of a file that exists and can be read."""
         path = Path(value)
         if self._dash and str(path) == "-":
             return path
@@ -111,13 +113,13 @@ class InputFile(click.ParamType[Path]):
 
 
 def check_readable(path: Path) -> None:
-    """InvalidData when the file may not be read by us."""
+    """InvalidData when this process may not read the file."""
     if not os.access(path, os.R_OK):
         raise InvalidData(f"{path}: Permission denied")
 
 
 def password(from_stdin: bool) -> str:
-    """A password: asked for twice on a terminal, unseen; else a line of standard input."""
+    """A password: typed twice on a terminal, without echo, or a line of standard input."""
     if from_stdin or not on_terminal():
         return sys.stdin.readline().rstrip("\r\n")
     asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
@@ -125,7 +127,7 @@ def password(from_stdin: bool) -> str:
 
 
 def on_terminal() -> bool:
-    """Whether a person can be asked."""
+    """Whether standard input is a terminal, so that a person can be asked."""
     return sys.stdin.isatty()
 
 
@@ -158,7 +160,7 @@ def _moment(value: Any) -> str:
 
 
 def site() -> "Site":
-    """The installation that the environment names; the command's end closes its connections."""
+    """The installation that the environment names; its connections close when the command ends."""
     from publisher.installation import open_site
 
     here = open_site(read_environment())

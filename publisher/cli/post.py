@@ -31,7 +31,7 @@ def post() -> None:
 def add(
     title: str, tags: tuple[str, ...], author_name: str | None, at: datetime | None, file: Path
 ) -> None:
-    """Publish Markdown from FILE or standard input; prints its address.
+    """Publish Markdown from FILE or standard input; print the post's address.
 
     Front matter may give title, tags, summary, slug, date, author and kind, as for `import`;
     options win over it.
@@ -49,7 +49,7 @@ def add(
     with here.database.read() as db:
         zone = load_settings(db).zone
     found = markdown_files.post("the text", fields, body, zone)
-    # A heading is a heading unless the front matter says more.
+    # A heading at the top stays in the text unless the front matter says more.
     own = replace(
         content.of(found),
         title=title or (found.title if fields else ""),
@@ -102,7 +102,7 @@ def list_(state: str | None, limit: int | None, as_json: bool) -> None:
 @click.argument("address")
 @click.argument("file", type=InputFile(dash=True), default="-")
 def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, file: Path) -> None:
-    """Replace the text of the post at ADDRESS with FILE or standard input; prints its address.
+    """Replace the text of the post at ADDRESS with FILE or standard input; print its address.
 
     Front matter replaces the fields it names, options win over it, and the rest stays as it is.
     ADDRESS is a post's full address, its path or its slug, current or former. On a terminal,
@@ -150,7 +150,7 @@ def delete(address: str) -> None:
 
 
 def _at(db: "Session", here: "Site", address: str) -> "Post":
-    """The post that a person means by an address, a path or a slug; NotFound when there is none."""
+    """The post with this address, path or slug; NotFound when there is none."""
     from publisher.blog.post_addresses import post_at
     from publisher.blog.posts import path_of
 
@@ -168,7 +168,7 @@ def _asks(file: Path) -> bool:
 
 
 def _typed(text: str) -> tuple[dict[str, Any], str]:
-    """What a person makes of `text` in their editor."""
+    """Front matter and text after a person edited `text` in their editor."""
     written = click.edit(text, extension=".md")
     if written is None:
         raise InvalidInput("the editor saved nothing; the post is as it was")
@@ -176,7 +176,7 @@ def _typed(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _read(file: Path) -> tuple[dict[str, Any], str]:
-    """Front matter and text of a file or standard input; InvalidData for what is no text."""
+    """Front matter and text of a file or standard input; InvalidData when it is not text."""
     from publisher.exchange.importing.markdown_files import split
     from publisher.exchange.importing.sources import MAX_FILE_BYTES
 

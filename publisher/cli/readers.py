@@ -22,10 +22,10 @@ CSV_COLUMNS = (
 
 @click.group(invoke_without_command=True)
 @click.option("--days", default=7, show_default=True, type=click.IntRange(1, 400))
-@click.option("--limit", type=click.IntRange(1, 1_000_000), help="list only the busiest")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), help="list only so many, the busiest")
 @click.option("--program", help="only programs whose name contains this")
-@click.option("--verdict", help="obedient, fixed, unconditional, abusive or too-few")
-@click.option("--mirror", default="", help="of this mirrored feed instead of the blog's own")
+@click.option("--verdict", help="only obedient, fixed, unconditional, abusive or too-few")
+@click.option("--mirror", default="", help="report on this mirrored feed instead of the blog's own")
 @click.option("--csv", "as_csv", is_flag=True, help="print the readers as CSV")
 @json_option
 @click.pass_context
@@ -34,8 +34,8 @@ def readers(
 ) -> None:
     """Report who fetched the feeds in the last days, and how.
 
-    Totals and delays are those of all readers, whichever are listed. The commands below add
-    polls that a cache answered, from its logs.
+    Totals and delays are of all readers, listed or not. The commands below add polls that a
+    cache in front of the site answered, from its logs.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -86,7 +86,7 @@ def _chosen(
 
 
 def _write_csv(rows: list[dict[str, Any]]) -> None:
-    """A row a reader; a name that a spreadsheet would take for a formula is quoted for it."""
+    """One row for each reader; a name that a spreadsheet would run as a formula is quoted."""
     writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:

@@ -18,7 +18,7 @@ PAUSE_SECONDS = 1.0
 
 every_option = click.option(
     "--every", is_flag=True,
-    help="also count what the cache passed on (X-Counted-By: log keeps the site from counting it)",
+    help="also count requests that the cache passed on (it must send X-Counted-By: log with them)",
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def follow(file: Path, every: bool) -> None:
     while True:
         try:
             found = follower.look()
-        except PublisherError as error:  # the database is busy: the next look begins where it was
+        except PublisherError as error:  # the database is busy: the next try reads the same lines
             click.echo(f"publisher: {error}", err=True)
         else:
             if first or found.unreadable:

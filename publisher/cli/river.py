@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def river() -> None:
-    """Follow other blogs: every poll is polite and can be explained."""
+    """Follow other blogs: polls obey what servers ask for, and each has a reason."""
 
 
 @river.command()
@@ -67,7 +67,7 @@ def remove(url: str) -> None:
 @river.command("list")
 @json_option
 def list_feeds(as_json: bool) -> None:
-    """List what is followed, with the state of each feed."""
+    """List the feeds that are followed, with their state."""
     from sqlalchemy import func
     from sqlalchemy import select as query
 
@@ -100,7 +100,7 @@ def list_feeds(as_json: bool) -> None:
 @click.argument("url", required=False)
 @click.option("--all", "everything", is_flag=True, help="poll every feed now, due or not")
 def poll(url: str | None, everything: bool) -> None:
-    """Poll what is due, or URL now; never sooner than its server asks for."""
+    """Poll the feeds that are due, or URL now; never sooner than its server asks for."""
     import asyncio
 
     from publisher.river import retrieval, service, subscriptions
@@ -137,7 +137,7 @@ def run() -> None:
     from publisher.river import service
 
     here, stop = site(), threading.Event()
-    gc.freeze()  # what is loaded stays: not to be looked through in each collection
+    gc.freeze()  # what is loaded now stays: garbage collections need not look through it
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     service.work_until(here, stop)
@@ -145,7 +145,7 @@ def run() -> None:
 
 @river.command()
 def retry() -> None:
-    """Poll everything that failed again now, except where a server asked us to wait."""
+    """Poll again, now, each feed whose last poll failed, unless its server asked us to wait."""
     import asyncio
 
     from publisher.river import retrieval, service, subscriptions

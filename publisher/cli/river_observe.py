@@ -22,7 +22,7 @@ _READ_BYTES = 1 << 20
 def observe_lines(
     estimator: str | None, visits: int | None, metadata: str | None, url: str | None
 ) -> None:
-    """Read a crawler's results as JSON lines; print a new interval for each."""
+    """Read a crawler's results as JSON lines; print the next poll interval for each."""
     from publisher.river import observed
     from publisher.river.observe import Estimator, history, observe
     from publisher.settings import load_settings
@@ -53,7 +53,7 @@ def observe_lines(
 
 
 def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
-    """Whole lines with their numbers, as many as are there without waiting for more."""
+    """Batches of whole lines with their numbers: all that have arrived, without waiting."""
     number, rest, open_end = 1, b"", True
     while open_end:
         parts = [rest]

@@ -19,10 +19,10 @@ from publisher.cli.parameters import Instant
     "--clock-speed",
     type=click.FloatRange(0, 100_000, min_open=True),
     default=None,
-    help="for trials: run the clock so many times faster",
+    help="for trials: run the clock this many times faster",
 )
 @click.option("--tls-cert", metavar="FILE", help="certificate chain (PEM): serve https")
-@click.option("--tls-key", metavar="FILE", help="its key (PEM)")
+@click.option("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
 def serve(
     host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None,
     tls_cert: str | None, tls_key: str | None,

@@ -1,4 +1,4 @@
-"""The command `simulate`: replay update histories and print what readers would have got."""
+"""The command `simulate`: replay update histories, print the delays and polls of readers."""
 
 from __future__ import annotations  # types of what is imported late
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from publisher.simulator.grid import ReplayOptions, Result, Source, Task
 
 
-FIRST_HOUR_SECONDS = 3600  # in which clients begin where the first days are scored
+FIRST_HOUR_SECONDS = 3600  # with --score-days, clients begin within this time
 
 
 def _format_option(*names: str) -> Callable[..., Any]:
-    """How results are printed, the first of `names` where nothing is asked."""
+    """The option --format; the first of `names` is the default."""
     return click.option("--format", "form", type=click.Choice(names), default=names[0])
 
 
 def _seed_option(purpose: str) -> Callable[..., Any]:
-    """What random numbers begin with."""
+    """The option --seed, the seed of the random numbers."""
     return click.option("--seed", type=int, default=0, help=purpose)
 
 
 class Jobs(click.IntRange):
-    """A number of threads, or `dask:` with the address of a cluster's scheduler, which remains."""
+    """A number of threads, or dask:HOST:PORT for a cluster's scheduler, read as HOST:PORT."""
 
     name = "NUMBER|dask:HOST:PORT"
 
@@ -55,7 +55,7 @@ class Jobs(click.IntRange):
 
 
 class Simulate(click.Command):
-    """`simulate`, except that a first word `compare` means the other command."""
+    """`simulate`, except that a first argument `compare` runs the command `compare`."""
 
     def make_context(
         self,
@@ -80,34 +80,39 @@ class Simulate(click.Command):
     "--publisher",
     "publishers",
     multiple=True,
-    help="forward (default), fixed:60, warm-up, winer-constant; repeatable",
+    help="rule for the ttl: forward (default), fixed:60, warm-up, winer-constant; repeatable",
 )
-@click.option("--client", "clients", multiple=True, help="ttl (default), fixed:60, ...; repeatable")
-@click.option("--population", type=InputFile(), help="file of lines: share client")
-@click.option("--mine", is_flag=True, help="the blog's own update log, the last 30 days scored")
-@click.option("--mirror", metavar="NAME", help="what is known of a mirrored feed, scored likewise")
-@click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (a day)")
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    help="way of polling: ttl (default), fixed:60, ...; repeatable",
+)
+@click.option("--population", type=InputFile(), help="file with lines `share client`")
+@click.option("--mine", is_flag=True, help="the blog's own updates; scores their last 30 days")
+@click.option("--mirror", metavar="NAME", help="the updates of a mirrored feed, scored likewise")
+@click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (R a day)")
 @click.option(
     "--days",
     type=click.IntRange(4, 36_500),
     default=365,
     show_default=True,
-    help="of synthetic updates",
+    help="days of synthetic updates",
 )
 @click.option(
     "--feeds",
     type=click.IntRange(1, 10_000_000),
     default=1,
     show_default=True,
-    help="synthetic feeds, reported as one",
+    help="number of synthetic feeds, reported as one",
 )
-@click.option("--timezone", help="of the author; else from index.csv, else UTC")
+@click.option("--timezone", help="the author's time zone (default: from index.csv, else UTC)")
 @click.option("--from", "begin", type=Instant(), help="ignore updates before this")
 @click.option("--to", "end", type=Instant(), help="ignore updates after this")
 @click.option("--last-days", type=Days(), help="replay only this many days at the end")
 @click.option(
     "--score-days",
-    help="A-B: score only these days after the first update, clients beginning in the first hour",
+    help="A-B: score only these days after the first update; clients begin in its first hour",
 )
 @click.option(
     "--phases",
@@ -127,12 +132,12 @@ class Simulate(click.Command):
     type=click.IntRange(0, 50),
     default=0,
     show_default=True,
-    help="per cent by which each wait of a client is longer or shorter at random",
+    help="make each wait of a client randomly longer or shorter by up to this many per cent",
 )
 @_format_option("table", "json", "csv")
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results (.svg or .png)")
 @click.option("--trace", is_flag=True, help="print each poll of one timeline, with its reason")
-@_seed_option("of first polls and synthetic updates")
+@_seed_option("seed of first polls and synthetic updates")
 @click.option(
     "--jobs",
     type=Jobs(),
@@ -141,14 +146,14 @@ class Simulate(click.Command):
 def simulate(
     form: str, jobs: int | str | None, plot: Path | None, trace: bool, **asked: Any
 ) -> None:
-    """Replay when blogs published: how long readers would have waited, and at what cost.
+    """Replay update histories: how long readers would have waited, and with how many polls.
 
-    Publishers are rules for the ttl, clients are habits of readers; each pair is a row.
+    A publisher is a rule for the ttl, a client is a way of polling; each pair gives a row.
 
-    A TIMELINE is a CSV with a column updated_at, what `import` reads (a feed, an export), or an
-    access log, from which a feed's updates are guessed.
+    A TIMELINE is a CSV with a column updated_at, a file that `import` reads (a feed, an export), or
+    an access log, from which a feed's updates are guessed.
 
-    `simulate compare A.json B.json` pairs two results.
+    `simulate compare A.json B.json` compares two results.
     """
     timelines.check_files(asked["files"])
     require_numbers()
@@ -199,9 +204,9 @@ def simulate(
 @click.argument("first", type=InputFile(), metavar="A.json")
 @click.argument("second", type=InputFile(), metavar="B.json")
 @_format_option("table", "json")
-@_seed_option("of the bootstrap")
+@_seed_option("seed of the bootstrap")
 def compare(first: Path, second: Path, form: str, seed: int) -> None:
-    """Pair two results of `simulate --format json`: B / A, with 95 % intervals over timelines."""
+    """Compare two results of `simulate --format json`: B / A, 95 % intervals over timelines."""
     require_numbers()
     from publisher.simulator import comparison
 
@@ -213,7 +218,7 @@ def compare(first: Path, second: Path, form: str, seed: int) -> None:
 
 
 def require_numbers() -> None:
-    """Refuse in one line where the numeric libraries are not installed."""
+    """Raise an error of one line when the numeric libraries are not installed."""
     if not (find_spec("joblib") and find_spec("numpy")):
         raise PublisherError(
             "simulate needs numpy, numba and joblib, which a blog does not: run `make simulator` "
@@ -272,7 +277,7 @@ def _drawable(path: Path) -> None:
 def _collect(
     work: list[Task], options: ReplayOptions, jobs: int | str
 ) -> tuple[list[Result], bool]:
-    """All results and True, or those that were ready when the person pressed Ctrl-C and False."""
+    """All results and True; or, after Ctrl-C, those that were ready and False."""
     from publisher.simulator import compiled, grid
 
     results: list[Result] = []
@@ -298,7 +303,7 @@ def _collect(
 
 @contextmanager
 def _where(jobs: int | str) -> Iterator[int]:
-    """In how many threads, or, at any number but 1, on the cluster at an address."""
+    """The number of threads to use; -1 while connected to the cluster whose address is given."""
     if isinstance(jobs, int):
         yield jobs
         return
@@ -309,7 +314,7 @@ def _where(jobs: int | str) -> Iterator[int]:
 
 
 def _warn(rows: list[dict[str, Any]]) -> None:
-    """Say where updates were never polled for: their delays are missing from the mean."""
+    """Warn of updates that no poll found before the end: their delays are missing from the mean."""
     for row in rows:
         if row["pending"]:
             click.echo(

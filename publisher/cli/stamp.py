@@ -16,11 +16,11 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.host_
 @click.option(
     "--history",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="file that remembers dates (default: FEED.xml.history.json beside it)",
+    help="file that keeps known dates between runs (default: FEED.xml.history.json beside it)",
 )
 @click.option("--timezone", default="UTC", help="the author's time zone: an IANA name or a city")
 @click.option("--menu", default="15/60/480", show_default=True, help="ttl values to choose from")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="write here instead")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="write the feed there")
 @click.option(
     "--headers",
     type=click.Choice(HOSTS),

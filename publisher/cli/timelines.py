@@ -1,4 +1,4 @@
-"""The update histories that `simulate` is given: from files, exports, what this site knows."""
+"""The update histories for `simulate`: from CSV files, feeds, access logs and this site's data."""
 
 from __future__ import annotations  # types of what is imported late
 
@@ -26,12 +26,12 @@ FIXED = ("fixed:15", "fixed:60", "fixed:480")
 
 
 def sources(asked: dict[str, Any]) -> list[Source]:
-    """The timelines that the options of `simulate` ask for, cut to the time that they ask for."""
+    """The timelines that the options of `simulate` name, cut to the span that they name."""
     from publisher.simulator.synthetic import parse_synthetic, shards
     from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone, score_days
 
     zone = None if asked["timezone"] is None else known_zone(asked["timezone"])
-    # So that *.csv in a folder of timelines does what is meant.
+    # `*.csv` in a folder of timelines also names its tables of other data: leave them out.
     files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
     lines = [_read(name, zone) for name in files or asked["files"]]
     limits = asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"]
@@ -57,7 +57,7 @@ def sources(asked: dict[str, Any]) -> list[Source]:
 
 
 def scored_days(text: str | None) -> tuple[float, float] | None:
-    """The two numbers of ``A-B``; None where nothing is asked."""
+    """The two numbers of ``A-B``; None without the option."""
     if text is None:
         return None
     first, dash, last = text.partition("-")
@@ -71,7 +71,7 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
 
 
 def check_files(names: tuple[str, ...]) -> None:
-    """Complain of a file that is not there or may not be read, before anything is computed."""
+    """Raise for a file that is missing or cannot be read, before anything is computed."""
     for name in names:
         if not re.match(r"https?://", name, re.IGNORECASE) and not Path(name).is_dir():
             InputFile(dash=True)(name)
@@ -127,7 +127,7 @@ def _mine() -> tuple[str, Sequence[datetime], str]:
 
 
 def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
-    """What is known of a mirrored feed, in the same form."""
+    """The known updates of a mirrored feed, in the same form."""
     from publisher.foreign import mirror_document, mirrors
 
     with site().database.read() as db:
@@ -138,8 +138,8 @@ def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
 def _recent(
     name: str, updates: Sequence[datetime], own_zone: str, zone: str | None, recent: bool
 ) -> Timeline:
-    """The updates up to now; of a `recent` history the last month of whole days is replayed, and
-    all that was published before is known."""
+    """The updates up to now as a timeline. With `recent`, only the last month of whole days is
+    replayed; the updates before it count as known."""
     from publisher.core.civil import zone_table
     from publisher.core.ttl.knob import OwnLog, replayed_until
     from publisher.simulator.timelines import from_instants
@@ -166,7 +166,7 @@ def my_settings() -> Settings:
 
 
 def my_publishers() -> tuple[str, ...]:
-    """Three fixed ttls, and the live decision with the blog's own settings."""
+    """The default publishers of --mine: three fixed ttls, and the blog's own rule and settings."""
     from publisher.blog.own_replay import as_publisher
 
     return (*FIXED, as_publisher(my_settings()))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--at", type=Instant(), help="any moment, past or future (default: now)")
 @click.option(
-    "--choices", is_flag=True, help="what other poll_minutes would mean, by the last 30 days"
+    "--choices", is_flag=True, help="compare values of poll_minutes over the last 30 days instead"
 )
 @json_option
 def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
 
 
 def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
-    """What the settings page says of `poll_minutes`."""
+    """Print the figures that the settings page shows for each choice of `poll_minutes`."""
     from publisher.blog import own_replay
 
     with here.database.read() as db:
@@ -47,8 +47,8 @@ def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
     if not rows:
         click.echo("no updates before today: there is nothing to replay yet")
     for row in rows:
-        told = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
-        click.echo(f"{row['poll_minutes']:g}: {'; '.join(told)}")
+        parts = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
+        click.echo(f"{row['poll_minutes']:g}: {'; '.join(parts)}")
 
 
 def _in_figures(visits: dict[str, float | None]) -> str:

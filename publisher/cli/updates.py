@@ -23,7 +23,7 @@ def updates() -> None:
 @updates.command("load")
 @click.argument("file", type=InputFile())
 def load_updates(file: Path) -> None:
-    """Load history from a CSV with a column `updated_at`: a bad row, and none is loaded."""
+    """Load updates from a CSV with a column `updated_at`; with a bad row, none is loaded."""
     from sqlalchemy import select
 
     from publisher.blog import update_log
@@ -34,7 +34,7 @@ def load_updates(file: Path) -> None:
     now = here.clock()
     instants = _instants(file, now)
     rows, distinct = len(instants), set(instants)
-    del instants  # millions of rows: what is not needed makes room
+    del instants  # may be millions: free the memory
     with here.database.read() as db:
         distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
     update_log.record_history(here.database, ((at, "loaded", None) for at in sorted(distinct)))
