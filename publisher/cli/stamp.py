@@ -20,7 +20,9 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.host_
 )
 @click.option("--timezone", default="UTC", help="the author's time zone: an IANA name or a city")
 @click.option("--menu", default="15/60/480", show_default=True, help="ttl values to choose from")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="write the feed there")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="write to this file instead"
+)
 @click.option(
     "--headers",
     type=click.Choice(HOSTS),

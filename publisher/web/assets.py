@@ -14,7 +14,7 @@ YEAR_SECONDS, MINUTES_5 = 31_536_000, 300
 
 
 def asset(name: str) -> str:
-    """The address of a file of ours; it carries a hash of the content, so it can be kept a year."""
+    """The address of a file of ours, with a hash of its content: it can be cached for a year."""
     return f"/static/{name}?v={fingerprint(name)}"
 
 
@@ -26,7 +26,7 @@ def fingerprint(name: str) -> str:
 
 @blueprint.get("/static/<path:name>")
 def static(name: str) -> Response:
-    """A file of ours; one asked for by its hash never changes."""
+    """A file of ours; an address with the right hash is cached for a year."""
     response = send_from_directory(FOLDER, name, conditional=True)
     asked = request.args.get("v", "")
     known = response.status_code in (200, 304) and asked == fingerprint(name)

@@ -1,6 +1,6 @@
-"""Answers that a command of ours works out beside a page, in a process of its own.
+"""Long computations for a page, done by a command of ours in another process.
 
-Result and state are stored, so that every worker knows them and each answer is asked for once.
+Result and state are stored in the database, so that all workers share them and each is run once.
 """
 
 import json
@@ -30,8 +30,8 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class State:
-    """What is stored under a name: what it was asked about, since when it is at work, and how it
-    ended."""
+    """The stored state of a computation: its name, the key of its input, when it began, and its
+    rows or problem."""
 
     name: str
     key: str = ""
@@ -41,18 +41,18 @@ class State:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended, one way or the other."""
+        """Whether it has ended, with rows or a problem."""
         return self.rows is not None or bool(self.problem)
 
     def waited_seconds(self, moment: datetime) -> float:
-        """For how long it has been at work, in real seconds however fast the site's clock is."""
+        """How long it has been running, in real seconds even if the site's clock runs faster."""
         if not self.began_at:
             return 0.0
         waited = (moment - parse_rfc3339(self.began_at)).total_seconds()
         return real_seconds(site().clock, waited)
 
     def at_work(self, moment: datetime) -> bool:
-        """Whether a process works on the answer now; False for one that has died."""
+        """Whether a process is working on it now; False after `LONGEST_SECONDS`, if it died."""
         if not self.began_at or self.done:
             return False
         return 0.0 <= self.waited_seconds(moment) < LONGEST_SECONDS + 30
@@ -85,11 +85,11 @@ def _store(session: Session, state: State) -> None:
 def answered(
     here: Site, state: State, key: str, moment: datetime, ask: Callable[[], Rows]
 ) -> State:
-    """The state as it stands for `key`; where nobody has asked for that yet, it is asked now."""
+    """The state for `key`; the computation is started if it was not yet."""
     if _stands(state, key, moment):
         return state
     begun = State(state.name, key, format_rfc3339(moment))
-    with here.database.write() as session:  # another worker may have asked since
+    with here.database.write() as session:  # another worker may have started it since
         state = load(session, state.name)
         if _stands(state, key, moment):
             return state
@@ -103,7 +103,7 @@ def _stands(state: State, key: str, moment: datetime) -> bool:
 
 
 def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread:
-    """Ask in a thread; what comes is stored."""
+    """Run the computation in a thread, and store its result."""
 
     def work() -> None:
         try:
@@ -118,7 +118,7 @@ def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread
 
 
 def run(here: Site, *arguments: str) -> Rows:
-    """What a command of ours prints as JSON; PublisherError with its own words."""
+    """The JSON that a command of ours prints; PublisherError with the command's own message."""
     command = [sys.executable, "-m", "publisher", *arguments]
     with subprocess.Popen(
         command, env=here.environment.variables(), stdin=subprocess.DEVNULL,

@@ -8,8 +8,7 @@ from flask import Response, current_app, request
 from publisher.storage import content_serial
 from publisher.web.context import now, site
 
-# Pages that nothing but a change of the site's content changes. The others show what was counted
-# or what time it is.
+# Pages that change only when the site's content does. The others show counts or the time.
 _OF_CONTENT = {
     "blog.home.home", "blog.posts.post", "blog.tags.tag", "blog.authors.author",
     "blog.pages.page", "blog.archives.index", "blog.archives.month",
@@ -19,7 +18,7 @@ _OF_CONTENT = {
 def cacheable(response: Response) -> Response:
     """Add validators to a page, and answer 304 when the request names them.
 
-    Not kept without asking: an author who just published must see it.
+    Browsers must revalidate each time: an author who just published must see the new page.
     """
     if request.method in ("GET", "HEAD") and response.status_code == 200:
         response.headers.setdefault("Cache-Control", "no-cache")
@@ -33,10 +32,10 @@ def cacheable(response: Response) -> Response:
 
 
 def _last_modified() -> datetime | None:
-    """The second after this process first saw the content that there is; None before it is over.
+    """One second after this process first saw the present content; None until that moment.
 
-    Read after the page was made, so whatever the page lacks has a later moment. A process that
-    begins knows no earlier one: what its own code and templates changed counts as well.
+    Read after the page was made, so that any content missing in the page has a later moment. In a
+    new process the moment is its own start, because its code and templates may have changed.
     """
     kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
     with site().database.read() as db:

@@ -1,4 +1,4 @@
-"""`/cards/<post>-<hash>.png`: the picture of a post that has none, made once and kept."""
+"""`/cards/<post>-<hash>.png`: the card of a post without a picture, kept as a file."""
 
 from pathlib import Path
 from threading import Lock
@@ -22,7 +22,7 @@ _drawing = Lock()  # one at a time: a crawl of the whole site must not take ever
 
 
 def card_address(post: Post) -> str:
-    """Where the card of a post is; "" where it has no title, or no font here could set it."""
+    """The address of a post's card; "" without a title, or without a font for its characters."""
     if not cards.drawable(post.title):
         return ""
     return f"/cards/{post.id}-{_card(post).digest}.png"
@@ -30,7 +30,7 @@ def card_address(post: Post) -> str:
 
 @blueprint.get("/cards/<int:post_id>-<digest>.png")
 def card(post_id: int, digest: str) -> AnyResponse:
-    """The card of a published post; from one of before, the way to the present one."""
+    """The card of a published post; the address of an older version redirects to the present."""
     with site().database.read() as db:
         post = db.get(Post, post_id)
         if post is None or not published.is_public(post) or not cards.drawable(post.title):
@@ -48,7 +48,7 @@ def _card(post: Post) -> Card:
 
 
 def _kept(post_id: int, wanted: Card) -> Path:
-    """The file of a card, made where it is missing; cards of before go."""
+    """The file of a card, made if it is missing; the post's older cards are then deleted."""
     folder = site().environment.instance / "cards"
     target = folder / f"{post_id}-{wanted.digest}.png"
     if target.is_file():

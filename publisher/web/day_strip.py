@@ -1,7 +1,7 @@
 """The day strip as numbers: 24 bars with height, ttl and figures, in the author's local time.
 
-x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A tone means a ttl, the
-same one everywhere, so that two strips can be compared.
+x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A tone (shade) stands
+for the same ttl in every strip, so that two strips can be compared.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,16 +22,16 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
-LEAST = 3.0  # an hour without updates still shows the tone of its ttl
+LEAST = 3.0  # height of an hour without updates, so that its tone is visible
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One hour: where it stands, how high, in which tone, and the figures behind it.
+    """One hour: its position, height and tone, and the figures behind them.
 
-    updates: expected in the hour. ttl_minutes: what the feed would say then; 0 where the visits of
-    a polite reader say it.
+    updates: expected in the hour. ttl_minutes: the feed's ttl in that hour; 0 in a strip that shows
+    the visits of a polite reader instead.
     """
 
     hour: int
@@ -45,7 +45,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedVisit:
-    """One visit of a polite reader: its minute of the day, and the time as the author reads it."""
+    """One visit of a polite reader: its minute of the day, and the author's local time."""
 
     minute: float
     clock: str
@@ -53,11 +53,10 @@ class ExpectedVisit:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The strip: its bars by hour, the minute of day that is now, those of scheduled posts.
+    """The strip: its bars by hour, the minute of the day now, and the minutes of scheduled posts.
 
-    key: the tones that occur with the ttl values they stand for, shortest first; none where the
-    visits of a polite reader say it. skipped_minutes: where hours begin in which the feed asks
-    readers not to come. why: sentences for the author.
+    key: the tones that occur with their ttl values, shortest first; empty in a strip that shows
+    visits. skipped_minutes: where the hours of skipHours begin. why: sentences for the author.
     """
 
     bars: tuple[Bar, ...]
@@ -84,12 +83,12 @@ def draw(
     sentence: str = "",
     ttls: Mapping[int, int] | None = None,
 ) -> Day:
-    """The picture of a table of hours; scheduled posts later than a day from `now` are left out.
+    """The strip of a table of hours; scheduled posts more than a day after `now` are left out.
 
-    ttls: by hour, where the tones are to say them.
+    ttls: minutes by hour, if the tones are to show them.
     """
     most = max((row.expected_updates for row in hours), default=0.0)
-    most = max(most, RARE)  # a blog that is nearly empty has no day of full bars
+    most = max(most, RARE)  # a blog with hardly any updates must not show full bars
     told = ttls or {}
     bars = tuple(_bar(row, most, told.get(row.hour, 0)) for row in hours)
     near = (at for at in scheduled if now is None or 0 < (at - now).total_seconds() < 86_400)
@@ -110,7 +109,7 @@ def own_day(
     scheduled: Iterable[datetime] = (),
     skipped: Sequence[int] = (),
 ) -> Day:
-    """The day strip of an activity: the walk of a polite reader through it, and its sentences."""
+    """The day strip of an activity, with the visits of a polite reader and sentences about them."""
     queue = sorted(scheduled)
     hours = day_hours(activity, now)
     built = build_moment(activity.last_update, now, activity.zone)
@@ -128,7 +127,7 @@ def own_day(
 
 
 def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]) -> str:
-    """What the strip means now, for everybody, in two sentences."""
+    """What the strip means now: two sentences for readers and author."""
     if decision.last_update is None:
         return (
             "The day is still empty. Later it shows when this blog publishes, and when"
@@ -143,7 +142,7 @@ def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[date
 
 
 def span(minutes: int) -> str:
-    """A ttl in the words of people: 15 minutes, 60 minutes, 8 hours."""
+    """A ttl in words: 15 minutes, 60 minutes, 8 hours."""
     if minutes == 1:
         return "1 minute"
     if minutes < 120 or minutes % 60:

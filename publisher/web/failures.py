@@ -12,7 +12,7 @@ from publisher.web import site_address
 from publisher.web.context import wants_json
 from publisher.web.request_log import number
 
-# Status: heading, and what is said when nobody said it better.
+# Status: heading, and the message for an error that has none of its own.
 WORDS = {
     400: ("Something was wrong with that request", "The server could not understand it."),
     403: ("No permission", "You may not do this."),
@@ -64,7 +64,7 @@ def page(status: int, message: str = "", heading: str = "") -> Response:
     try:
         text = render_template("error.html", **words)
     except Exception as broken:
-        # Whatever broke the page before may break this one: its words still get through.
+        # What broke the first page may break the error page too: send the bare message then.
         if status != 500 and not isinstance(broken, StorageUnavailable):
             raise
         text = LONE_PAGE.format(**{name: escape(word) for name, word in words.items()})
@@ -92,7 +92,7 @@ def _refused(error: HTTPException) -> Any:
 
 
 def _stay_here(response: Response) -> Response:
-    """Flask adds a slash with a redirect to the Host that was asked; ours name no host."""
+    """Remove the host from Flask's redirects that add a slash; it comes from the request."""
     if response.location and response.location.startswith(site_address.asked_at()):
         response.location = response.location[len(site_address.asked_at()) - 1 :]
         response.data = b""  # it named the host too

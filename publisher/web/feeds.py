@@ -1,5 +1,5 @@
-"""`/archive/...`; `/rss.xml` and other feeds where delivery holds none: before the first build,
-unknown tags."""
+"""`/archive/...`, and the feed addresses for which `delivery` holds no document: before the first
+build, and for unknown tags."""
 
 from flask import Blueprint, current_app, redirect, request
 from flask import Response as Answer
@@ -20,7 +20,7 @@ blueprint = Blueprint("feeds", __name__)
 @blueprint.get("/atom.xml")
 @blueprint.get("/feed.json")
 def not_held() -> Response:
-    """Before the first build, which a GET never makes; or an address with a slash too many."""
+    """503 before the first build, which a GET never starts; an extra slash redirects."""
     rule, front = request.url_rule, current_app.extensions["front"]
     if rule is not None and front.serial(RSS):
         return redirect(rule.rule, 301)
@@ -29,7 +29,7 @@ def not_held() -> Response:
 
 @blueprint.get("/tags/<tag>/rss.xml")
 def not_this_tag(tag: str) -> Response:
-    """Reached only when no published post has the tag: from a name of before, the way to it."""
+    """A tag without published posts: a redirect from its former name, or 404."""
     with site().database.read() as db:
         found = published.tag_called(db, tag)
         if found.slug == tag or not published.with_tag(db, found, 1):
@@ -40,7 +40,7 @@ def not_this_tag(tag: str) -> Response:
 @blueprint.get("/archive/<int:year>/<int:month>/rss.xml")
 @blueprint.get("/archive/<int:year>/<int:month>/atom.xml")
 def archive(year: int, month: int) -> Answer:
-    """A month of the feed's past. Once over it is kept for a day, then asked for by its tag."""
+    """The feed's posts of one month. A past month is cached for a day, then revalidated (ETag)."""
     name = request.path.rpartition("/")[2]
     form = atom if name == "atom.xml" else rss
     with site().database.read() as db:

@@ -19,10 +19,10 @@ STALE_SECONDS = 120
 
 @blueprint.get("/healthz")
 def healthz() -> Any:
-    """200 while the feed is as fresh as it should be and the disk takes what is written.
+    """200 while the feed is fresh and the disk and database can be written.
 
-    503 when the scheduler seems dead, the disk is full, or the database cannot be read or takes no
-    writes.
+    503 when the feed is stale, the scheduler seems dead, the disk is full, or the database cannot
+    be read or written.
     """
     try:
         try_write(site().environment)

@@ -1,4 +1,4 @@
-"""How large the body of a request may be: by its path, and how many fields a form may have."""
+"""Limits of requests: the size of a body, by its path, and the number of a form's fields."""
 
 import io
 from typing import IO, Any
@@ -13,7 +13,7 @@ from publisher.blog.media import MAX_BYTES
 UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024
 TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in the worst case
 CALL_BYTES = 16 * 1024 * 1024  # a picture in base64 within a call, parsed before its token is seen
-MOVING_BYTES = 128 * 1024 * 1024  # a whole blog that comes in; what is larger comes by command
+MOVING_BYTES = 128 * 1024 * 1024  # an import of a whole blog; larger ones need the command line
 FORM_BYTES, LOGIN_BYTES = 256 * 1024, 16 * 1024
 
 _BY_PREFIX = (
@@ -32,12 +32,12 @@ MOST_FIELDS = 10_000
 
 
 class _Forms(FormDataParser):
-    """Forms of a bounded number of fields: forty megabytes of `a&` would be gigabytes of them."""
+    """Limits the number of fields: forty megabytes of `a&` would become gigabytes of them."""
 
     def parse(
         self, stream: IO[bytes], mimetype: str, content_length: int | None, options: Any = None
     ) -> Any:
-        """As the library does it, which only bounds the parts of a multipart form."""
+        """Parse as the library does, which itself only limits the parts of a multipart form."""
         if mimetype == "application/x-www-form-urlencoded":
             body = stream.read(TEXT_BYTES + 1)
             if len(body) > TEXT_BYTES or body.count(b"&") >= MOST_FIELDS:

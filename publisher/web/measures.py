@@ -1,8 +1,8 @@
-"""What the workers count of themselves for `/metrics`: requests of pages, and polls of feeds.
+"""Metrics that the web workers count for `/metrics`: requests of pages, and polls of feeds.
 
-`serve` names a folder in the environment (METRICS_FOLDER) before it starts them: prometheus_client
-keeps the counts in files there, and `/metrics` sums them up over all workers, ended ones included.
-Without that folder (another WSGI server, a test) each process tells its own.
+`serve` sets METRICS_FOLDER in the environment before it starts the workers: prometheus_client keeps
+the counts in files there, and `/metrics` sums them up over all workers, ended ones included.
+Without that folder (another WSGI server, a test) each process reports only its own counts.
 """
 
 import os
@@ -39,7 +39,7 @@ def prepare(app: Flask) -> None:
 
 
 def count_polls(polls: Polls) -> None:
-    """Add a flush of polls that was stored; the polls themselves never wait for this."""
+    """Count a batch of polls after it was stored, so that no poll waits for this."""
     statuses: Sums[int] = Sums()
     sent_bytes = 0
     for group, times_ms in polls.groups():
@@ -52,7 +52,7 @@ def count_polls(polls: Polls) -> None:
 
 
 def register_in(registry: CollectorRegistry) -> None:
-    """Add these counts, of all workers where there are several, to what `/metrics` tells."""
+    """Add these counts, summed over all workers, to the registry of `/metrics`."""
     if METRICS_FOLDER in os.environ:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:

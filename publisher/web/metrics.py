@@ -1,4 +1,4 @@
-"""`/metrics` in Prometheus' text format: rows of the database, and what all workers counted."""
+"""`/metrics` in Prometheus' text format: figures from the database, and the workers' counts."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class SiteCollector(Collector):
         self._instance = instance
 
     def collect(self) -> Iterator[Metric]:
-        """One family after the other; all are counts of rows or columns of small tables."""
+        """The metric families: all are counts of rows, or columns of small tables."""
         states = GaugeMetricFamily("publisher_posts", "Posts by state.", labels=["state"])
         for state, count in self._db.execute(
             select(Post.status, func.count()).group_by(Post.status)
@@ -72,7 +72,7 @@ class SiteCollector(Collector):
         yield from self._river()
 
     def _pings(self) -> Iterator[Metric]:
-        """Pings to hubs and clouds that wait: tries that are due or will be."""
+        """Waiting pings to hubs and clouds, whether due or later."""
         count, first = self._db.execute(
             select(func.count(), func.min(Delivery.created_at)).where(Delivery.next_at.is_not(None))
         ).one()
@@ -124,7 +124,7 @@ class SiteCollector(Collector):
 
 
 def _from_here() -> bool:
-    """A request from this machine that no proxy has passed on for somebody else."""
+    """Whether the request is from this machine and was not passed on by a proxy."""
     forwarded = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
     try:
         address = ipaddress.ip_address(request.remote_addr or "")

@@ -1,8 +1,8 @@
-"""`/mirror`: the feeds of other sites that this one serves, and the addresses told of news.
+"""`/mirror`: the mirrored feeds, and the addresses that receive pings and WebSub messages for them.
 
-`/mirror/N.xml` is answered from memory like our own feeds (see `delivery.front`); what stands here
-is everything around it. Those addresses take no cookie: each asks for a secret of its own, or, as
-XML-RPC pings know none, can do no more than have an origin looked at, ten seconds apart at most.
+`/mirror/N.xml` itself is answered from memory like our own feeds (see `delivery.front`). The
+addresses here take no cookie: each asks for a secret of its own. An XML-RPC ping has no secret, so
+it can only have an origin checked, at most once in ten seconds.
 """
 
 from datetime import timedelta
@@ -30,7 +30,7 @@ _PING_METHODS = ("weblogUpdates.ping", "weblogUpdates.extendedPing")
 @pages.get("/mirror")
 @login_required
 def everyone() -> str:
-    """What is mirrored, what it says now, and how it is kept."""
+    """The page of all mirrored feeds: address, present ttl, problems."""
     with site().database.read() as session:
         settings, found = load_settings(session), []
         for mirror in mirrors.everyone(session):
@@ -47,7 +47,7 @@ def everyone() -> str:
 
 @blueprint.get("/mirror/<name>.xml")
 def not_there_yet(name: str) -> Response:
-    """The document of a mirror that nothing is known of yet; later ones never get here."""
+    """503 for a mirror whose origin has not been read; later requests are answered from memory."""
     with site().database.read() as session:
         mirrors.named(session, name)
     raise StorageUnavailable("the origin has not been read yet; try again in a minute")
@@ -55,7 +55,7 @@ def not_there_yet(name: str) -> Response:
 
 @blueprint.get("/mirror/<name>/ttl.json")
 def ttl(name: str) -> Response:
-    """What the mirrored feed is to say now, for a plugin at the origin that says it itself."""
+    """The present ttl as JSON, for a plugin that writes it into the origin's own feed."""
     with site().database.read() as session:
         mirror = mirrors.named(session, name)
         settings = load_settings(session)
@@ -69,7 +69,7 @@ def ttl(name: str) -> Response:
     told = jsonify(
         ttl_minutes=decision.ttl_minutes,
         max_age_seconds=decision.max_age_seconds(now()),
-        # Until when a copy fetched in each five minutes of the hour is good, for who asks hourly.
+        # For plugins that ask hourly: until when a copy fetched in each five minutes is valid.
         hour_begins_at=hour,
         good_until=list(expiries.instants) if expiries else [],
         update_period=rate[0],
@@ -85,7 +85,7 @@ def ttl(name: str) -> Response:
 
 @blueprint.post("/mirror/ping")
 def weblog_updates() -> Response:
-    """XML-RPC `weblogUpdates.ping`, as WordPress' update services and others send it."""
+    """XML-RPC `weblogUpdates.ping`, which WordPress ("update services") and others send."""
     method, values = read_call(request.get_data())
     if method not in _PING_METHODS:
         return _xmlrpc(True, "only weblogUpdates.ping is understood here")
@@ -99,7 +99,7 @@ def weblog_updates() -> Response:
 
 @blueprint.post("/mirror/<name>/ping")
 def ping(name: str) -> Response:
-    """A ping with the mirror's token: its origin is looked at soon."""
+    """A ping with the mirror's token: its origin is checked soon."""
     scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
     token = sent.strip() if scheme.lower() == "bearer" else request.form.get("token", "")
     with site().database.read() as session:
@@ -107,7 +107,7 @@ def ping(name: str) -> Response:
     if not token or not compare_digest(hash_token(token), known):
         raise Forbidden("the token of this mirror is needed (publisher mirror add printed it)")
     _ask(name, "a ping with the token")
-    return Response("The origin is looked at now.\n", 202, content_type="text/plain; charset=utf-8")
+    return Response("The origin is checked now.\n", 202, content_type="text/plain; charset=utf-8")
 
 
 def _ask(name: str, by: str, gap: timedelta = mirrors.LEAST_GAP) -> None:
@@ -116,7 +116,7 @@ def _ask(name: str, by: str, gap: timedelta = mirrors.LEAST_GAP) -> None:
 
 
 def _subscribed(name: str, key: str) -> Mirror:
-    """The mirror whose hub was told this address; NotFound for anybody else."""
+    """The mirror with this name and subscription key; NotFound if they do not match."""
     with site().database.read() as session:
         mirror = mirrors.named(session, name)
         session.expunge_all()
@@ -127,12 +127,12 @@ def _subscribed(name: str, key: str) -> Mirror:
 
 @blueprint.get("/mirror/<name>/websub/<key>")
 def intent(name: str, key: str) -> Response:
-    """The hub asks whether we meant to subscribe."""
+    """Verification of intent: the hub asks whether we meant to subscribe."""
     _subscribed(name, key)
     with site().database.write() as session:
         challenge = websub.verified(mirrors.named(session, name), request.args, now())
     if challenge is None:
-        raise NotFound("nothing of the kind was asked for")
+        raise NotFound("this subscription was not requested")
     return Response(challenge, content_type="text/plain; charset=utf-8")
 
 

@@ -1,9 +1,9 @@
-"""Where a request that changes something comes from: this site's own pages, besides the form key.
+"""Cross-site request forgery: a request that changes something must come from a page of this site.
 
-A browser says it in two headers that no page can forge: `Sec-Fetch-Site` (on https and localhost)
-and `Origin` (everywhere, with each POST, since 2020). One of them has to be there and right; what
-names another place is refused, and so is what names none. A program that has no page to come from
-uses a door of `PROGRAMS`, which asks for a token or trusts nobody, and takes no cookie.
+This is checked besides the form key, by two headers that no page can forge: `Sec-Fetch-Site` (on
+https and localhost) and `Origin` (with each POST, in browsers since 2020). A request that names
+another site, or has neither header, is refused. Programs use the blueprints of `PROGRAMS`, which
+take no cookie and ask for a token, or trust nobody.
 """
 
 from urllib.parse import urlsplit
@@ -15,22 +15,22 @@ from publisher.web.context import site
 
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
-# Blueprints that no cookie opens: neither the origin nor a form key is asked for there.
+# Blueprints that take no cookie: neither the origin nor a form key is checked there.
 PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "webmention")
 
 
 def prepare(app: Flask) -> None:
-    """Look at every request before its view does."""
+    """Check every request before its view runs."""
     app.before_request(_check)
 
 
 def is_checked() -> bool:
-    """Whether this request may change something with nothing but a cookie."""
+    """Whether this request could change something with only a cookie, and so is checked."""
     return request.method not in _SAFE and request.blueprint not in PROGRAMS
 
 
 def _check() -> None:
-    """Forbidden for a change that is not asked for by a page of this site."""
+    """Forbidden for a change that no page of this site has sent."""
     if not is_checked():
         return
     fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")

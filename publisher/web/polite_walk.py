@@ -1,6 +1,7 @@
-"""The walk of a polite reader: when one that comes now comes back in the coming day, and why then.
+"""The visits of a polite reader in the coming day, beginning now, and sentences about them.
 
-This holds if nothing is published meanwhile; each visit waits as long as the feed says then.
+The reader waits after each visit as long as the feed then asks. Assumes that nothing is published
+meanwhile.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from publisher.core.ttl.decision import WARM_UP, DayHour, Decision, max_age_at
 from publisher.core.ttl.rule import TtlRule
 
 AHEAD = timedelta(days=1)
-MOST_VISITS = 200  # a day of the shortest menu is longer; a picture needs no more
+MOST_VISITS = 200  # enough for a picture, though the shortest ttl values give more in a day
 RARE, OFTEN = 0.05, 1.0  # updates an hour
 
 
@@ -47,7 +48,7 @@ def progress(decision: Decision) -> str:
 
 
 def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]) -> list[str]:
-    """Sentences to the author: what is known, what a longer wait would cost, the next check."""
+    """Sentences for the author: why this ttl, what a longer one would cost, the next check."""
     zone, now = decision.zone, visits[0]
     if decision.last_update is None:
         return ["Nothing has been published yet, so readers are asked to come rarely."]
@@ -79,7 +80,7 @@ def _habit(now: datetime, until: str, zone: str, hours: Sequence[DayHour]) -> st
 
 
 def _cost(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
-    """What the next larger ttl would do to a post of the busiest hour that it would cover."""
+    """How long a post of the busiest hour would wait with the next larger ttl."""
     if decision.refused is None:
         return "The feed never asks for longer than that."
     end = now + timedelta(minutes=decision.refused.ttl_minutes)

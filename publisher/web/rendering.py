@@ -28,7 +28,7 @@ from publisher.web.day_strip import span
 
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 
-# The first mark that is found decides: browsers name all their ancestors.
+# The first match decides: browsers also name those that they are compatible with.
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"),
              ("Safari/", "Safari"), ("curl/", "curl"))  # fmt: skip
 _SYSTEMS = (("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
@@ -62,7 +62,7 @@ def prepare(app: Flask) -> None:
         kilobytes=kilobytes,
         minutes=minutes,
         agent=agent,
-        # What these say depends on the settings of the moment.
+        # These depend on settings, which can change between requests.
         day=_when_asked(day),
         clock=_when_asked(clock),
         clock_seconds=_when_asked(clock_seconds),
@@ -78,10 +78,10 @@ def prepare(app: Flask) -> None:
 
 
 def _when_asked(say: Callable[..., str]) -> Callable[..., str]:
-    """A filter that is asked at each request.
+    """A filter that is evaluated at each request.
 
-    Jinja asks one without a context once for all, when it compiles a template, where the value is
-    written in the template: `"/rss.xml" | url` kept the address that the site had then.
+    Jinja evaluates a filter of a constant when it compiles the template, unless the filter takes
+    the context: `"/rss.xml" | url` would keep the address that the site had then.
     """
 
     @pass_context
@@ -173,7 +173,7 @@ def quoted(address: str) -> str:
 
 
 def description(post: Post) -> str:
-    """What a post is about, in a line: the author's summary, else its first words."""
+    """A post's description in one line: the author's summary, else its first words."""
     return post.summary or first_words(post.html, _DESCRIPTION_LENGTH)
 
 
@@ -191,7 +191,7 @@ def reading_minutes(html: str) -> int:
 def may_edit_here(post: Post) -> bool:
     """Whether this browser is logged in as somebody who may edit `post`.
 
-    Without a cookie nobody is looked up: readers' pages stay as cheap as they were.
+    Without a cookie the database is not asked, so that readers' pages stay cheap.
     """
     if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
         return False
@@ -200,7 +200,7 @@ def may_edit_here(post: Post) -> bool:
 
 
 def kilobytes(count: int) -> str:
-    """Bytes as people say them: 1.2 kB, 34 MB."""
+    """Bytes in a readable unit: 1.2 kB, 34 MB."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return (
@@ -210,7 +210,7 @@ def kilobytes(count: int) -> str:
 
 
 def minutes(count: float | None) -> str:
-    """Minutes in the shortest words: 15 min, 8 h, 2.5 d; a dash for nothing."""
+    """Minutes, in short: 15 min, 8 h, 2.5 d; a dash for None."""
     if count is None:
         return "–"
     if count < 120:
@@ -220,14 +220,14 @@ def minutes(count: float | None) -> str:
 
 
 def agent(header: str) -> str:
-    """A browser's name for people: Firefox on Windows; what it says of itself where unknown."""
+    """A readable name of a browser: Firefox on Windows; if unknown, the start of the header."""
     browser = next((name for mark, name in _BROWSERS if mark in header), "")
     system = next((name for mark, name in _SYSTEMS if mark in header), "")
     return " on ".join(filter(None, (browser, system))) or header[:60] or "unknown"
 
 
 def _values() -> dict[str, Any]:
-    """The settings; an error page must come out even when the database does not answer."""
+    """The settings for templates; defaults if the database does not answer, for the error page."""
     try:
         return {"settings": settings()}
     except PublisherError:

@@ -1,6 +1,6 @@
-"""The number of a request: in every line that it logs, in its answer's header and its error page.
+"""The request's number: in all its log lines, in a header of its answer and on its error page.
 
-A 5xx gets a line of its own. It names the route, not the address, in which a secret may stand.
+A 5xx is logged with its route, not its address, which may contain a secret.
 """
 
 import secrets
@@ -23,7 +23,7 @@ def prepare(app: Flask) -> None:
 
 
 def number() -> str:
-    """This request's number, as whoever runs the site finds it in the log."""
+    """This request's number, by which its lines are found in the log."""
     found: str = g.get("request_number", "")
     return found
 

@@ -17,7 +17,7 @@ from publisher.web.studio import first_steps, login, shared
 
 blueprint = Blueprint("setup", __name__)
 
-# What a form without a field leaves as it is; a field that was sent empty is a mistake.
+# A setting whose field is missing in the form keeps its value; an empty field is an error.
 ASKED = ("title", "timezone", "site_url")
 _MISSING = {"title": "give the blog a title; you can change it at any time",
             "timezone": "name your time zone or a large city near you",
@@ -32,7 +32,7 @@ def form(secret: str) -> Any:
 
 @blueprint.post("/setup/<secret>")
 def create_first_author(secret: str) -> Any:
-    """Make the first author, name the blog, and log in; all of it or nothing."""
+    """Add the first author, save the blog's title, zone and address, and log in: all or nothing."""
     try:
         with site().database.write() as db:
             check_setup(db, secret)
@@ -50,7 +50,7 @@ def create_first_author(secret: str) -> Any:
 
 
 def _begin(db: Session) -> Author:
-    """The first author, and the settings that were asked for; FieldErrors with all problems."""
+    """Add the first author and save the settings; FieldErrors with all problems."""
     texts = {name: request.form[name].strip() for name in ASKED if name in request.form}
     if site().environment.site_url:
         texts.pop("site_url", None)

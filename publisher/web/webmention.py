@@ -1,4 +1,4 @@
-"""`/webmention`: where pages elsewhere say that they link to a post, if the blog takes that."""
+"""`/webmention`: receives notices of pages that link to a post, if the setting allows it."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ _pace = Pace(30, timedelta(minutes=5))
 
 @blueprint.post("/webmention")
 def receive() -> Response:
-    """Take a mention (202, looked at soon), or say in a line why not."""
+    """Accept a mention (202; the page is checked soon), or answer with the reason in one line."""
     try:
         if settings().webmention_receive != "on":
             raise NotFound("this blog does not accept webmentions")

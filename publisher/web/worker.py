@@ -20,25 +20,25 @@ from publisher.web.limits import body_limit
 
 BACKLOG = 1_024
 BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
-# How long a thread that renders may keep the interpreter while the event loop wants it.
+# How long a rendering thread may keep the interpreter lock while the event loop waits for it.
 _SWITCH_SECONDS = 0.001
 
 log = get_logger("serve")
 
 
 def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
-    """Serve what connects to `listener` until SIGTERM, or until the server is gone.
+    """Serve connections to `listener` until SIGTERM, or until the parent process is gone.
 
-    The first worker that is ready makes it listen. Each few seconds a byte is written to the pipe
-    `beat`, the first one when requests are answered.
+    The first worker that is ready makes it listen. Every few seconds a byte is written to the pipe
+    `beat`, for the first time when requests can be answered.
     """
     os.umask(0o077)
     end_with_parent(parent_pid)
     logs.configure()
     app = create_app()
     app.extensions["front"].start()
-    # What is there now stays: without this each full collection looks through all of it again,
-    # which costs a page that makes many objects (the readers report) a third of its time.
+    # Objects that exist now stay. Without this each full garbage collection looks through them,
+    # which takes a third of the time of a page that makes many objects (the readers report).
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -49,7 +49,7 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
 async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
     try:
         listener.listen(BACKLOG)
-    except OSError as error:  # another program was quicker; the supervisor tries again
+    except OSError as error:  # another program took the port; the supervisor tries again
         log.error("cannot listen", port=listener.getsockname()[1], reason=error.strerror)
         return
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -60,7 +60,7 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
     server.start(listener, server_context(*environment.tls) if environment.tls else None)
     while not stop.is_set():
         try:
-            if not server.stuck:  # else somebody should put another process here
+            if not server.stuck:  # without beats the supervisor replaces this process
                 os.write(beat, b".")
             await asyncio.wait_for(stop.wait(), BEAT_SECONDS)
         except TimeoutError:
@@ -70,5 +70,5 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
     await server.stop(FINISH_SECONDS)
 
 
-if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is
+if __name__ == "__main__":  # `serve` starts it like this, so that `ps` shows the module's name
     run(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), parent_pid=int(sys.argv[3]))

@@ -1,4 +1,4 @@
-"""The blog as readers see it: a module for each address, and all of it may be kept by browsers."""
+"""The blog as readers see it: one module for each address; browsers may cache all pages."""
 
 from flask import Blueprint
 

@@ -1,4 +1,4 @@
-"""`/archives`: what was written when, month by month."""
+"""`/archives`: the published posts, month by month."""
 
 from flask import Blueprint, render_template
 
@@ -12,7 +12,7 @@ blueprint = Blueprint("archives", __name__)
 
 @blueprint.get("/archives", strict_slashes=False)
 def index() -> str:
-    """All months with something in them."""
+    """All months with posts."""
     with site().database.read() as db:
         return render_template(
             "blog/archives.html", years=_years(archive.months(db, settings().zone))

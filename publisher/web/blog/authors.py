@@ -1,6 +1,6 @@
-"""`/authors/<name>`: who somebody is, and what they wrote.
+"""`/authors/<name>`: an author's biography and posts.
 
-Only who has published something has a page: names to log in with are nobody's to try out here.
+Only authors with published posts have a page, so that log-in names cannot be guessed here.
 """
 
 from flask import Blueprint
@@ -15,7 +15,7 @@ blueprint = Blueprint("authors", __name__)
 
 @blueprint.get("/authors/<name>", strict_slashes=False)
 def author(name: str) -> str:
-    """Who somebody is, and what they wrote."""
+    """An author's biography and posts."""
     with site().database.read() as db:
         found = published.author_called(db, name)
         return post_list(

@@ -1,4 +1,4 @@
-"""Redirects: addresses that posts had elsewhere or earlier lead to where they are now."""
+"""Redirects from former addresses of posts, here or on a former blog, to the present ones."""
 
 from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session
@@ -13,7 +13,7 @@ blueprint = Blueprint("old_addresses", __name__)
 
 
 def moved_by_query() -> Response | None:
-    """Former blogs had addresses such as /?p=123: they lead to the post."""
+    """Redirect addresses of former blogs such as /?p=123 to the post."""
     if not request.query_string:
         return None
     with site().database.read() as db:
@@ -23,13 +23,13 @@ def moved_by_query() -> Response | None:
 
 @blueprint.get("/<path:old>")
 def elsewhere(old: str) -> Response:
-    """Whatever else is asked for: an address of a former blog, or nothing."""
+    """Any other path: an address of a former blog, else 404."""
     with site().database.read() as db:
         return _moved(db)
 
 
 def found_at(db: Session, slug: str, kind: str) -> Post | Response:
-    """What stands here, or the way to where it went."""
+    """The post or page at this address, or a redirect to where it moved."""
     try:
         return published.at_path(db, slug, kind)
     except NotFound:

@@ -17,7 +17,7 @@ blueprint = Blueprint("pages", __name__)
 
 @blueprint.get("/about", strict_slashes=False)
 def about() -> str:
-    """The page that the author made of this name, or a plain one; and when this blog speaks."""
+    """The author's own page `about`, or a default one; and when this blog publishes."""
     with site().database.read() as db:
         try:
             found: Post | None = published.at_path(db, "about", "page")

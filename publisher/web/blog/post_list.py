@@ -15,7 +15,7 @@ More = Callable[[int, Post | None], Sequence[Post]]
 
 
 def post_list(db: Session, template: str, more: More, **values: Any) -> str:
-    """A list of posts from `?before=` on, with the way to older ones where there are any."""
+    """A page of posts, from `?before=` on, with a link to older ones if there are any."""
     start = page_start(db)
     number = settings().home_items
     found = more(number + 1, start)
@@ -30,5 +30,5 @@ def post_list(db: Session, template: str, more: More, **values: Any) -> str:
 
 
 def several_authors(db: Session) -> bool:
-    """Whether posts say who wrote them: on a blog of one, nobody asks."""
+    """Whether posts name their author: only on a blog with several authors."""
     return len(authors.everyone(db)) > 1

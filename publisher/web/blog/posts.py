@@ -1,4 +1,4 @@
-"""`/posts/<slug>`: one post, with the way to the next ones."""
+"""`/posts/<slug>`: one post, with links to the older and the newer one."""
 
 from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
@@ -14,7 +14,7 @@ blueprint = Blueprint("posts", __name__)
 
 @blueprint.get("/posts/<slug>", strict_slashes=False)
 def post(slug: str) -> str | Response:
-    """One post, with the way to the next ones."""
+    """One post, with links to the older and the newer one."""
     with site().database.read() as db:
         found = found_at(db, slug, "post")
         if isinstance(found, Response):

@@ -32,7 +32,7 @@ _HIDDEN = ("/studio/", "/setup/", "/preview/", "/search", "/readers", "/river", 
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """What machines may read: all that readers see."""
+    """The file robots.txt: crawlers may read all that readers see."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in _HIDDEN)]
     text = "\n".join([*lines, "", f"Sitemap: {url('/sitemap.xml')}", ""])
     return Response(text, content_type="text/plain; charset=utf-8")
@@ -40,7 +40,7 @@ def robots() -> Response:
 
 @blueprint.get("/sitemap.xml")
 def sitemap_index() -> Response:
-    """All addresses; from 45,000 posts on, the list of the files that hold them."""
+    """All addresses; from 45,000 posts on, an index of the files that hold them."""
     with site().database.read() as db:
         parts = sitemap.parts(db)
     if parts == 1:
@@ -62,8 +62,8 @@ def sitemap_part(part: int) -> Response:
 
 @dataclass
 class Sitemaps:
-    """The files of one application, compressed, each with what it was made from and its tag:
-    45,000 addresses cost half a second, and are asked for again and again."""
+    """The sitemap files of one application, compressed, each with the state it was made from and
+    its ETag. They are kept because 45,000 addresses take half a second."""
 
     made: dict[int, tuple[object, bytes, str]] = field(default_factory=dict)
     making: threading.Lock = field(default_factory=threading.Lock)
@@ -75,7 +75,7 @@ def _prepare(state: Any) -> None:
 
 
 def _file(part: int) -> Response:
-    """One file: made once for each state of the site, whoever asks and how often."""
+    """One file, made once for each state of the site."""
     kept: Sitemaps = current_app.extensions["sitemaps"]
     with site().database.read() as db:
         state = (content_serial.current(db), own_address())
@@ -103,7 +103,7 @@ def _packed(texts: Iterator[str]) -> bytes:
 
 
 def _unpacked(packed: bytes) -> Iterator[bytes]:
-    """The file in pieces, for the few who do not unpack it themselves."""
+    """The file in pieces, for the few clients that do not accept gzip."""
     unpacking = zlib.decompressobj(wbits=31)
     while piece := unpacking.decompress(packed, PIECE_BYTES):
         packed = unpacking.unconsumed_tail
@@ -111,7 +111,7 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
 
 
 def _addresses(part: int) -> Iterator[str]:
-    """The file in pieces: the posts are never all in memory."""
+    """The file in pieces, so that not all posts are in memory at once."""
     here = f"<url><loc>{_escaped(own_address())}"
     yield f"{_HEAD}<urlset {_NAMESPACE}>\n"
     if part == 1:
@@ -134,5 +134,5 @@ def _step(part: int, after: int) -> list[sitemap.SitemapEntry]:
 
 
 def _escaped(address: str) -> str:
-    """An address or a piece of one, as the file has it; most are plain already."""
+    """An address, or a part of one, escaped for XML; most need no escaping."""
     return address if _PLAIN(address) else escape(quoted(address))

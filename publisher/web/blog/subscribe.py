@@ -23,7 +23,7 @@ class ReaderLink:
     address: str
 
 
-# What stands before the feed's address, quoted as part of a query.
+# Name and address; the feed's address is appended, quoted as part of a query.
 _WEB_READERS = (
     ("Feedly", "https://feedly.com/i/subscription/feed/"),
     ("Inoreader", "https://www.inoreader.com/?add_feed="),
@@ -55,12 +55,12 @@ def subscribe() -> str:
 
 
 def web_readers(feed: str) -> list[ReaderLink]:
-    """Readers on the web, and whatever program the visitor's system has for feeds."""
+    """Readers on the web, and the program for `feed:` links on the visitor's device."""
     own = ReaderLink("A program on this device", f"feed:{feed}")
     return [*(ReaderLink(name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
 
 
 def podcast_readers(feed: str) -> list[ReaderLink]:
-    """Programs for podcasts: their schemes take the place of the feed's own."""
+    """Podcast programs: links whose scheme replaces https."""
     bare = feed.partition("://")[2]
     return [ReaderLink(name, scheme + bare) for name, scheme in _PODCAST_SCHEMES]

@@ -14,11 +14,11 @@ blueprint = Blueprint("tags", __name__)
 
 @blueprint.get("/tags/<name>", strict_slashes=False)
 def tag(name: str) -> str | Response:
-    """The posts of one tag; from a name that it had before, the way to it."""
+    """The posts of one tag; a former name redirects to the present one."""
     with site().database.read() as db:
         found = published.tag_called(db, name)
         if not published.with_tag(db, found, 1):
-            raise NotFound("there is no such tag")  # a draft's tags are nobody's business
+            raise NotFound("there is no such tag")  # tags of drafts are private
         if found.slug != tag_slug(name):
             return redirect(f"/tags/{found.slug}", 301)
         return post_list(

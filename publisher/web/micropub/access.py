@@ -15,7 +15,7 @@ WRITES_PER_MINUTE = 60
 
 
 class Unauthorized(PublisherError):
-    """No token that could be used: `code` says whether one is missing or allows too little."""
+    """No usable token: `code` says whether it is missing (or wrong) or lacks a scope."""
 
     http_status = 401
 
@@ -27,7 +27,7 @@ class Unauthorized(PublisherError):
 def authorised() -> ApiToken:
     """The token of this request, from the header or the form (RFC 6750: not from both).
 
-    A large body is looked at only for a token in the header that is good.
+    A large body is read only if a valid token is in the header.
     """
     scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
     in_header = sent.strip() if scheme.lower() == "bearer" else ""
@@ -49,7 +49,7 @@ def authorised() -> ApiToken:
 
 
 def may_write(scope: str) -> ApiToken:
-    """The token of this request, if it has `scope` and does not write too often."""
+    """The token of this request; raises without `scope`, and if it writes too often."""
     token = authorised()
     check_scope(token, scope)
     count(token)
@@ -57,7 +57,7 @@ def may_write(scope: str) -> ApiToken:
 
 
 def count(token: ApiToken) -> None:
-    """Count one change; TooMany when a token makes more of them than programs need."""
+    """Count one change of a token; TooMany beyond `WRITES_PER_MINUTE`."""
     _pace().check(token.id, now())
 
 

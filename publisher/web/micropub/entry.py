@@ -21,11 +21,11 @@ from publisher.storage.tables.blog import PostStatus, SourceFormat
 
 Properties = dict[str, list[Any]]
 
-# What a form field can be that is no property of the entry.
+# Form fields that are not properties of the entry.
 _COMMANDS = frozenset({"access_token", "h", "action", "url", "q"})
 _MARKDOWN_PHOTO = re.compile(r"!\[((?:\\.|[^\]\\])*)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
 _HTML_PHOTO = re.compile(r'<p><img src="([^"]+)" alt="([^"]*)"></p>')
-# What a property of the entry says in texts: its name, the field's name, the field.
+# Properties of the entry that hold texts: the property's name, the field's name, the field.
 _SENT = [(f.entry_property, f.name, f) for f in FIELDS if f.entry_property is not None]
 _AUDIO_TYPES = {"mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav"}
 
@@ -39,7 +39,7 @@ class Photo:
 
 
 def from_form(fields: Iterable[tuple[str, str]]) -> Properties:
-    """The properties of form fields; `category[]` and `category` are the same."""
+    """The properties in form fields; `category[]` and `category` are the same."""
     properties: Properties = {}
     for name, value in fields:
         if name and name.removesuffix("[]") not in _COMMANDS:
@@ -60,7 +60,7 @@ def from_json(value: object) -> Properties:
 def changed(properties: Properties, request: Mapping[str, Any]) -> Properties:
     """`properties` after the `replace`, `add` and `delete` of an update request.
 
-    Raises InvalidInput when one of them is not of the form that the standard gives it.
+    Raises InvalidInput when one of them does not have the form of the standard.
     """
     if not request.keys() & {"replace", "add", "delete"}:
         raise InvalidInput("an update needs replace, add or delete")
@@ -78,7 +78,7 @@ def changed(properties: Properties, request: Mapping[str, Any]) -> Properties:
 
 
 def localised(value: Any, site_url: str) -> Any:
-    """A request's values with the addresses of our own files as paths, as posts keep them."""
+    """A request's values with full addresses of our own files replaced by paths, as in posts."""
     return _each_text(value, lambda t: t.removeprefix(site_url) if _own(t, site_url) else t)
 
 
@@ -88,17 +88,17 @@ def addressed(value: Any, site_url: str) -> Any:
 
 
 def to_content(properties: Properties, before: Content | None = None) -> Content:
-    """What the entry says, checked as everything that is typed.
+    """The content of an entry, checked like a form.
 
-    What no property says stays as it is in `before`. Raises InvalidInput or FieldErrors when it
-    cannot be a post.
+    Fields without a property keep their value of `before`. Raises InvalidInput or FieldErrors when
+    the entry cannot be a post.
     """
     before = before or Content()
     source, source_format = _content(properties)
     photos = [photo_of(value) for value in properties.get("photo", [])]
     values = {name: field.from_texts(_texts(properties, sent)) for sent, name, field in _SENT}
     if not properties.get("content"):
-        values["summary"] = ""  # it is the text
+        values["summary"] = ""  # it was taken as the text
     value = replace(
         before,
         **values,
@@ -110,7 +110,7 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
 
 
 def from_content(value: Content, status: PostStatus, moment: datetime | None) -> Properties:
-    """The entry that a post is: what `q=source` answers and an update starts from."""
+    """A post as an entry, for the answer to `q=source` and as the start of an update."""
     source, photos = split_photos(value.source, value.source_format)
     properties: Properties = {
         **{sent: list(field.to_texts(getattr(value, name))) for sent, name, field in _SENT},

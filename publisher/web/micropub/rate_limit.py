@@ -1,4 +1,4 @@
-"""How often one caller may do one thing: a sliding window in the memory of this process."""
+"""Rate limit of one action by caller: a sliding window in the memory of this process."""
 
 import threading
 from collections import deque
@@ -10,7 +10,7 @@ _MAX_CALLERS = 10_000
 
 
 class Pace:
-    """At most `limit` calls per caller within `window`; with several workers, in each of them."""
+    """At most `limit` calls per caller within `window`; each worker counts by itself."""
 
     def __init__(self, limit: int, window: timedelta) -> None:
         self._limit, self._window = limit, window
@@ -18,7 +18,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def check(self, caller: object, now: datetime) -> None:
-        """Count one call by `caller` at `now`; TooMany, not counted, when that is one too many."""
+        """Count one call by `caller` at `now`; TooMany beyond the limit, without counting it."""
         with self._lock:
             if len(self._calls) > _MAX_CALLERS:
                 self._calls.clear()

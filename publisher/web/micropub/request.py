@@ -15,9 +15,9 @@ ACTIONS = ("create", "update", "delete", "undelete")
 
 @dataclass(frozen=True)
 class MicropubRequest:
-    """What to do, with which post, with which properties.
+    """The action, the post's address, and the entry's properties.
 
-    `update` holds the replace, add and delete of an update; `files` what was uploaded.
+    `update` holds the replace, add and delete of an update; `files` are the uploads.
     """
 
     action: str
@@ -28,11 +28,11 @@ class MicropubRequest:
 
 
 def read_request() -> MicropubRequest:
-    """The present request as a value; InvalidInput when it is none of Micropub's."""
+    """The present request as a value; InvalidInput when it is not valid Micropub."""
     body = _json() if request.is_json else None
     action = str(body.get("action", "create") if body else request.form.get("action", "create"))
     if action not in ACTIONS:
-        raise InvalidInput(f"action: {', '.join(ACTIONS)}")
+        raise InvalidInput(f"action: must be one of {', '.join(ACTIONS)}")
     if action == "create":
         return _create(body)
     if body is None and action == "update":

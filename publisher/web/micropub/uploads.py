@@ -19,7 +19,7 @@ from publisher.storage.tables.blog import Media
 
 @dataclass(frozen=True)
 class Upload:
-    """One file: looked at and encoded, its own name, what it shows."""
+    """One file: checked and encoded, with its name and description."""
 
     accepted: Accepted
     name: str
@@ -40,7 +40,7 @@ class Files:
 
 
 def accepted(files: MultiDict[str, FileStorage], alts: Iterable[Any]) -> Files:
-    """Look at every file of a form; `alts` describe the photos, in order.
+    """Check every file of a form; `alts` are the descriptions of the photos, in order.
 
     Raises InvalidInput for a file under another name than photo and audio, and what
     `media.accept` raises.

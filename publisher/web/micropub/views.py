@@ -1,4 +1,4 @@
-"""The two addresses: /micropub and /micropub/media."""
+"""The endpoints /micropub and /micropub/media."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ POST_TYPES = {"note": "Note", "article": "Article", "photo": "Photo", "audio": "
 
 @blueprint.post("/micropub")
 def act() -> Response:
-    """Create, update, delete or bring back a post; the feed has it when this answers."""
+    """Create, update, delete or undelete a post; the feed has the change when this answers."""
     authorised()
     wanted = read_request()
     token = may_write("delete" if wanted.action == "undelete" else wanted.action)
@@ -44,7 +44,7 @@ def act() -> Response:
 
 @blueprint.post("/micropub/media")
 def upload() -> Response:
-    """Keep one file; answers its address, which a post can then use."""
+    """Store one file; the answer's Location is its address, for use in a post."""
     token = may_write("media")
     file = uploads.only_file(request.files)
     accepted = media.accept(file.stream.read())
@@ -67,7 +67,7 @@ def query() -> Response:
         return jsonify(_categories(token, request.args.get("filter", "")))
     if wanted == "source":
         return jsonify(_source(token))
-    raise InvalidInput("q: config, source, category or syndicate-to")
+    raise InvalidInput("q: must be config, source, category or syndicate-to")
 
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
@@ -82,7 +82,7 @@ def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     post = posts.create(db, value, token.author_id, now())
     if status == "published":
         posts.publish(db, post, published or now(), now())
-    # 202: accepted, but nobody can see it at its address yet.
+    # 202: accepted, but not public at its address yet.
     return _at(db, post, 201 if is_public(post) else 202)
 
 
@@ -131,7 +131,7 @@ _DO: dict[str, Callable[[Session, ApiToken, MicropubRequest], Response]] = dict(
 def _move(
     db: Session, post: Post, before: entry.Properties, after: entry.Properties, saved: bool
 ) -> None:
-    """Follow a change of `published` or `post-status`; `saved` says that the text changed too."""
+    """Apply a change of `published` or `post-status`; `saved`: the content was changed too."""
     wanted, moment = _status(after), _moment(db, after)
     same_date = before.get("published") == after.get("published")
     if is_public(post):
@@ -154,7 +154,7 @@ def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
 
 
 def _post_at(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
-    """The post at `url`; somebody else's draft is not there at all."""
+    """The post at `url`; the error hides that another author's draft exists."""
     post = post_addresses.post_at(db, site().site_url, url)
     hidden = post is None or not permissions.may_see(token.author, post)
     if post is None or hidden or (post.status == "deleted" and not deleted):
@@ -173,7 +173,7 @@ def _moment(db: Session, properties: entry.Properties) -> datetime | None:
 def _status(properties: entry.Properties) -> str:
     value = (properties.get("post-status") or ["published"])[0]
     if value not in ("published", "draft"):
-        raise InvalidInput("post-status: published or draft")
+        raise InvalidInput("post-status: must be published or draft")
     return str(value)
 
 
@@ -192,7 +192,7 @@ def _config() -> dict[str, Any]:
 
 
 def _categories(token: ApiToken, contains: str) -> dict[str, list[str]]:
-    """The tags of what is published, and of what the token's author may change besides."""
+    """The tags of published posts, and of other posts that the token's author may change."""
     check_scope(token, "create", "update")
     with site().database.read() as db:
         names = permissions.tags_seen(db, token.author)
@@ -200,7 +200,7 @@ def _categories(token: ApiToken, contains: str) -> dict[str, list[str]]:
 
 
 def _source(token: ApiToken) -> dict[str, Any]:
-    """The entry at `url`, whole or only the `properties[]` that are named: what is to be edited."""
+    """The entry at `url` for editing: all of it, or only the properties in `properties[]`."""
     check_scope(token, "create", "update")
     wanted = request.args.getlist("properties[]") or request.args.getlist("properties")
     with site().database.read() as db:
@@ -218,7 +218,7 @@ def _at(db: Session, post: Post, status: int) -> Response:
 
 @blueprint.errorhandler(PublisherError)
 def _known(error: PublisherError) -> tuple[Response, int]:
-    """Any refusal as Micropub says it: `error` for programs, `error_description` for people."""
+    """An error in Micropub's form: `error` for programs, `error_description` for people."""
     if isinstance(error, Unauthorized):
         code, status = error.code, 401
     elif isinstance(error, Forbidden):

@@ -1,8 +1,8 @@
-"""The Google Reader API, as FreshRSS and Miniflux offer it: apps read along, the river polls.
+"""The Google Reader API, as FreshRSS and Miniflux offer it, for reading the river in apps.
 
 `/accounts/ClientLogin` takes an author's name and, as the password, a token with the scope `river`
-(an app password). `client_login` says who asks; what is sent and brought stands in `subscription`,
-`stream` and `marks`.
+(an app password). `client_login` authenticates; the endpoints are in `subscription`, `stream` and
+`marks`.
 """
 
 from publisher.web.reader_api import marks, stream, subscription

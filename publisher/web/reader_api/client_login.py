@@ -1,4 +1,4 @@
-"""Who asks: `/accounts/ClientLogin`, and the token that every further request carries."""
+"""Authentication: `/accounts/ClientLogin`, and the token in every further request."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,14 +19,14 @@ R = TypeVar("R")
 
 
 class BadLogin(PublisherError):
-    """No name and token that belong together, or a token for something else."""
+    """The name and the token do not match, or the token lacks the scope `river`."""
 
     http_status = 401
 
 
 @blueprint.route("/accounts/ClientLogin", methods=["GET", "POST"])
 def log_in() -> Response:
-    """Name and app password in, a token out: it is the app password itself."""
+    """Check name and app password; the token in the answer is the app password itself."""
     name, secret = request.values.get("Email", ""), request.values.get("Passwd", "")
     person = _owner(secret)
     if person.name != name.strip():
@@ -36,7 +36,7 @@ def log_in() -> Response:
 
 
 def for_reader(view: Callable[Concatenate[Author, P], R]) -> Callable[P, R]:
-    """A view for an author's program: it is given the author."""
+    """Decorate a view for an author's program: check the token, and pass the author."""
 
     @wraps(view)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -78,7 +78,7 @@ def stream_preferences(_: Author) -> Response:
 
 @blueprint.errorhandler(PublisherError)
 def refuse(error: PublisherError) -> Response:
-    """One line of text: these programs show nothing else."""
+    """An error as one line of text, because these programs show nothing else."""
     answer = plain(f"Error={error}\n")
     answer.status_code = error.http_status
     if error.http_status == 401:
@@ -88,7 +88,7 @@ def refuse(error: PublisherError) -> Response:
 
 @blueprint.after_request
 def keep_private(response: Response) -> Response:
-    """No cache on the way keeps what somebody reads."""
+    """Forbid caching, because answers show what somebody reads."""
     response.headers["Cache-Control"] = "private, no-store"
     return response
 

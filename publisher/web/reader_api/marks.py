@@ -1,4 +1,4 @@
-"""`/reader/api/0/edit-tag`, `mark-all-as-read`, `unread-count`: what is read and what is kept."""
+"""`/reader/api/0/edit-tag`, `mark-all-as-read`, `unread-count`: read and starred items."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _MOST_COUNTED = 1_000_000
 @blueprint.post("/reader/api/0/edit-tag")
 @for_reader
 def edit_tag(person: Author) -> Response:
-    """Mark items as read or unread, keep them or let them go; labels of items are not kept."""
+    """Mark items as read or unread, star or unstar them; labels of items are ignored."""
     items = item_numbers()
     with site().database.write() as db:
         for given, field in ((True, "a"), (False, "r")):
@@ -34,7 +34,7 @@ def edit_tag(person: Author) -> Response:
 @blueprint.post("/reader/api/0/mark-all-as-read")
 @for_reader
 def mark_all(person: Author) -> Response:
-    """Mark what a stream held at a moment as read."""
+    """Mark the items that a stream had at a moment as read."""
     moment = moment_of(request.values.get("ts", "")) or now()
     with site().database.write() as db:
         stream = streams.parse_stream(db, request.values.get("s", STATE + READING_LIST))
@@ -47,7 +47,7 @@ def mark_all(person: Author) -> Response:
 @blueprint.get("/reader/api/0/unread-count")
 @for_reader
 def unread(person: Author) -> Response:
-    """How much is unread: by feed, by folder, in all."""
+    """The numbers of unread items: by feed, by folder, in all."""
     with site().database.read() as db:
         counts = reading_list.unread_counts(db, person.id)
         newest = streams.newest_by_feed(db)

@@ -68,7 +68,7 @@ def by_number(person: Author) -> Response:
 
 
 def item_numbers() -> list[int]:
-    """The items that a request names, each once, in order; nonsense is passed over."""
+    """The items that a request names, each once, in order; invalid numbers are ignored."""
     found = (streams.item_number(text) for text in request.values.getlist("i"))
     return list(dict.fromkeys(number for number in found if number is not None))
 
@@ -97,7 +97,7 @@ def _whole(name: str) -> int | None:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A moment in seconds since 1970, or in milli- or microseconds, as its length says."""
+    """A moment from seconds, milliseconds or microseconds since 1970, told apart by length."""
     if not (number := whole_number(text, 10**17 - 1)):
         return None
     unit = 1_000_000 if len(text) > 14 else 1_000 if len(text) > 11 else 1

@@ -1,4 +1,4 @@
-"""`/reader/api/0/subscription/...` and its tags: what is followed, in which folders."""
+"""`/reader/api/0/subscription/...` and tags: the feeds that are followed, and their folders."""
 
 from itertools import zip_longest
 
@@ -41,7 +41,7 @@ def _entry(feed: RiverFeed) -> dict[str, object]:
 @blueprint.post("/reader/api/0/subscription/edit")
 @for_reader
 def edit_subscription(person: Author) -> Response:
-    """Follow, rename, put into a folder, or let go; several at once with `s` and `t` in turn."""
+    """Follow, rename, move to a folder, or stop following; several feeds with `s`, `t` in turn."""
     values = request.values
     names = [name for name in values.getlist("s") if name]
     if not names:
@@ -73,7 +73,7 @@ def _edit(db: Session, person: Author, action: str, name: str, title: str) -> No
 
 
 def _followed(db: Session, name: str) -> RiverFeed:
-    """The feed of an address, followed if it was not: its first poll comes in its turn."""
+    """The feed of an address, followed if it was not; its first poll is done by the scheduler."""
     try:
         return streams.feed_of(db, name)
     except NotFound:
@@ -84,7 +84,7 @@ def _followed(db: Session, name: str) -> RiverFeed:
 @blueprint.post("/reader/api/0/subscription/quickadd")
 @for_reader
 def quick_add(_: Author) -> Response:
-    """Follow a feed, or the one that a site announces; what is wrong stands in the answer."""
+    """Follow a feed, or the one that a site announces; the answer contains the error, if any."""
     typed = request.values.get("quickadd", "").removeprefix("feed/")
     try:
         feed = service.on_demand(site()).add(typed, choose_first=True)

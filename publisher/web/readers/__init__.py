@@ -1,1 +1,1 @@
-"""`/readers`: who reads and how (`report`), and how much it is worth to know the day (`worth`)."""
+"""`/readers`: the readers `report`, what a learned ttl is `worth`, and how to `advise` any feed."""

@@ -1,7 +1,7 @@
-"""`/readers/advise`: what a feed, anybody's, should say.
+"""`/readers/advise`: which ttl any feed should have.
 
-The answer is that of `publisher advise`, and it is that very command that gives it, in a process of
-its own: behind the guard against private addresses, kept for an hour, one at a time.
+Runs the command `publisher advise` in a process of its own, one at a time, behind the guard against
+private addresses, and keeps each answer for an hour.
 """
 
 import json
@@ -27,19 +27,19 @@ LONGEST_SECONDS, KEPT, MOST_KEPT = 120, timedelta(hours=1), 50
 
 
 class AdviceCache:
-    """The answers of the last hour, by address and zone."""
+    """The answers of the last hour, by address and time zone."""
 
     def __init__(self) -> None:
         self._asking = threading.Lock()
         self._known: dict[tuple[str, str], tuple[datetime, dict[str, Any]]] = {}
 
     def get(self, here: Site, url: str, zone: str, at: datetime) -> dict[str, Any]:
-        """The answer; TooMany while another feed is looked at."""
+        """The answer, from the cache or the command; TooMany while another feed is checked."""
         known = self._known.get((url, zone))
         if known is not None and known[0] <= at < known[0] + KEPT:
             return known[1]
         if not self._asking.acquire(blocking=False):
-            raise TooMany("another feed is looked at; try again in a moment", 10)
+            raise TooMany("another feed is being checked; try again in a moment", 10)
         try:
             found = ask(here, url, zone)
         finally:
@@ -56,7 +56,7 @@ _advice = AdviceCache()
 @blueprint.get("/readers/advise")
 @login_required
 def form() -> tuple[str, int] | str:
-    """The question, and the answer where one was asked."""
+    """The form, and with `?url=` the answer below it."""
     typed, zone = request.args.get("url", "").strip(), request.args.get("timezone", "").strip()
     with site().database.read() as db:
         zone = zone or load_settings(db).timezone
@@ -75,7 +75,7 @@ def form() -> tuple[str, int] | str:
 
 
 def ask(here: Site, url: str, zone: str) -> dict[str, Any]:
-    """Run the command; InvalidData with its own words when it refuses."""
+    """Run the command; InvalidData with the command's own message when it fails."""
     environment = {**here.environment.variables(), "PUBLISHER_SITE_URL": here.site_url}
     command = [sys.executable, "-m", "publisher", "advise", url, "--timezone", zone, "--json"]
     try:

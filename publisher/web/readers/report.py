@@ -1,4 +1,4 @@
-"""`/readers`: who reads, how they poll, what the ttl is worth; and how to erase it all."""
+"""`/readers`: who reads, how they poll, what the ttl saves; also erases all counts."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -24,7 +24,7 @@ from publisher.web.context import admin_required, login_required, now, site
 blueprint = Blueprint("readers", __name__)
 
 DAYS = (1, 7, 30)
-PROGRAMS, OF_EACH, OF_ONE = 8, 4, 60  # shown at once; readers of each program, of a chosen one
+PROGRAMS, OF_EACH, OF_ONE = 8, 4, 60  # programs; readers of each; readers of a chosen program
 MEANING = {
     "obedient": "comes back when the feed asks it to",
     "fixed": "comes at intervals of its own",
@@ -36,7 +36,7 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What the visitor chose to see: all where empty. mirror: "" for the blog's own feeds."""
+    """The filters of the page; empty ones match all. mirror: "" for the blog's own feeds."""
 
     days: int
     program: str
@@ -44,11 +44,11 @@ class Shown:
     mirror: str
 
     def matches(self, reader: Reader) -> bool:
-        """Whether a reader is wanted."""
+        """Whether a reader passes the filters."""
         return self.program in ("", reader.agent) and self.verdict in ("", reader.verdict)
 
     def readers(self, everybody: list[Reader]) -> list[Reader]:
-        """The readers that are shown with all their figures."""
+        """The readers to show with all their figures."""
         wanted = [reader for reader in everybody if self.matches(reader)]
         if self.program:
             return wanted[:OF_ONE]

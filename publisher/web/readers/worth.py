@@ -1,7 +1,6 @@
-"""`/readers/worth`: how much is knowing your day worth? `/readers/simulated` leads here.
+"""`/readers/worth`: how much is knowing your day worth? `/readers/simulated` redirects here.
 
-The answer is that of `publisher simulate --mine`, and it is that very command that gives it: in a
-process of its own, beside the page.
+Runs the command `publisher simulate --mine` in a process of its own; the page waits by reloading.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +34,9 @@ WHOLE = "population"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one kind of readers would have had of the blog's own updates, with one ttl.
+    """Visits and delay of one kind of readers, for one rule of the ttl and the blog's own updates.
 
-    `fixed_delay_minutes`: how long they would wait with fixed intervals and as many visits.
+    `fixed_delay_minutes`: the delay at fixed intervals with the same number of visits.
     """
 
     polls_per_day: float
@@ -45,14 +44,14 @@ class Outcome:
 
     @property
     def fixed_delay_minutes(self) -> float:
-        """Half of the interval at which as many visits are made."""
+        """Half of the fixed interval that gives the same number of visits."""
         return 720.0 / self.polls_per_day if self.polls_per_day else 0.0
 
 
 @dataclass(frozen=True)
 class Worth:
-    """The answer: polite readers with the ttl of today, and with a fixed hour; `own` are the
-    blog's own readers as they poll, None where they are not known."""
+    """The answer: polite readers with the present ttl, and with a fixed hour; `own`, the blog's
+    readers as they really poll, is None while they are unknown."""
 
     polite: Outcome
     hour: Outcome
@@ -69,7 +68,7 @@ def simulated() -> Any:
 @blueprint.get("/readers/worth")
 @login_required
 def worth() -> Response:
-    """The answer, or how far it is; asked for when it is not there for today."""
+    """The answer, or the progress; starts the command if there is no answer for today yet."""
     here, moment, name = site(), now(), request.args.get("mirror", "")
     with here.database.read() as session:
         settings = load_settings(session)
@@ -101,12 +100,13 @@ def worth() -> Response:
         worth=read(state.rows) if state.rows else None,
         mirror=name,
     )
-    # In the header, not in the page: assistive programs are told of it, and need no script either.
+    # As a header, not in the page: this works for assistive programs and without a script.
     return make_response(text, {"Refresh": RELOAD_SECONDS} if state.at_work(moment) else {})
 
 
 def population(session: Session, settings: Settings, moment: datetime, mirror: str = "") -> str:
-    """The feed's own readers as `--population` reads them: polite ones obey, others keep time."""
+    """The feed's own readers for `--population`: polite ones follow max-age, others poll at their
+    own fixed interval."""
     report = make(
         session, moment, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS],
         mirror,
@@ -122,7 +122,7 @@ def population(session: Session, settings: Settings, moment: datetime, mirror: s
 
 
 def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> beside.Rows:
-    """Ask the simulator, for polite readers and for the mix; PublisherError with its own words."""
+    """Run the simulator for polite readers and for the mix; PublisherError with its message."""
     asked = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
     asked += ["--mirror", mirror] if mirror else ["--mine"]
     rows = beside.run(here, *asked, "--client", "max-age", "--client", "ttl")
@@ -137,7 +137,7 @@ def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> beside.R
 
 
 def read(rows: Sequence[Mapping[str, Any]]) -> Worth:
-    """The answer read from the simulator's rows."""
+    """The answer, read from the simulator's rows."""
     found = {
         (row["publisher"] == HOUR, row["client"]): Outcome(
             row["polls_per_day"], row["delay_mean_minutes"]
