@@ -8,10 +8,10 @@ PERMANENT = frozenset({301, 308})
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """ETag and Last-Modified as received, always from one and the same answer.
+    """ETag and Last-Modified as received, both from the same answer.
 
-    `url` is the address that gave them, and the only one they are sent to: at a redirect's
-    first address they would be made up, at a third party's a trace.
+    They are sent back only to `url`, the address that gave them: a redirect's first address never
+    issued them, and a third party could track us by them.
     """
 
     etag: str | None = None
@@ -50,11 +50,11 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one poll brought. `status` is 0 when no answer came at all.
+    """The result of one poll. `status` is 0 when no answer came at all.
 
-    `asked` are the hosts that were asked on the way, in order, each by its work unit; `requests`
-    counts redirects and second tries too. `waits_for` is a host that was busy, so that the poll
-    ended before its end.
+    `asked` are the hosts that were sent a request, in order, each by its work unit; `requests`
+    counts redirects and second tries too. `waits_for` is the busy host at which the poll was
+    broken off.
     """
 
     requested_url: str
@@ -92,7 +92,7 @@ class Fetched:
 
     @property
     def permanent_url(self) -> str | None:
-        """Where an unbroken run of 301 and 308 leads; one temporary hop ends the run."""
+        """Where the permanent redirects (301, 308) before the first temporary one lead, if any."""
         target = None
         for hop in self.hops:
             if hop.status not in PERMANENT:

@@ -1,7 +1,7 @@
 """The public blogroll: which subscriptions everybody may see at `/opml.xml`.
 
-A subscription is private unless its owner shows it. What looks like a private address is
-never shown along with its folder, only when it is chosen by itself.
+A subscription is private unless its owner shows it. One whose address looks private is not
+shown together with its folder, only when it is chosen itself.
 """
 
 import re
@@ -18,7 +18,7 @@ from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed
 
 _MADE_PRIVATE = "river_made_private"
-_TELLING_WORDS = frozenset({"private", "secret", "token", "auth", "apikey"})
+_SECRET_WORDS = frozenset({"private", "secret", "token", "auth", "apikey"})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SECRET_CHARACTERS = 16
 
@@ -32,7 +32,7 @@ class FolderShown:
 
 
 def why_private(feed: RiverFeed | FeedRow) -> str:
-    """What makes a subscription look private; "" when its address could be anybody's."""
+    """What makes a subscription look private; "" when nothing does."""
     parts = urlsplit(feed.url)
     if feed.username or parts.username:
         return "it needs a login"
@@ -45,15 +45,15 @@ def why_private(feed: RiverFeed | FeedRow) -> str:
 
 
 def _like_a_secret(word: str) -> bool:
-    """Whether a part of a path says so, or is long with letters and digits mixed."""
+    """Whether a part of a path is a word such as `token`, or a long mix of letters and digits."""
     mixed = re.search(r"\d", word) and re.search(r"[A-Za-z]", word)
-    return word.lower() in _TELLING_WORDS or bool(mixed and len(word) >= _SECRET_CHARACTERS)
+    return word.lower() in _SECRET_WORDS or bool(mixed and len(word) >= _SECRET_CHARACTERS)
 
 
 def shown(session: Session) -> Sequence[RiverFeed]:
     """The subscriptions that everybody may see, by folder and title; never one with a login."""
-    anybodys = (RiverFeed.public, RiverFeed.username == "", RiverFeed.is_list.is_(False))
-    chosen = select(RiverFeed).where(*anybodys)
+    allowed = (RiverFeed.public, RiverFeed.username == "", RiverFeed.is_list.is_(False))
+    chosen = select(RiverFeed).where(*allowed)
     order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
     return session.scalars(chosen.order_by(*order)).all()
 
@@ -76,13 +76,13 @@ def show_folder(session: Session, folder: str, public: bool) -> FolderShown:
 
 
 def made_private(session: Session) -> int:
-    """How many subscriptions an upgrade made private, until somebody has read that; else 0."""
+    """How many subscriptions an upgrade made private; 0 once that notice was dismissed."""
     note = session.get(Meta, _MADE_PRIVATE)
     return int(note.value) if note is not None else 0
 
 
 def forget_made_private(session: Session) -> None:
-    """The owner has read that subscriptions are private now."""
+    """Dismiss the notice that subscriptions are private now."""
     note = session.get(Meta, _MADE_PRIVATE)
     if note is not None:
         session.delete(note)

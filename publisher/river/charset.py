@@ -1,7 +1,7 @@
-"""One place that decides which characters a document's bytes stand for.
+"""The character encoding of a document: decided here and nowhere else.
 
 Order (RFC 7303 section 3): a byte order mark, the HTTP header, the XML declaration,
-then UTF-8. A declaration that the bytes contradict is passed over.
+then UTF-8. A declaration that the bytes contradict is ignored.
 """
 
 import codecs
@@ -40,7 +40,7 @@ def _codec(label: str | None) -> str | None:
 
 
 def _bare_utf16(body: bytes) -> str | None:
-    """UTF-16 without a mark: the document's first `<` and what follows have a zero each."""
+    """Detect UTF-16 without a byte order mark: `<` and the next character have a zero byte each."""
     start = body[:64].lstrip(b" \t\r\n\x00")[:4]
     if start[:2] == b"<\x00" and len(start) == 4 and start[3] == 0 != start[2]:
         return "utf-16-be" if body[:1] == b"\x00" else "utf-16-le"
@@ -53,7 +53,7 @@ def _candidates(body: bytes, content_type: str) -> list[str]:
         return [bare]
     declared = _DECLARATION.match(body[:1024])
     labels = [header_charset(content_type), declared.group(1).decode("ascii") if declared else None]
-    # A document that can be read byte by byte so far is no UTF-16, whatever it says.
+    # Without a mark or those zero bytes it is no UTF-16, whatever a label says.
     found = [_codec(label) for label in labels]
     names = [name for name in found if name and not name.startswith(("utf-16", "utf-32"))]
     # An ASCII label on UTF-8 bytes is common, so UTF-8 is tried before a one-byte guess.
@@ -63,7 +63,7 @@ def _candidates(body: bytes, content_type: str) -> list[str]:
 def to_text(body: bytes, content_type: str = "") -> str:
     """The document as text; bytes that fit nothing become U+FFFD.
 
-    In a document that is UTF-8 but for a few bytes, these alone are read as Windows-1252.
+    If all but a few bytes are valid UTF-8, only those few are read as Windows-1252.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -78,7 +78,7 @@ def to_text(body: bytes, content_type: str = "") -> str:
 
 
 def _mostly_utf8(body: bytes) -> bool:
-    """Whether more characters of several bytes are whole than damaged."""
+    """Whether more multi-byte characters are valid UTF-8 than damaged."""
     damaged = body.decode("utf-8", "replace").count("\ufffd")
     whole = len(body.decode("utf-8", "ignore")) - sum(byte < 128 for byte in body)
     return whole > damaged
@@ -97,7 +97,7 @@ codecs.register_error(_ONE_BYTE, _as_cp1252)
 
 
 def to_utf8(body: bytes, content_type: str = "") -> bytes:
-    """The document as UTF-8 with a declaration that says so; unchanged if it is already."""
+    """The document as UTF-8 with an XML declaration; unchanged if it is ASCII without one."""
     if body.isascii() and b"\x00" not in body[:64] and not _DECLARATION.match(body[:1024]):
         return body
     text = _DECLARATION_TEXT.sub("", to_text(body, content_type), count=1)

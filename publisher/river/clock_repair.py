@@ -16,7 +16,7 @@ _OF_FEED = (
     "added_at", "next_poll_at", "last_polled_at", "last_success_at", "last_new_at",
     "asked_at", "gone_at", "offered_at",
 )  # fmt: skip
-_SHARED = timedelta(seconds=2)
+_TOLERANCE = timedelta(seconds=2)
 _OF_HOST = ("free_at", "rested_at", "not_before")
 
 
@@ -24,12 +24,12 @@ def repair(session: Session, now: datetime) -> int:
     """Move back the plans of feeds that were polled or added after `now`; returns how many.
 
     They keep the interval they were on, counted from `now`; so do the pauses of their hosts.
-    Harmless at any time: there is nothing to do while the clock only goes forward. A second or
-    two between machines that share a clock are nothing either.
+    Safe at any time: nothing changes unless the clock went back by more than two seconds, by
+    which the clocks of machines may differ.
     """
     latest = func.coalesce(RiverFeed.last_polled_at, RiverFeed.added_at)
     jumps: dict[str, timedelta] = {}
-    ahead = session.scalars(select(RiverFeed).where(latest > now + _SHARED)).all()
+    ahead = session.scalars(select(RiverFeed).where(latest > now + _TOLERANCE)).all()
     for feed in ahead:
         jump = (feed.last_polled_at or feed.added_at) - now
         _move_back(feed, _OF_FEED, jump, now)

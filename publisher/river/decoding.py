@@ -1,7 +1,7 @@
-"""Bodies of answers, unpacked: what a server calls gzip and what it sends are not always the same.
+"""Decompression of response bodies, whose Content-Encoding is not always true.
 
-The bytes decide before the label: gzip is known by its first two bytes, and a body that begins
-like text was never packed. Everything is bounded by the size after unpacking.
+The bytes decide before the label: gzip is recognised by its first two bytes, and a body that
+begins like text is not compressed. The size after decompression is bounded.
 """
 
 import zlib
@@ -68,7 +68,7 @@ def _inflated(raw: bytes, window_bits: int, most: int) -> bytes:
 
 
 def _by_library(raw: bytes, coding: str, most: int) -> bytes:
-    """br and zstd, as aiohttp would unpack them, where they are installed."""
+    """Decompress br or zstd with aiohttp's classes; unchanged where they are not installed."""
     decoder: BrotliDecompressor | ZSTDDecompressor
     if coding == "br" and HAS_BROTLI:
         decoder = BrotliDecompressor()

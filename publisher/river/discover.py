@@ -1,4 +1,4 @@
-"""Finding the feed of a site: what its page announces, and nothing guessed."""
+"""Finding the feeds of a site: those that its page announces; no addresses are guessed."""
 
 import re
 from html.parser import HTMLParser
@@ -45,6 +45,6 @@ def alternates(page: str, base_url: str) -> list[tuple[str, str]]:
 
 
 def _without_comments(page: str) -> str:
-    """The page without comments; one that is not closed hides the rest."""
+    """The page without comments; an unclosed one hides the rest."""
     first, *others = page.split("<!--")
     return first + "".join(other.partition("-->")[2] for other in others)

@@ -1,7 +1,7 @@
-"""What is asked next: one due feed of each host that is claimed, with what its request needs.
+"""The next polls: of each claimed host the feed that is due longest, and what its request needs.
 
-When a feed is taken its next poll is moved ahead first, so that a process that ends in between has
-neither lost it nor lets it be asked twice within its interval.
+Taking a feed first moves its next poll ahead: if the process ends before it has stored the answer,
+the feed is neither lost nor polled twice within its interval.
 """
 
 from collections import Counter
@@ -21,12 +21,12 @@ from publisher.storage.tables.river import RiverHost
 _LEAST_RETRY = timedelta(minutes=15)
 _MOST_RETRY = timedelta(days=1)
 RETRY_SHARE = 1 / 30
-"""Of a lease: how long a feed waits whose redirect leads to a host that is busy."""
+"""The part of a lease that a feed waits whose redirect leads to a busy host."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuePoll:
-    """One feed that its host's owner is about to ask for, and what the request needs.
+    """One feed that is about to be polled, and what the request needs.
 
     `at` is the moment of the claim; once there is an answer, the moment of the answer.
     """
@@ -46,11 +46,11 @@ class DuePoll:
 
     @property
     def held(self) -> frozenset[str]:
-        """The hosts that are held for it: its own, and the one that its redirect led to."""
+        """The hosts leased for this poll: the feed's own, and the one that its redirect led to."""
         return frozenset({self.host, self.leads_to or self.host})
 
 
-# Of the tables, not of their classes: these run for every poll, and the ORM would cost more.
+# Statements on tables, not on ORM classes: they run for every poll, and the ORM would cost more.
 _FEEDS, _HOSTS = FeedRow.table.c, HostRow.table.c
 _LONGEST_DUE = (
     select(_FEEDS.id)
@@ -84,9 +84,9 @@ _MOVE_ON = (
 def take_jobs(
     session: Session, owner: str, hosts: Sequence[str], now: datetime, until: datetime
 ) -> list[DuePoll]:
-    """The longest due feed of each claimed host, its next poll moved on in case this process ends.
+    """Take the longest due feed of each claimed host, and move its next poll ahead.
 
-    One whose redirect led to another host waits until that is free too: nobody is asked for it.
+    A feed whose redirect led to another host is taken only if that host can be leased too.
     """
     jobs, moves = [], []
     refused: Counter[str] = Counter()
@@ -102,8 +102,8 @@ def take_jobs(
             refused[other] += 1
             wait = (until - now) * RETRY_SHARE * refused[other]
             row = session.get(RiverHost, other)
-            told = row.not_before if row is not None and row.not_before else now
-            next_at = max(now, told) + wait
+            not_before = row.not_before if row is not None and row.not_before else now
+            next_at = max(now, not_before) + wait
         moves.append({"feed": feed.id, "moment": next_at})
     if moves:
         session.execute(_MOVE_ON, moves)
@@ -111,7 +111,7 @@ def take_jobs(
 
 
 def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> DuePoll:
-    """The job of one feed whose host is held, as `take_jobs` has them."""
+    """As `take_jobs`, for one feed whose host is leased already."""
     feed = session.execute(_ONE, {"feed": feed_id}).one()
     session.execute(_MOVE_ON, {"feed": feed_id, "moment": _if_lost(feed, now)})
     return _job(feed, now, owner)
@@ -120,7 +120,7 @@ def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> DuePo
 def claim(
     session: Session, owner: str, now: datetime, until: datetime, limit: int
 ) -> list[DuePoll]:
-    """Claim hosts and one due feed of each; hosts with nothing due go back at once."""
+    """Claim hosts and one due feed of each; hosts with nothing due are released at once."""
     hosts = frontier.claim_hosts(session, owner, now, until, limit)
     jobs = take_jobs(session, owner, hosts, now, until) if hosts else []
     if idle := set(hosts).difference(*(job.held for job in jobs)):
@@ -129,10 +129,10 @@ def claim(
 
 
 def _if_lost(feed: Row[Any], now: datetime) -> datetime:
-    """When a feed is asked again if this process ends before it has stored the answer.
+    """When a feed is polled again if this process ends before it has stored the answer.
 
-    After the interval that it was on, within bounds. One that has never been read stays due: a
-    process that ends leaves nothing of it, and it is asked again as soon as the lease ends.
+    That is after its last interval, within bounds. A feed that was never read stays due, and is
+    polled as soon as the lease ends.
     """
     if feed.last_success_at is None:
         return cast("datetime", feed.next_poll_at)

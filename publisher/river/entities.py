@@ -1,9 +1,9 @@
-"""Entities that a feed document declares for itself, put in place of their names.
+"""Expansion of the plain entities that a feed document declares.
 
-A strict parser refuses every declaration, because entities within entities grow without
-measure. Plain ones (`<!ENTITY nbsp "&#160;">`) are harmless and common in old feeds: they
-are expanded here, within bounds, and their declarations cut out. All others stay where they
-are, so that the parser refuses the document as before.
+A strict parser refuses every declaration, because nested entities can grow without limit.
+Plain ones (`<!ENTITY nbsp "&#160;">`) are harmless and common in old feeds: they are expanded
+here, within bounds, and their declarations cut out. A document with any others is left
+unchanged, so that the parser refuses it as before.
 """
 
 import re
@@ -20,10 +20,10 @@ _MOST_GROWTH_BYTES = 1_000_000
 
 
 def expand_entities(document: bytes) -> bytes:
-    """A UTF-8 document without the plain entities it declares; unchanged when there are none.
+    """A UTF-8 document with the plain entities that it declares expanded.
 
-    Also unchanged where anything else is declared, or where expanding would make it longer
-    by a million bytes.
+    Unchanged if it declares none, more than 256 or any other entity, or if their text would
+    exceed a million bytes.
     """
     opening = _DOCTYPE.search(document, 0, _HEAD_BYTES)
     closing = _SUBSET_END.search(document, opening.end(), _HEAD_BYTES) if opening else None

@@ -1,4 +1,4 @@
-"""Polls that went wrong: what a feed remembers of them, and how long it has been missing."""
+"""Failed polls: how they are counted and described, and how long a feed has been missing."""
 
 from datetime import datetime, timedelta
 
@@ -23,18 +23,18 @@ _WHOLE_DAY = timedelta(days=1)
 
 
 def in_words(problem: str, detail: str = "") -> str:
-    """A stored problem as people say it: `not-a-feed` is not a feed, `dns` host not found.
+    """A stored problem in words: `dns` becomes "host not found".
 
-    The `detail` follows, where it does not begin with the same words.
+    The `detail` is added, or stands alone if it begins with the same words.
     """
     words = _WORDS.get(problem, problem.replace("-", " "))
     return detail if detail.startswith(words) else f"{words}: {detail}" if detail else words
 
 
 def count(feed: FeedRow, visit: Visit, problem: str) -> None:
-    """Count a failure. A feed that says it is gone is believed once confirmed a day later."""
+    """Count a failure. A 410 is believed once confirmed a day later, or if it was never read."""
     feed.failures += 1
-    feed.asked_at = None  # a retrieval that failed does not use up the next one
+    feed.asked_at = None  # a failed retrieval does not count against the limit on demand
     feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
     if problem == followed_lists.SHRUNK:
         feed.gone_at = feed.gone_at or visit.job.at
@@ -49,7 +49,7 @@ def count(feed: FeedRow, visit: Visit, problem: str) -> None:
 
 
 def trouble(feed: FeedRow, visit: Visit, waited: float) -> PollTrouble:
-    """What keeps a failed feed from its normal schedule; `waited`: seconds since its last poll."""
+    """What the next poll of a failed feed depends on; `waited`: seconds since its last poll."""
     status = visit.fetched.status
     return PollTrouble(
         failures=feed.failures,

@@ -22,8 +22,8 @@ MAX_ITEMS = 1_000
 T = TypeVar("T")
 
 Window = tuple[tuple[bytes, bytes], ...]
-"""Per item of a document, in order: a digest of its bytes, and its key; then twice each key that
-several items have claimed, which no item can have any more."""
+"""For each item of a document, in order, a pair: a digest of its bytes, and its key. Then, for each
+key that several items shared, a pair of that key twice: no item is identified by it any more."""
 
 
 class NotAFeed(InvalidData):
@@ -38,7 +38,7 @@ class UnreadableFeed(InvalidData):
     """The document looks like a feed, but nothing can be made of it."""
 
 
-# These three travel from the process that reads in pickles, which slots would make slow.
+# The next three classes are pickled by the parsing process, which slots would make slow.
 @dataclass(frozen=True)
 class FeedFile:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""
@@ -50,7 +50,7 @@ class FeedFile:
 
 @dataclass(frozen=True)
 class ItemDetails:
-    """What else a feed says of an entry: its categories, a picture, and what podcasts add."""
+    """Optional details of an entry: its categories, a picture, and what podcasts add."""
 
     categories: tuple[str, ...] = ()
     image: str = ""
@@ -59,18 +59,18 @@ class ItemDetails:
     episode: int = 0
 
     def as_json(self) -> dict[str, object]:
-        """What is said, by name; what is not said is left out."""
-        said = {name: value for name, value in vars(self).items() if value}
-        return said | {"categories": list(self.categories)} if self.categories else said
+        """The details that have a value, by name."""
+        present = {name: value for name, value in vars(self).items() if value}
+        return present | {"categories": list(self.categories)} if self.categories else present
 
 
 @dataclass(frozen=True)
 class FeedItem:
-    """One entry. `markup` is HTML as sent; `html` and `words` are there once it is `harmless`.
+    """One entry. `markup` is HTML as sent; `html` and `words` are set by `harmless`.
 
-    `base` is where its relative links start from, where the document says so. `key` identifies it
-    in its feed: its id, else its address, else its content. By `fingerprint`, which is what it
-    says, an item is recognised whose id changes at every fetch.
+    `base` is the base URL of its relative links, if the document names one. `key` identifies it in
+    its feed: a digest of its id, else its address, else its content. `fingerprint`, a digest of
+    address and content, recognises an item whose id changes at every fetch.
     """
 
     guid: str
@@ -88,20 +88,20 @@ class FeedItem:
     fingerprint: bytes = b""
 
     def __post_init__(self) -> None:
-        """Both hashes, once: what they are made of stays behind where it was read."""
-        said = f"{self.title}\n{self.markup}"
+        """Compute both hashes at once: `harmless` drops the id and markup they are made of."""
+        content = f"{self.title}\n{self.markup}"
         if not self.key:
-            object.__setattr__(self, "key", digest(self.guid or self.url or said))
+            object.__setattr__(self, "key", digest(self.guid or self.url or content))
         if not self.fingerprint:
-            object.__setattr__(self, "fingerprint", digest(f"{self.url}\n{said}"))
+            object.__setattr__(self, "fingerprint", digest(f"{self.url}\n{content}"))
 
 
 @dataclass(frozen=True, slots=True)
 class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 
-    `window` is to be given back as `known` at the next fetch. `broken` is not well-formed;
-    `cut_off` lacks its end, so that it was not delivered whole. `left_out` items were too many.
+    `window` is passed as `known` at the next poll. `broken`: not well-formed. `cut_off`: the end
+    is missing, so it was not delivered whole. `left_out`: how many items exceeded the limit.
     """
 
     kind: str
@@ -117,7 +117,7 @@ class FeedDocument:
 
 
 def newest_part(entries: Sequence[T], date_of: Callable[[T], datetime | None]) -> Sequence[T]:
-    """At most a thousand: the first, or the last of a document that begins with its oldest."""
+    """At most `MAX_ITEMS` entries: the first, or the last if a document begins with its oldest."""
     if len(entries) <= MAX_ITEMS:
         return entries
     first, last = date_of(entries[0]), date_of(entries[-1])
@@ -142,13 +142,13 @@ def web_address(base: str, link: object) -> str:
 
 
 def digest(value: str | bytes) -> bytes:
-    """Eight bytes that stand for a value within one feed."""
+    """An eight-byte hash that identifies a value within one feed."""
     raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
     return hashlib.blake2b(raw, digest_size=8).digest()
 
 
 def plausible(moment: datetime | None, now: datetime) -> datetime | None:
-    """The moment if it lies between 1990 and tomorrow; feeds claim 1900 and 2100 too."""
+    """The moment, `now` at most, if it lies between 1990 and tomorrow; feeds also claim 1900."""
     if moment is None or not _OLDEST <= moment <= now + _TOLERANCE:
         return None
     return min(moment, now)
@@ -157,11 +157,10 @@ def plausible(moment: datetime | None, now: datetime) -> datetime | None:
 def told_apart(
     items: Iterable[FeedItem], taken: frozenset[bytes]
 ) -> tuple[list[FeedItem], set[bytes]]:
-    """The same items, in order, with keys of their own where different ones share an id, and the
-    keys that were shared.
+    """The items in order, with distinct keys where different ones share an id; and the shared keys.
 
-    Such an item is known by its address besides, by its title, at last by its text. `taken` are
-    keys that others have: items of the same document that were not parsed again, or several before.
+    Address, then title, then markup is added to the id until the keys differ. `taken` are keys in
+    use by items of the same document that were not parsed again, or shared by several before.
     """
     settled = list(items)
     names = [item.guid for item in settled]
@@ -179,11 +178,11 @@ def told_apart(
 def assemble(
     marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[FeedItem]
 ) -> tuple[tuple[FeedItem, ...], Window]:
-    """The new items, each once, and the window, from digests of the bytes of all items.
+    """The new items, each once, and the next window.
 
-    `parsed` are the items whose mark is not in `known`, in document order. A key that several
-    items had once stays shared: with one of them alone in the document, it would be taken for an
-    edit of another.
+    `marks` are digests of the bytes of all items; `parsed` are the items whose mark is not in
+    `known`, in document order. A key that several items shared stays shared: else one of them
+    alone in a document would be taken for an edit of another.
     """
     before = {mark for mark, key in known.items() if mark == key}
     present = frozenset(known[mark] for mark in marks if mark in known)

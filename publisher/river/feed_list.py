@@ -1,4 +1,4 @@
-"""The subscriptions as pages: filtered, sorted, and light enough for thousands of them."""
+"""Pages of subscriptions, filtered and sorted; fast with thousands of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ SORTS = {
 class FeedQuery:
     """Which subscriptions, in which order, which page of them (from 0).
 
-    `list_id`: those that came with a list.
+    `list_id`: only those that came with this list.
     """
 
     words: str = ""
@@ -53,7 +53,7 @@ class FolderCount(NamedTuple):
 
 
 class FeedName(NamedTuple):
-    """What a list of names needs of a subscription."""
+    """The columns of a subscription that a list of names needs."""
 
     id: int
     title: str
@@ -71,7 +71,7 @@ def page_of(session: Session, query: FeedQuery) -> tuple[Sequence[RiverFeed], in
 
 
 def failing(session: Session, limit: int) -> tuple[Sequence[RiverFeed], int]:
-    """Feeds with a problem, those that have had it longest first; and how many there are."""
+    """Feeds with a problem, those that failed most often in a row first; and how many there are."""
     having = (RiverFeed.problem != "", RiverFeed.state == "active")
     total = session.scalar(select(func.count()).select_from(RiverFeed).where(*having)) or 0
     order = (RiverFeed.failures.desc(), func.lower(RiverFeed.title))
@@ -88,7 +88,7 @@ def folders(session: Session) -> list[FolderCount]:
 
 
 def names(session: Session) -> list[FeedName]:
-    """All subscriptions by folder and title, without what only polling needs."""
+    """The subscriptions that bring items, by folder and title, with few columns."""
     columns = (RiverFeed.id, RiverFeed.title, RiverFeed.url, RiverFeed.folder, RiverFeed.problem)
     order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
     bring_items = (RiverFeed.state != "merged", RiverFeed.is_list.is_(False))

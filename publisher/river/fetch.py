@@ -31,13 +31,13 @@ ACCEPT = (
     " application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
 )
 BUSY = "busy"
-"""The problem of a poll that led to a host which somebody else was asking."""
+"""The problem of a poll that did not get its turn at a host."""
 
 _MAX_HEADER_BYTES = 65_536
 
 
 def user_agent(contact_url: str) -> str:
-    """Program, version and where to complain: constant for a whole installation."""
+    """The User-Agent: program, version and contact address, constant for an installation."""
     return f"Publisher-River/{version('publisher')} (+{contact_url})"
 
 
@@ -62,9 +62,9 @@ _NO_ANSWER: _Answer = (0, {}, b"", "")
 
 @dataclass(slots=True)
 class _Trip:
-    """What one poll has used up so far. Waiting for the turn of a host or machine is not counted.
+    """The state of one poll. `seconds_left` does not count waiting for a host or machine.
 
-    `held` are the hosts that may be asked, `asked` those that were.
+    `held` are the hosts leased to it, `asked` those that were sent a request.
     """
 
     url: str
@@ -78,14 +78,14 @@ class _Trip:
 
     @property
     def place(self) -> str:
-        """The address that it has come to."""
+        """The address reached so far."""
         return self.hops[-1].url if self.hops else self.url
 
 
 class Fetcher:
     """Makes polite GETs through one guarded connection pool.
 
-    `readers` are places for those who read what it brings.
+    `readers` limits how many answers are parsed at the same time.
     """
 
     def __init__(
@@ -99,15 +99,15 @@ class Fetcher:
         self._book = book
         self._gate = gate
         self._limits = limits or FetchLimits()
-        # Who waits for a process that reads waits here, not in one of the few threads that store.
+        # Polls wait here for a parsing process, not in one of the few threads that store answers.
         self.readers = asyncio.Semaphore(confined.SIZE)
         self._waits: set[asyncio.Timeout] = set()
         self._stopping = False
 
     def stop_waiting(self) -> None:
-        """From now on nobody waits for a turn: another process may hold it, or a dead one's lease.
+        """End all waiting for turns, now and later; requests under way go on.
 
-        Requests that are under way are not touched.
+        Another process may hold a turn, or the lease of a dead one may have to run out.
         """
         self._stopping = True
         for wait in self._waits:
@@ -123,8 +123,8 @@ class Fetcher:
     ) -> Fetched:
         """Poll one address. Never raises for what a server or the network does.
 
-        `held` are the hosts that the `owner` has; the gate, if there is one, takes further ones
-        for the same, which the caller gives back: they are in `asked`.
+        `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to
+        it; the caller releases them: they are in `asked`.
         """
         trip = _Trip(url, self._limits.total_seconds, set(held), owner)
         known = validators or Validators()
@@ -220,7 +220,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def _waiting(self, host: str, trip: _Trip) -> AsyncIterator[None]:
-        """Wait inside for a turn, until the turn comes or the river is stopped."""
+        """A context in which to wait for a turn; `stop_waiting` ends it with the problem BUSY."""
         try:
             if self._stopping:
                 raise TimeoutError
@@ -235,7 +235,7 @@ class Fetcher:
             raise ProblemError(BUSY, f"stopped before the turn of {host} came") from None
 
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
-        """Wait until the host may be asked; its name goes into the record."""
+        """Wait until a request to the host is allowed, and note the host in `trip.asked`."""
         if self._gate is not None and host in trip.asked:
             await self._gate.rest(host)
         elif self._gate is not None and host not in trip.held:
@@ -247,7 +247,7 @@ class Fetcher:
             trip.asked.append(host)
 
     def _check_turn(self, host: str, trip: _Trip) -> None:
-        """Just before a request: its lease may have ended while the machine was busy."""
+        """Refuse a request whose lease has ended while we waited for the machine."""
         if self._gate is not None and not self._gate.holds((host, trip.owner)):
             trip.waits_for = host
             raise ProblemError(BUSY, f"the turn of {host} was over before it was asked")
@@ -268,13 +268,13 @@ async def open_fetcher(
     in_flight: int = 64,
     gate: HostGate | None = None,
 ) -> AsyncIterator[Fetcher]:
-    """A fetcher with its connection pool, closed afterwards; without a gate no host has turns."""
+    """A fetcher with its connection pool, closed afterwards; without a gate no host is leased."""
     bounds = limits or FetchLimits()
     addresses = book or AddressBook()
     connector = net.guarded_connector(
         allow_private=allow_private, resolver=addresses, limit=in_flight
     )
-    # aiohttp has no public way to give a connection another reader of answers.
+    # aiohttp has no public way to replace the protocol class that reads answers.
     responses = functools.partial(LenientResponses, loop=asyncio.get_running_loop())
     connector._factory = responses  # type: ignore[assignment]
     async with aiohttp.ClientSession(
@@ -286,6 +286,6 @@ async def open_fetcher(
         max_line_size=_MAX_HEADER_BYTES,
         max_field_size=_MAX_HEADER_BYTES,
     ) as session:
-        # aiohttp would ask again at once where a connection is dropped: unseen and unasked for.
+        # aiohttp would silently repeat a request whose connection was dropped.
         session._retry_connection = False
         yield Fetcher(session, addresses, bounds, gate)

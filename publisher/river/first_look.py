@@ -1,8 +1,7 @@
-"""A first look at a feed document: what kind it is, its hints, where its items lie.
+"""First pass over a feed document: its format, its polling hints, the byte range of each item.
 
-One pass of a hardened XML parser. It finds what feedparser drops (every skipHours
-value, the syndication module) and the byte range of each item, so that only items
-which have not been read before are parsed in full.
+A hardened XML parser finds what feedparser drops (every skipHours value, the syndication
+module). With the byte ranges, only items that have not been read before are parsed in full.
 """
 
 import re
@@ -33,7 +32,7 @@ _TOO_MANY_ATTRIBUTES = f"an element has more than {_MAX_ATTRIBUTES} attributes"
 
 
 class UnsafeDocument(InvalidData):
-    """The document declares entities, or nests or lists attributes without measure."""
+    """The document declares entities, is nested too deeply, or has too many attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Scan:
 
 @dataclass(slots=True)
 class _Collector:
-    """Handlers for the parser. Keeps only short texts whose path matters, none inside items."""
+    """Handlers for the parser. Keeps only short texts near the root, none inside items."""
 
     parser: Any
     path: list[str] = field(default_factory=list)
@@ -81,7 +80,7 @@ class _Collector:
     depth_in_item: int = 0
 
     def listen(self) -> None:
-        """Take over the parser's events; what its class does against entities stays in force."""
+        """Register the handlers; those of DefusedXMLParser against entities stay in force."""
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.data
@@ -145,7 +144,7 @@ def _end_of_markup(document: bytes, opening: bytes, start: int) -> int:
 
 
 def _has_subset(document: bytes, start: int) -> bool:
-    """Whether a document type declares things of its own, between square brackets."""
+    """Whether a DOCTYPE has an internal subset, between square brackets."""
     end = document.find(b">", start)
     return document.find(b"[", start, end if end >= 0 else len(document)) >= 0
 
@@ -177,8 +176,8 @@ def scan(document: bytes) -> Scan:
 def _refuse_crowded_tags(document: bytes) -> None:
     """Raise UnsafeDocument for a tag with too many attributes in an ill-formed document.
 
-    The lenient parser takes time that grows with their square, and the strict one never
-    came to see them. Equals signs outside quotation marks count as attributes.
+    feedparser's lenient parser takes time quadratic in their number, and the strict one may
+    have stopped before them. Equals signs outside quotation marks count as attributes.
     """
     for piece in document.split(b"<"):
         if piece.count(b"=") > _MAX_ATTRIBUTES:
@@ -205,7 +204,7 @@ def _positive(found: dict[str, list[str]], key: str) -> int | None:
 
 
 def _syndication(found: dict[str, list[str]]) -> int | None:
-    """Minutes between updates by mod_syndication; its defaults are daily and once."""
+    """Minutes between updates by mod_syndication (frequency by default 1); None without period."""
     under = "" if f"{_SYNDICATION}updatePeriod" in found else "channel/"
     period = found.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
     often = whole_number(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1

@@ -1,8 +1,8 @@
-"""Lists of feeds (OPML) that are followed themselves: feeds come and go with them.
+"""Followed lists of feeds (OPML): feeds are added and removed as the list changes.
 
-What a list names anew is followed, in the list's folder and by its policy; what it names no more
-is let go, but items with a star stay. Only differences between two versions of a list are taken
-over: what a person followed before, moved, renamed or removed by hand is left as it is.
+A feed that a list newly names is followed, in the list's folder and by its policy; one that it no
+longer names is unsubscribed, but starred items stay. Only differences between two versions of a
+list are applied: what a person followed before, moved, renamed or removed by hand is left as it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from publisher.river.subscriptions import Outline, let_go, subscribe_all, tidy_f
 from publisher.storage.tables.river import RiverFeed, RiverList
 
 SHRUNK = "list-shrunk"
-"""The problem of a list that suddenly names less than half: believed once confirmed a day later."""
+"""The problem of a list that suddenly drops over half its feeds: applied once it lasts a day."""
 
 MOST_FEEDS = 1_000
 _FEW = 3
@@ -27,7 +27,7 @@ _CONFIRMED_AFTER = timedelta(days=1)
 def doubt(
     session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
 ) -> str:
-    """The problem with a version of a list that drops most feeds; "" to take it over."""
+    """SHRUNK, a problem, for a version of a list that drops most feeds; "" to apply it."""
     before = _named_before(session, feed)
     dropped = len(before.keys() - {outline.url for outline in outlines})
     if dropped <= max(_FEW, len(before) // 2):
@@ -75,13 +75,13 @@ def _named_before(session: Session, feed: RiverFeed | FeedRow) -> dict[str, str]
 
 
 def _placed(feed: RiverFeed | FeedRow, outline: Outline) -> Outline:
-    """A line of a list from elsewhere: in our folder, and polled as we choose."""
+    """An entry as it is followed: inside the list's folder, by the list's policy, not paused."""
     folder = tidy_folder(f"{feed.folder}/{outline.folder}")
     return replace(outline, folder=folder, policy=feed.policy, paused=False)
 
 
 def _move(session: Session, feed: RiverFeed | FeedRow, outline: Outline, before: str) -> None:
-    """To another folder of the list, unless somebody has put the feed elsewhere."""
+    """Move a feed to the folder that the list now names, unless a person has moved it before."""
     if outline.folder == before:
         return
     mine = select(RiverFeed).where(
@@ -94,7 +94,7 @@ def _move(session: Session, feed: RiverFeed | FeedRow, outline: Outline, before:
 
 
 def _let_go(session: Session, feed: RiverFeed | FeedRow, addresses: Iterable[str]) -> int:
-    """Stop following what came with a list; what another list names as well goes to that one."""
+    """Unsubscribe feeds of a list, except those that another list names: they go to that one."""
     wanted = set(addresses)
     mine = session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all()
     others = session.scalars(select(RiverList).where(RiverList.feed_id != feed.id)).all()

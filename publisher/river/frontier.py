@@ -1,10 +1,10 @@
-"""The queue of hosts: who may be asked next, by whom, and not before when.
+"""The queue of hosts: which may be polled next, from when on, and which process has leased them.
 
-A host (see `addresses.work_unit`) is the unit of work and has one owner at a time. The
-queue is the index on `river_hosts.free_at`; claiming is one statement, so that any number
-of processes, on any number of machines, may work on one database. An owner that dies loses its
-lease and nothing else (see `due_polls`). Each claim is made under a new owner's name, which says
-whose lease it is: who comes back too late does not find it any more, and stores nothing.
+A host (see `hosts.work_unit`) is the unit of work and has one owner at a time. The queue is the
+index on `river_hosts.free_at`; claiming is one statement, so that any number of processes, on any
+number of machines, may work on one database. An owner that dies loses its lease and nothing else
+(see `due_polls`). Each claim has a new owner name: a poll that comes back after its lease was lost
+does not find that name any more, and is not stored.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -19,10 +19,10 @@ from publisher.storage.postgresql import insert_unless_there, on_server
 from publisher.storage.tables.river import RiverFeed, RiverHost
 
 Lease = tuple[str, str]
-"""A host's name and the owner who holds it."""
+"""A host's name and the name of the owner that has leased it."""
 
 
-# Of the tables, not of their classes: these run for every poll, and the ORM would cost more.
+# Statements on tables, not on ORM classes: they run for every poll, and the ORM would cost more.
 _FEEDS, _HOSTS = FeedRow.table.c, HostRow.table.c
 _FREE = (
     select(_HOSTS.name)
@@ -39,7 +39,7 @@ _CLAIMED = (
 _CLAIM = _CLAIMED.where(_HOSTS.name.in_(_FREE.scalar_subquery()))
 # PostgreSQL may run a subquery of IN more than once, and then lock more than its limit.
 _CLAIM_ON_SERVER = _CLAIMED.where(_HOSTS.name == func.any(func.array(_FREE.scalar_subquery())))
-# Always in this order: two that wait for each other's rows would wait for ever.
+# Always in this order, so that two transactions cannot deadlock.
 _LOCKED = (
     select(*HostRow.columns())
     .where(_HOSTS.name.in_(bindparam("hosts", expanding=True)))
@@ -57,15 +57,15 @@ _NEXT = select(func.min(_HOSTS.free_at))
 def claim_hosts(
     session: Session, owner: str, now: datetime, until: datetime, limit: int
 ) -> list[str]:
-    """Take up to `limit` free hosts, longest waiting first, until `until`: one statement."""
+    """Lease up to `limit` free hosts until `until`, longest waiting first, in one statement."""
     values = {"who": owner, "now": now, "until": until, "most": limit}
     return list(session.scalars(_CLAIM_ON_SERVER if on_server(session) else _CLAIM, values))
 
 
 def hold(session: Session, host: str, owner: str, now: datetime, until: datetime) -> bool:
-    """Take one host by its name, out of turn, unless somebody has it or it is resting.
+    """Lease one host by its name, out of turn, unless it is leased or in its pause.
 
-    Nobody is waited for: a row that is locked belongs to somebody.
+    Never waits: a locked row counts as leased.
     """
     row = session.get(RiverHost, host, with_for_update={"skip_locked": True})
     if row is None:
@@ -77,13 +77,13 @@ def hold(session: Session, host: str, owner: str, now: datetime, until: datetime
 
 
 def is_free(host: RiverHost | HostRow, now: datetime) -> bool:
-    """Whether nobody has this host, and neither its pause nor what it asked for is still on."""
+    """Whether this host is not leased, and its pause and the wait it asked for are over."""
     leased = host.owner is not None and host.free_at is not None and host.free_at > now
     return not leased and (_turn(host, now) or now) <= now
 
 
 def lock(session: Session, hosts: Iterable[str]) -> dict[str, HostRow]:
-    """These hosts by their names, for this transaction alone; whoever has them."""
+    """Lock the rows of these hosts for this transaction, leased or not; by name."""
     locked = session.execute(_LOCKED, {"hosts": sorted(set(hosts))})
     return {host.name: host for host in HostRow.made_of(locked)}
 
@@ -95,7 +95,7 @@ def held(hosts: Iterable[HostRow], leases: Iterable[Lease]) -> list[HostRow]:
 
 
 def renew(session: Session, leases: Collection[Lease], until: datetime) -> set[Lease]:
-    """Make leases longer; those that were not lost."""
+    """Extend leases; returns those that were not lost."""
     mine = held(lock(session, (name for name, _ in leases)).values(), leases)
     for host in mine:
         host.free_at = until
@@ -104,7 +104,7 @@ def renew(session: Session, leases: Collection[Lease], until: datetime) -> set[L
 
 
 def release(session: Session, hosts: Collection[HostRow]) -> None:
-    """Give locked hosts back, free again when their next feed is due and they are rested."""
+    """Release locked hosts; each is free again when a feed of it is due and its pause is over."""
     if not hosts:
         return
     names = [host.name for host in hosts]
@@ -116,7 +116,7 @@ def release(session: Session, hosts: Collection[HostRow]) -> None:
 
 
 def give_back(session: Session, leases: Collection[Lease], rested_at: datetime) -> None:
-    """Release hosts that were asked outside of a round, each with a pause until `rested_at`."""
+    """Release hosts that were polled on demand, each with a pause until `rested_at`."""
     mine = held(lock(session, (name for name, _ in leases)).values(), leases)
     for host in mine:
         host.rested_at = max(host.rested_at or rested_at, rested_at)
@@ -124,16 +124,16 @@ def give_back(session: Session, leases: Collection[Lease], rested_at: datetime) 
 
 
 def _turn(host: RiverHost | HostRow, wanted: datetime | None) -> datetime | None:
-    """When a host's turn may come: when something is due, after its pause, as it asked."""
+    """When a host's turn may come: at `wanted`, after its pause and the wait it asked for."""
     if wanted is None:
         return None
     return max(moment for moment in (wanted, host.rested_at, host.not_before) if moment)
 
 
 def enqueue(session: Session, host: str, at: datetime) -> None:
-    """Queue a host to be asked by `at`, whether it is unknown, idle, waiting or owned.
+    """Queue a host to be polled at `at` or sooner, whether it is new, idle, waiting or owned.
 
-    While somebody owns it nothing is done: on release the queue looks at all its feeds.
+    An owned host is left as it is: `release` looks at all its feeds.
     """
     row = session.get(RiverHost, host, with_for_update=True)
     if row is None:
@@ -163,7 +163,7 @@ def next_moment(session: Session) -> datetime | None:
 
 
 def anything_due(session: Session, moment: datetime) -> bool:
-    """Whether a feed that was due at `moment` still waits, and no pause was asked of its host."""
+    """Whether a feed that was due at `moment` still waits, on a host that asked for no wait."""
     waiting = select(RiverFeed.id).where(
         RiverFeed.state == "active",
         RiverFeed.next_poll_at <= moment,

@@ -1,12 +1,12 @@
-"""Permission to send a request: it waits until its host is leased, whichever process asks.
+"""Leases of hosts during polls: at any time, one process at most sends requests to a host.
 
-The first request of a poll goes to a host that its worker holds already (see `frontier`). Each
-further one, a hop of a redirect or a second try with a password, passes here: to the same host
-after its pause, to another one after taking that too. What is taken is given back when the poll
-is settled. A host that stays busy is not waited for: the poll ends, and comes in that host's turn.
+The first request of a poll goes to a host that its worker has leased already (see `frontier`).
+Each further one, after a redirect or for a second try with a password, passes here: to the same
+host after its pause, to another one once that is leased too. These leases end when the poll is
+stored. A host that stays busy is not waited for: the poll ends, and is made in that host's turn.
 
-What is held is leased for a time and renewed while it is used. A process that was stopped in
-between, or could not reach the database, has lost its leases: it sends nothing more under them.
+Leases are renewed while they are used. A process that was suspended, or could not reach the
+database, has lost its leases: it sends nothing more under them.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from publisher.storage.tables.river import RiverHost
 
 _LONGEST_REST_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 0.2
-_LOOKS_A_LEASE = 9
+_CHECKS_PER_LEASE = 9
 _RENEWED_AFTER = 1 / 3  # of a lease
 
 log = get_logger("river")
@@ -51,7 +51,7 @@ class HostGate:
         return f"{self._name}.{next(self._numbers)}"
 
     def began(self, leases: Iterable[Lease], until: datetime) -> None:
-        """Note leases that are held until a moment."""
+        """Note new leases and when they end."""
         self._held |= dict.fromkeys(leases, until)
 
     def ended(self, leases: Iterable[Lease]) -> None:
@@ -67,20 +67,20 @@ class HostGate:
     async def keep(self, lost: Callable[[Lease], None]) -> None:
         """Renew all leases, for ever; `lost` is called with each one that has ended."""
         while True:
-            await asyncio.sleep(self._options.lease_real_seconds / _LOOKS_A_LEASE)
+            await asyncio.sleep(self._options.lease_real_seconds / _CHECKS_PER_LEASE)
             try:
                 gone = await asyncio.to_thread(self.renew)
             except StorageUnavailable as problem:
-                log.warning("could not renew what is held", reason=str(problem))
+                log.warning("could not renew leases", reason=str(problem))
                 gone = set()
-            soon = self._clock() + self._options.lease / _LOOKS_A_LEASE
+            soon = self._clock() + self._options.lease / _CHECKS_PER_LEASE
             gone |= {lease for lease, until in list(self._held.items()) if until < soon}
             for lease in gone:
                 self._held.pop(lease, None)
                 lost(lease)
 
     def renew(self) -> set[Lease]:
-        """Renew the leases that are a third over; returns those that another process has now."""
+        """Renew leases once a third of their time is over; returns those that were lost."""
         now, lease = self._clock(), self._options.lease
         least = lease * (1 - _RENEWED_AFTER)
         old = {one for one, until in list(self._held.items()) if until - now < least}
@@ -112,7 +112,7 @@ class HostGate:
         now = self._clock()
         until = now + self._options.lease
         try:
-            with self._database.read() as session:  # mostly it is busy: no write lock for that
+            with self._database.read() as session:  # mostly busy: look without a write lock
                 row = session.get(RiverHost, host)
                 if row is not None and not frontier.is_free(row, now):
                     return False
@@ -126,7 +126,7 @@ class HostGate:
         return held
 
     def _pause(self, host: str) -> float:
-        """In real seconds."""
+        """The pause between two requests to a host, in real seconds."""
         try:
             with self._database.read() as session:
                 row = session.get(RiverHost, host)

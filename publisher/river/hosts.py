@@ -1,4 +1,4 @@
-"""Names of hosts: which of them share a queue, and which share a machine."""
+"""Host names: which of them share a queue (a domain), and which share a machine (an IP address)."""
 
 import asyncio
 import functools
@@ -26,7 +26,7 @@ _SHARED_SECOND_LEVEL = frozenset(
 def work_unit(host: str) -> str:
     """The name under which requests are queued: the registrable domain, by a short rule.
 
-    Two labels, or three below a country's shared second level; an address stands for
+    Two labels, or three below a country's shared second level; an IP address stands for
     itself. Grouping too much only makes us slower; grouping too little would let many
     blogs on one platform be asked at the same moment.
     """
@@ -46,7 +46,7 @@ def work_unit_of(url: str) -> str:
 
 
 class _Names:
-    """What aiohttp's resolver asks, so that a name server that is slow keeps nobody else."""
+    """DNS for aiohttp's resolver, each lookup in its own thread: a slow one delays no other."""
 
     async def getaddrinfo(self, *args: Any, **options: Any) -> Any:
         return await in_lone_thread(socket.getaddrinfo, *args, **options)
@@ -56,10 +56,10 @@ class _Names:
 
 
 class AddressBook(AbstractResolver):
-    """Resolves names once for the gate and the connection alike, and takes turns by machine.
+    """A DNS cache that also limits how many requests a machine gets at once.
 
-    Many names often live on one machine; at most `per_address` requests are in flight
-    to any single address; `turns` are those of all processes of the site.
+    Many names often live on one machine: this process has at most `per_address` requests in
+    flight to any IP address; `turns` limits all processes of the site together.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class AddressBook(AbstractResolver):
             await self._resolver.close()
 
     async def _machine(self, host: str) -> str:
-        if ":" in host or host[-1:].isdigit():  # as no name of the web ends
+        if ":" in host or host[-1:].isdigit():  # an IP address: no domain ends in a digit
             return work_unit(host)
         try:
             found = await self.resolve(host)
@@ -106,7 +106,7 @@ class AddressBook(AbstractResolver):
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Hold one of the places that the machine behind `host` has."""
+        """Wait for and hold one of the request slots of the machine behind `host`."""
         machine = await self._machine(host)
         gate, waiting = self._gates.get(machine, (asyncio.Semaphore(self._per_address), 0))
         self._gates[machine] = (gate, waiting + 1)

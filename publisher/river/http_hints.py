@@ -11,7 +11,7 @@ from publisher.dynamic_ttl.validators import http_date
 _DIRECTIVE = re.compile(r'([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]+)))?', re.IGNORECASE)
 _YEAR_SECONDS = 366 * 86400
 LONGEST_SILENCE_SECONDS = 7 * 86400
-"""What a Retry-After can reach: beyond a week it is taken for a mistake."""
+"""The longest Retry-After that is obeyed: more is taken for a mistake, and cut to a week."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ def cache_control(value: str) -> dict[str, str]:
 def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
     """Read the freshness headers (names in lower case) of an answer received at `now`.
 
-    Expires counts from the server's own Date, so that a clock that runs wrong there does
-    no harm here. An answer that forbids storing says nothing about time.
+    Expires counts from the server's own Date, so that a wrong clock there does no harm. An
+    answer with no-store or no-cache gives no freshness.
     """
     directives = cache_control(headers.get("cache-control", ""))
     modified = http_date(headers.get("last-modified"))
@@ -57,13 +57,13 @@ def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
 
 
 SLOW_DOWN = frozenset({429, 503})
-"""Statuses whose Retry-After is obeyed; all others speak by their freshness."""
+"""Statuses whose Retry-After is obeyed; for all others the freshness headers count."""
 
 
 def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime) -> int | None:
     """How long an answer received at `now` asks to be left alone; None if it says nothing.
 
-    The river obeys it, and the judge of manners measures any reader by it.
+    The river obeys it, and `manners` judges any reader by it.
     """
     if status in SLOW_DOWN:
         return retry_after_seconds(headers, now)

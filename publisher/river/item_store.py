@@ -1,4 +1,4 @@
-"""Stored items: new ones told from known ones, inserted, made searchable, pruned."""
+"""Storage of feed items: recognising known ones, inserting, full-text search, pruning."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,12 +15,12 @@ from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, Rive
 SEARCH = FullText("river_search")
 
 NewRow: TypeAlias = tuple[dict[str, Any], str]
-"""The columns of an item that is not stored yet, and its words."""
+"""The columns of an item that is not stored yet, and its text for the search."""
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
 _Known = Row[int, bytes, bytes]
-# Of the table, not of its class: these run for every poll, and the ORM would cost more.
+# Statements on the table, not on its ORM class: they run for every poll, and the ORM costs more.
 _ITEMS = cast("Table", RiverItem.__table__)
 _INSERT = insert(_ITEMS)
 _LAST = select(func.max(_ITEMS.c.id))
@@ -41,10 +41,10 @@ def keep(
 ) -> list[FeedItem]:
     """Append rows for new items to `new_rows` and return those items; `insert_new` stores the rows.
 
-    An item is known by its key, or by what it says when its id changes at every fetch. A
-    known one that says something else is brought up to date and is not new again.
+    An item is recognised by its key, or by its fingerprint if its id changes at every fetch. A
+    known one whose content differs is updated and does not count as new.
     """
-    read_before = feed.last_success_at is not None  # else nothing of it can be here
+    read_before = feed.last_success_at is not None  # else nothing of this feed is stored
     known = _known(session, feed.id, items) if items and read_before else {}
     fresh: list[FeedItem] = []
     for item in items:
@@ -53,15 +53,15 @@ def keep(
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
             _update(session, session.get_one(RiverItem, row.id), item, now)
-    new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # the newest: the highest id
+    new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # newest: highest id
     return fresh
 
 
 def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
-    """Store the new items of a whole batch of visits, and make them findable.
+    """Insert the new items of a whole batch of visits, and index them for the search.
 
-    Plain rows, whose numbers are asked for together: RETURNING would make a statement of its own
-    length for every batch, which takes longer than everything else about it.
+    Their ids come from a second query: INSERT ... RETURNING would need a statement of its own for
+    each batch size, and building it takes longer than everything else.
     """
     if not new_rows:
         return
@@ -79,7 +79,7 @@ def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
 
 
 def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, _Known]:
-    """What is stored of these items, by key and by fingerprint: numbers, not what they say."""
+    """The stored ids and hashes of these items, by key and by fingerprint."""
     keys = [item.key for item in items]
     prints = [item.fingerprint for item in items]
     rows = session.execute(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
@@ -112,7 +112,7 @@ def _files(item: FeedItem) -> list[list[object]]:
 
 
 def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> None:
-    """The same item, edited or under another id."""
+    """Update a stored item that was edited or has another id now."""
     edited = row.fingerprint != item.fingerprint
     row.key, row.fingerprint = item.key, item.fingerprint
     if not edited or row.pruned:
@@ -126,12 +126,12 @@ def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> 
 
 
 def drop_feed_items(session: Session, feed_id: int) -> None:
-    """Forget everything that came from a feed."""
+    """Delete all items of a feed."""
     _drop(session, RiverItem.feed_id == feed_id)
 
 
 def keep_starred(session: Session, feed_id: int) -> int:
-    """Forget what came from a feed except items with a star; returns how many these are."""
+    """Delete the items of a feed except starred ones; returns how many stay."""
     starred = RiverItem.id.in_(select(RiverStar.item_id))
     _drop(session, RiverItem.feed_id == feed_id, ~starred)
     kept = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
@@ -148,8 +148,8 @@ def _drop(session: Session, *which: ColumnElement[bool]) -> None:
 def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> int:
     """Empty the items beyond the limits of age and number; returns how many.
 
-    What recognises them stays, so that they do not come back as new; the newest of each
-    feed and those with a star stay whatever their age.
+    Their hashes stay for two years, so that they do not come back as new. The newest 20 of each
+    feed are kept whatever their age, starred ones in any case.
     """
     place = (
         func.row_number()
@@ -179,5 +179,5 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
 
 
 def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
-    """Forget polls older than the setting says."""
+    """Delete the records of polls older than the setting says."""
     session.execute(delete(RiverVisit).where(RiverVisit.at < now - timedelta(days=keep_days)))

@@ -29,7 +29,7 @@ def looks_like_json(body: bytes) -> bool:
 
 
 def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
-    """Read a JSON Feed from an address; NotAFeed for any other JSON or for text that is none."""
+    """Parse a JSON Feed from the address `url`; NotAFeed for other or invalid JSON."""
     try:
         tree = json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -82,7 +82,7 @@ def _item(entry: dict[str, Any], base: str) -> FeedItem:
 
 
 def _duration(entry: dict[str, Any]) -> int:
-    """Seconds of the first attachment that says so."""
+    """The duration of the first attachment that has one, in seconds; else 0."""
     files = (file for file in as_list(entry.get("attachments")) if isinstance(file, dict))
     return next((d for file in files if (d := _count(file.get("duration_in_seconds")))), 0)
 

@@ -1,8 +1,8 @@
-"""Heads of HTTP answers that a strict parser refuses, mended before it sees them.
+"""Repair of HTTP response headers that aiohttp's strict parser would refuse.
 
-Equal Content-Lengths said twice count once; where an answer is chunked, its length does not count
-(RFC 9112 section 6.3); a 304 has no body, whatever follows it. Lengths that differ stay refused:
-two programs that choose differently between them see different answers.
+A repeated, equal Content-Length counts once; Content-Length is ignored in a chunked answer
+(RFC 9112 section 6.3); a 304 or 204 has no body, whatever follows it. Different lengths stay
+refused: two programs that choose differently between them would see different answers.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ _FRAMING = re.compile(
 
 
 class LenientResponses(ResponseHandler):
-    """aiohttp's reader of answers behind `mended`."""
+    """aiohttp's protocol class for answers; it gets the headers from `mended`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._head: bytearray | None = None
-        self._deaf = False
+        self._discarding = False
 
     def set_response_params(self, **params: Any) -> None:
         """A request is sent: the next bytes are the head of its answer."""
@@ -33,12 +33,12 @@ class LenientResponses(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Hand on what came; a head only when it is whole."""
+        """Pass received bytes on to aiohttp; headers only once they are complete."""
         if self._head is None or not data:
-            if not self._deaf:
+            if not self._discarding:
                 super().data_received(data)
             return
-        looked_at = max(len(self._head) - 3, 0)  # an end may have begun before
+        looked_at = max(len(self._head) - 3, 0)  # the end may span two reads
         self._head += data
         while self._head is not None and (end := _HEAD_END.search(self._head, looked_at)):
             head, rest = bytes(self._head[: end.end()]), bytes(self._head[end.end() :])
@@ -55,7 +55,7 @@ class LenientResponses(ResponseHandler):
             self._hand_on()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """What came of a head is for the parser to judge."""
+        """Pass incomplete headers on, for the parser to refuse."""
         self._hand_on()
         super().connection_lost(exc)
 
@@ -65,9 +65,9 @@ class LenientResponses(ResponseHandler):
             super().data_received(bytes(held))
 
     def _end_here(self, head: bytes, rest: bytes) -> None:
-        """An answer without a body. Where one may follow, the connection is not used again."""
+        """Pass on an answer without a body. If one may follow, the connection is not reused."""
         if rest or _FRAMING.search(head):
-            self._deaf = True
+            self._discarding = True
             self.force_close()
         super().data_received(_FRAMING.sub(b"", head))
 
@@ -77,7 +77,7 @@ def _may_be_http(head: bytearray) -> bool:
 
 
 def mended(head: bytes) -> bytes:
-    """The head of an answer, with one way to find the end of its body if they agree."""
+    """The headers with one way to find the end of the body; unchanged if lengths differ."""
     found = [(name, value.strip(b" \t")) for name, value in _FRAMING.findall(head)]
     lengths = [value for name, value in found if name[:1] in b"cC"]
     chunked = any(value.lower().endswith(b"chunked") for name, value in found if name[:1] in b"tT")

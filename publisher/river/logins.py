@@ -1,4 +1,4 @@
-"""The login of a feed: what is sent along with a request, Basic (RFC 7617) or Digest (RFC 7616)."""
+"""HTTP authentication for a feed: Basic (RFC 7617) or Digest (RFC 7616)."""
 
 import base64
 
@@ -8,10 +8,10 @@ from publisher.river.answers import Credentials
 
 
 class Login:
-    """A name and password on their way to one address.
+    """The authentication of one request and of its repetition after a 401.
 
-    Basic is sent at once where it worked before. Otherwise the server says which it wants, and the
-    request is made a second time; by whoever made the first, so that both wait for their turn.
+    Basic is sent at once if it worked before. Otherwise the server first names its scheme, and the
+    caller sends the request again, so that both requests wait for their turn.
     """
 
     def __init__(self, credentials: Credentials) -> None:
@@ -21,11 +21,11 @@ class Login:
         self.proof = self._basic() if self.scheme == "basic" else ""
 
     def headers(self) -> dict[str, str]:
-        """What proves who asks; nothing until the server has said which proof it wants."""
+        """The Authorization header; none until the server has named its scheme."""
         return {"Authorization": self.proof} if self.proof else {}
 
     def middlewares(self) -> tuple[aiohttp.ClientMiddlewareType, ...]:
-        """For the first request: aiohttp works out the answer to a challenge, and sends nothing."""
+        """For the first request: aiohttp computes the reply to a challenge, without sending it."""
         if self.proof:
             return ()
         digest = aiohttp.DigestAuthMiddleware(
@@ -34,7 +34,7 @@ class Login:
         return digest, self._only_once()
 
     def can_answer(self, challenge: str) -> bool:
-        """Whether a second request, with the proof that the server asked for, may help."""
+        """Whether a second request, with the Authorization that the server asked for, may help."""
         if self.proof:
             return False
         if self._digest_proof:
@@ -48,7 +48,7 @@ class Login:
         return "Basic " + base64.b64encode(pair.encode()).decode()
 
     def _only_once(self) -> aiohttp.ClientMiddlewareType:
-        """A middleware that makes one request; of a second one it keeps what would prove us."""
+        """A middleware that sends one request; of a second it only keeps the Authorization."""
         answered: list[aiohttp.ClientResponse] = []
 
         async def send(

@@ -1,7 +1,7 @@
-"""Turns at machines (IP addresses), between all processes of a site: one request at a time.
+"""Locks on polled machines (IP addresses), shared by all processes of a site.
 
-On one computer a place is a locked file, which the kernel gives back when its process ends. Where
-machines share a database it is a row that is leased for longer than any request may take.
+With SQLite a lock is a locked file, which the kernel releases when its process ends. With a
+database server it is a row that is leased for longer than any request may take.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _FILES = 4096
 _LOOK_AGAIN_SECONDS = 0.02
 _ASK_AGAIN_SECONDS = 0.2
 _FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = ANY(:machines)")
-# By the server's clock, and always in one order: two that wait for each other would wait for ever.
+# By the server's clock, and always in one order, so that two transactions cannot deadlock.
 _TAKE = text(
     "INSERT INTO river_machines (address, owner, leased_until)"
     " SELECT machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s'"
@@ -40,7 +40,7 @@ log = get_logger("river")
 
 
 class MachineTurns(Protocol):
-    """Who takes turns at machines."""
+    """Locks on machines."""
 
     def turn(self, machine: str) -> AbstractAsyncContextManager[None]:
         """Wait for the machine and hold it."""
@@ -48,7 +48,7 @@ class MachineTurns(Protocol):
 
 
 def machine_turns(database: Database, options: RiverOptions) -> MachineTurns | None:
-    """The turns of all processes that work on a database; None where there is nobody else."""
+    """The locks of all processes of a site; None with SQLite and no folder for lock files."""
     if database.on_server:
         return MachineRows(database, options.lease_real_seconds)
     return MachineLocks(options.locks_folder, options.per_address) if options.locks_folder else None
@@ -57,8 +57,8 @@ def machine_turns(database: Database, options: RiverOptions) -> MachineTurns | N
 class MachineLocks:
     """At most `places` holders for each machine, in all processes that use this folder.
 
-    The files are empty; machines are spread over them, so that two may now and then wait for each
-    other.
+    The lock files are empty. Machines are hashed onto them, so two may share a file and wait for
+    each other.
     """
 
     def __init__(self, folder: Path, places: int) -> None:
@@ -69,7 +69,7 @@ class MachineLocks:
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
         """Wait for a place at the machine and hold it."""
-        while (handle := self._locked(machine)) is None:  # noqa: ASYNC110 - nobody would tell us
+        while (handle := self._locked(machine)) is None:  # noqa: ASYNC110 - locks send no event
             await asyncio.sleep(_LOOK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
         try:
             yield
@@ -92,9 +92,9 @@ class MachineLocks:
 
 
 class MachineRows:
-    """One holder for each machine, in all processes that share a server; for one event loop.
+    """One holder for each machine, in all processes of a database server; for one event loop.
 
-    What is wanted and given back while a transaction is under way goes into the next one.
+    Locks that are requested or released during a transaction go into the next one.
     """
 
     def __init__(self, database: Database, lease_seconds: float) -> None:
@@ -107,7 +107,7 @@ class MachineRows:
 
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
-        """Wait for the machine and hold it; within this process nobody else may wait for it."""
+        """Wait for the machine and hold it; one task of this process at a time may do so."""
         while not await self._tell(self._wanted, machine):  # noqa: ASYNC110 - as above
             await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
         try:
@@ -128,7 +128,7 @@ class MachineRows:
             taken = set[str]()
             try:
                 taken = await asyncio.to_thread(self._write, list(wanted), list(given))
-            except StorageUnavailable as problem:  # what was given back ends with its lease
+            except StorageUnavailable as problem:  # locks that were given back end by their lease
                 log.warning("could not take turns at machines", reason=str(problem))
             for answer in given.values():
                 answer.set_result(True)
@@ -140,10 +140,7 @@ class MachineRows:
         self._telling = None
 
     def _write(self, wanted: list[str], given: list[str]) -> set[str]:
-        """Give back and take, in two transactions: one could wait for another machine's for ever.
-
-        Returns what was taken.
-        """
+        """Release and take locks; returns those taken. Two transactions, as one could deadlock."""
         mine = {"owner": self._owner, "seconds": self._seconds}
         if given:
             with self._database.write_rows() as session:

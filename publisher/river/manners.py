@@ -1,8 +1,8 @@
-"""A judge of pollers: how politely a log of requests asked for feeds.
+"""Scores how polite a feed reader is, from a log of its requests.
 
 The rules come from Rachel Kroll's feed reader score and Feed Reader Behavior lists, Mark
-Pilgrim's aggregator client tests (2003), RFC 9110 and RFC 9111. The judge sees only what
-a server sees, so it scores our own log, a test server's, and any other reader's alike.
+Pilgrim's aggregator client tests (2003), RFC 9110 and RFC 9111. Only what a server sees is used,
+so our own log, a test server's, and any other reader's are scored alike.
 """
 
 import re
@@ -105,7 +105,7 @@ def _encoding(log: list[Logged]) -> Iterator[BrokenRule]:
 
 
 def _validators(log: list[Logged]) -> Iterator[BrokenRule]:
-    """The pair of the newest answer comes back byte for byte, whole, for ever."""
+    """Each request sends the newest ETag and Last-Modified back, both, byte for byte."""
     held: dict[str, str] = {}
     seen: dict[str, set[str]] = {"etag": set(), "last-modified": set()}
     fields = (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
@@ -137,13 +137,13 @@ def _asked_to_wait(entry: Logged) -> int | None:
 def _gaps(log: list[Logged]) -> Iterator[BrokenRule]:
     for before, entry in pairwise(log):
         gap = entry.at - before.at + _SLACK_SECONDS
-        told = _asked_to_wait(before)
-        if before.status in SLOW_DOWN and told is not None:
-            if gap < told:
-                yield BrokenRule("retry-after", entry, f"{gap:.0f} s after being told {told:.0f} s")
-        elif told is not None and not before.failed:
-            if gap < told:
-                yield BrokenRule("max-age", entry, f"{gap:.0f} s after being told {told:.0f} s")
+        wait = _asked_to_wait(before)
+        if before.status in SLOW_DOWN and wait is not None:
+            if gap < wait:
+                yield BrokenRule("retry-after", entry, f"{gap:.0f} s after being told {wait:.0f} s")
+        elif wait is not None and not before.failed:
+            if gap < wait:
+                yield BrokenRule("max-age", entry, f"{gap:.0f} s after being told {wait:.0f} s")
         elif not before.failed and not _redirects(before):
             least = CONDITIONAL_GAP_SECONDS if entry.conditional else UNCONDITIONAL_GAP_SECONDS
             if gap < least:
@@ -155,17 +155,17 @@ def _redirects(entry: Logged) -> bool:
 
 
 def _slows_down(log: list[Logged]) -> Iterator[BrokenRule]:
-    """While errors go on, gaps never shrink; after a 429 without a hint they grow.
+    """While errors go on, gaps never shrink; after a first 429 they grow.
 
-    A gap that a server set by Retry-After is not measured here.
+    A gap for which the server asked is not measured here.
     """
     polls = [entry for entry in log if entry.status != 401]
     for first, second, third in zip(polls, polls[1:], polls[2:], strict=False):
         earlier, later = second.at - first.at, third.at - second.at
-        told = (first.failed and _asked_to_wait(first) is not None) or _asked_to_wait(
+        set_by_server = (first.failed and _asked_to_wait(first) is not None) or _asked_to_wait(
             second
         ) is not None
-        if not second.failed or told:
+        if not second.failed or set_by_server:
             continue
         if first.failed and later + _SLACK_SECONDS < min(earlier, 86400):
             yield BrokenRule("back-off", third, f"{later:.0f} s after {earlier:.0f} s of errors")
@@ -198,7 +198,7 @@ TIMING: tuple[Check, ...] = (_gaps, _slows_down, _gone)
 
 
 def _invented(log: list[Logged], subscribed: frozenset[str]) -> Iterator[BrokenRule]:
-    """Only addresses that a person gave or a server redirected to are asked for."""
+    """Only addresses that a person gave or a server redirected to are requested."""
     allowed = set(subscribed)
     for entry in log:
         if entry.target not in allowed:

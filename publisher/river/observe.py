@@ -1,11 +1,11 @@
-"""Any crawler's results in, new intervals out: one JSON object a line.
+"""Poll intervals from the results of any crawler: JSON lines in, JSON lines out.
 
-Each visit is kept; after every group of N visits the frequency of change of its address
-is estimated anew by one of the estimators `cho-changes` and `cho-nochanges`. The idea is
-that of an auto-scheduler for Scrapy Cluster, whose Kafka topic is one pipe away.
+Each visit is kept; after every group of N visits to an address its frequency of change is
+estimated anew by one of the estimators `cho-changes` and `cho-nochanges`. The idea comes from
+an auto-scheduler for Scrapy Cluster, whose Kafka topic can be connected by a pipe.
 
-Tens of thousands of lines a second are meant, so this module works on rows and on the
-policy's scalar functions themselves.
+Made for tens of thousands of lines a second: this module works on plain rows and calls the
+policy's scalar functions directly.
 """
 
 import json
@@ -62,7 +62,7 @@ class Estimator:
 
 @dataclass(slots=True)
 class _Page:
-    """What is known of an address while a batch is worked through."""
+    """The state of an address while a batch is processed."""
 
     url: str
     visits: int
@@ -82,7 +82,7 @@ class Observed:
 
 
 def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Estimator) -> Observed:
-    """Take in numbered lines; those that cannot be understood are left out, with a word why.
+    """Process numbered lines; invalid ones are left out, with a complaint.
 
     Visits that are not later than the last one of their address are left out silently.
     """
@@ -157,7 +157,7 @@ def _read(lines: Iterable[tuple[int, bytes]], complaints: list[str]) -> Iterator
 
 
 def _object(line: bytes) -> Any:
-    """The value of a line, without the general reader's look for other encodings than UTF-8."""
+    """The JSON value of a UTF-8 line; `json.loads` would look for other encodings first."""
     text = line.decode()
     value, end = _DECODER.raw_decode(text)
     if end != len(text):
@@ -251,7 +251,7 @@ def _insert(session: Session, table: Table, names: list[str], rows: Sequence[Any
 def _many(
     session: Session, statement: ClauseElement, names: list[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """One statement for many rows, given to the driver as they are: no work per value."""
+    """One statement for many rows, given straight to the driver: SQLAlchemy handles no value."""
     if not rows:
         return
     connection = session.connection()

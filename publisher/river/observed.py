@@ -1,7 +1,7 @@
-"""The policy `observed`: a feed is polled as often as another program's crawler says it changes.
+"""The policy `observed`: a feed is polled as often as another program's crawler finds it changed.
 
-The crawler's results come in by `observe`; each new estimate moves the next poll of the feed that
-asks for this policy at once. Until there is one, the feed follows the river's default.
+`observe` reads the crawler's results; each new estimate at once moves the next poll of a feed with
+this policy. Until there is an estimate, the feed is polled by the river's default.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def check_policy(spec: str) -> None:
 
 
 def policy_of(session: Session, feed: FeedRow, options: RiverOptions) -> PollPolicy:
-    """The policy that a feed is polled by; of a list the policy serves the feeds it brings."""
+    """The policy that a feed is polled by. For a list it is fixed: its own is for its feeds."""
     if feed.is_list:
         return parse(LIST_POLICY)
     if feed.policy != OBSERVED:

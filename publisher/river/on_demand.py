@@ -63,8 +63,8 @@ class OnDemandPoller:
     ) -> RiverFeed:
         """Follow a feed, the one that a site's page announces, or a list of feeds (OPML).
 
-        A server that fails now is followed all the same and asked again later. One that is followed
-        with a login gets the new one. Raises
+        A feed whose server fails now is followed all the same, and polled again later. One that is
+        followed already, with a login, gets the new login. Raises
         InvalidInput, Conflict, SpecError, NotAFeed, SeveralFeeds, InvalidData.
         """
         address, typed = subscriptions.tidy_url(url)
@@ -101,7 +101,7 @@ class OnDemandPoller:
         return found
 
     def retrieve(self, feed_id: int) -> RiverFeed:
-        """Poll a feed for which `feeds.ask` was granted; waits while its host is busy."""
+        """Poll a feed that `retrieval.ask` made due; waits while its host is busy."""
         return asyncio.run(self._retrieve(feed_id))
 
     def _check_new(self, address: str) -> None:
@@ -132,7 +132,7 @@ class OnDemandPoller:
         return address, first
 
     async def _take(self, lease: Lease, gate: HostGate, held: set[Lease]) -> None:
-        """Hold a host; one that is held was just asked, and has its pause."""
+        """Lease a host; if it is leased already, it was just polled: wait for its pause."""
         if lease in held:
             await gate.rest(lease[0])
         elif not await gate.take(lease, _PATIENCE_SECONDS):
@@ -177,7 +177,7 @@ class OnDemandPoller:
                 credentials=secret,
                 is_list=first.job.is_list,
             )
-            # Its hosts were given back, and nobody else can ask for the feed yet: under no lease.
+            # Stored without a lease: the hosts were released, and nobody else knows this feed yet.
             done = replace(first, job=replace(first.job, feed_id=feed.id, owner=""))
             settle(session, [done], self.clock(), self.options, random.Random())  # noqa: S311
             session.refresh(feed)
@@ -195,7 +195,7 @@ class OnDemandPoller:
             feed = subscriptions.by_id(session, feed_id)
             if not held:
                 return feed  # the worker polls it in its turn
-            # Where it leads to is taken by the gate, on the way.
+            # The gate leases the host that the feed redirects to, during the poll.
             job = due_polls.take_job(session, feed_id, self.clock(), owner)
             job = replace(job, leads_to="")
         brought = await self._visit(job, gate)

@@ -1,4 +1,4 @@
-"""What counts as an answer: its headers, its bounded body, the names of what went wrong."""
+"""Reading one HTTP answer: headers, bounded body, redirect target, names of problems."""
 
 import ssl
 from urllib.parse import urljoin
@@ -14,7 +14,7 @@ _LISTS = ("cache-control", "link", "www-authenticate")
 
 
 class ProblemError(Exception):
-    """What ends a poll: the stored name of a problem, and words for it."""
+    """Ends a poll: the stored name of a problem, and words for it."""
 
     def __init__(self, problem: str, detail: str = "") -> None:
         super().__init__(problem)
@@ -22,7 +22,7 @@ class ProblemError(Exception):
 
 
 async def body_of(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The whole body of a 2xx, `most` bytes; of anything else only its beginning."""
+    """The body of a 2xx, at most `most` bytes; of any other status only its beginning."""
     if response.status == 304:
         return b""
     label = response.headers.get("Content-Encoding", "")
@@ -40,11 +40,11 @@ async def body_of(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
-    """By names in lower case. Lists that are said in several lines are joined (RFC 9110, 5.3); of
-    anything else the last one counts."""
-    said = response.headers
-    lists = {name: ", ".join(said.getall(name)) for name in _LISTS if name in said}
-    return {name.lower(): value for name, value in said.items()} | lists
+    """Headers by lower-case name. Lists sent in several lines are joined (RFC 9110, 5.3); of any
+    other repeated header the last one counts."""
+    sent = response.headers
+    lists = {name: ", ".join(sent.getall(name)) for name in _LISTS if name in sent}
+    return {name.lower(): value for name, value in sent.items()} | lists
 
 
 def target_of(here: str, location: str | None, status: int) -> str:

@@ -39,7 +39,7 @@ def read_opml(document: bytes) -> FeedList:
     """The list in an OPML file.
 
     Outlines may nest; those without an address name the folder, with a slash between. One of the
-    type `include` names another list. What only our own lists say (policy, paused) is taken over.
+    type `include` names another list. Our own attributes (policy, paused) are read too.
     Raises InvalidData when it is no OPML.
     """
     try:
@@ -106,8 +106,8 @@ def _take(
 def write_opml(title: str, feeds: Iterable[RiverFeed], *, complete: bool = True) -> bytes:
     """An OPML 2.0 document with a folder per outline; the same feeds give the same bytes.
 
-    A complete one says, in attributes of our own, what another river needs to go on: policies,
-    and which feeds are paused. Logins are in none.
+    A complete one has attributes of our own, from which another river can go on: policies, and
+    which feeds are paused. Logins are never written.
     """
     root = Element("opml", version="2.0")
     SubElement(SubElement(root, "head"), "title").text = title
@@ -134,7 +134,7 @@ def write_opml(title: str, feeds: Iterable[RiverFeed], *, complete: bool = True)
 
 
 def _folder(folders: dict[str, Element], path: str) -> Element:
-    """The outline of a folder, made with those around it where it is new."""
+    """The outline of a folder, created with its parents if it is missing."""
     if path not in folders:
         around, _, name = path.rpartition("/")
         folders[path] = SubElement(_folder(folders, around), "outline", text=name)

@@ -11,11 +11,11 @@ from publisher.settings import Settings
 class RiverOptions:
     """Options of one river; defaults that a person can change stand in `Settings`.
 
-    Durations are of the site's clock, which runs `clock_speed` times as fast as the real one,
-    except where they say real.
+    Durations are by the site's clock, which runs `clock_speed` times as fast as the real one,
+    except those named `real`.
     A redirect waits `patience_real_seconds` for the host it leads to.
-    `locks_folder` is where processes of one computer agree who asks a machine.
-    `policy` serves the feeds that have none of their own. `quarantine_polls` and
+    `locks_folder` holds the lock files by which processes of one computer take turns at machines.
+    `policy` is for the feeds that have none of their own. `quarantine_polls` and
     `quarantine_hours` must both pass before a permanent redirect is believed.
     """
 
@@ -46,5 +46,5 @@ class RiverOptions:
 
     @property
     def lease(self) -> timedelta:
-        """How long a host is owned at most, by the clock of the site."""
+        """How long a host is leased at a time, by the site's clock."""
         return timedelta(seconds=self.lease_real_seconds * self.clock_speed)

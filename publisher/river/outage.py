@@ -1,8 +1,7 @@
-"""Outages of our own network: told from failures of servers, and taken back when it returns.
+"""Outages of our own network: detected, and not counted as failures of feeds.
 
-One feed that cannot be reached is that feed's trouble; many hosts at once, and none that
-answers, is ours. Then nothing is counted against anybody, and the first answer that
-arrives brings all those feeds back at once.
+If many hosts fail at once and hardly any answers, our own network is taken to be down: failures
+are not counted, and the first answer that arrives makes all these feeds due at once.
 """
 
 from collections import OrderedDict
@@ -19,7 +18,7 @@ from publisher.storage.tables.river import RiverFeed
 OFFLINE = "offline"
 RETRY = timedelta(minutes=15)
 UNREACHED = frozenset({"dns", "connect", "timeout"})
-"""Problems in which no server said anything."""
+"""Problems in which no server answered."""
 
 _LEAST_HOSTS = 4
 _HOSTS_REMEMBERED = 20
@@ -68,9 +67,9 @@ class NetworkHealth:
 
 
 def resume(session: Session, since: datetime, now: datetime) -> int:
-    """After an outage that began at `since`: feeds it kept from us are due now; returns how many.
+    """After an outage that began at `since`: make the feeds it hit due now; returns how many.
 
-    Failures that were counted before it was noticed are taken back.
+    Failures that were counted before the outage was detected are taken back.
     """
     kept = select(RiverFeed).where(
         RiverFeed.state == "active",

@@ -1,4 +1,4 @@
-"""How the river behaves, judged by its own history with the rules for any poller."""
+"""How polite the river is: its own poll history, scored by `manners`."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ _MOST_VISITS = 20_000
 
 
 def politeness(session: Session, now: datetime, days: int = 7) -> MannersScore:
-    """The score of the last days: gaps, hints, Retry-After, back-off and 410 as we kept them."""
+    """The score of the last days, by timing: gaps, freshness, Retry-After, back-off and 410."""
     recent = (
         select(RiverVisit, RiverFeed.host, RiverFeed.url)
         .join(RiverFeed, RiverFeed.id == RiverVisit.feed_id)
@@ -42,7 +42,7 @@ def _logged(rows: Sequence[tuple[RiverVisit, str, str]]) -> Iterator[Logged]:
 
 
 def _status(visit: RiverVisit) -> int:
-    """As a judge takes it: a redirect to a busy host is no failure of anybody's."""
+    """The status as `manners` scores it: a poll that met a busy host counts as a redirect."""
     if visit.problem == BUSY:
         return 302
     return 0 if visit.problem and visit.status < 400 else visit.status

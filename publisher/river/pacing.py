@@ -1,4 +1,4 @@
-"""Pauses of hosts: learned from what they refuse, remembered, and given after each request."""
+"""The pause after each request to a host, learned from the host's refusals."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from publisher.river.poll_rows import HostRow
 from publisher.river.polls import Visit
 
 _FORGETTING = 0.99
-"""Of a host's learned pause after each good answer: half of it is forgotten in 69 answers."""
+"""A host's learned pause is multiplied by this after a good answer: halved after 69 answers."""
 
 
 def rest(
@@ -19,7 +19,7 @@ def rest(
     ended_at: datetime,
     options: RiverOptions,
 ) -> None:
-    """Give each host that was asked its pause; what the answer means concerns the last one."""
+    """Set the pause of each host that was sent a request; the answer adjusts the last one."""
     last = visit.hosts_asked[-1]
     for name in visit.hosts_asked:
         if (host := units.get(name)) is None:
@@ -34,12 +34,12 @@ def rest(
 def _pace(
     host: HostRow, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
 ) -> None:
-    """Give a host its pause: twice as long when it asks for it, a bit shorter after good answers.
+    """Set a host's pause: doubled when it refuses us, slightly shorter after good answers.
 
-    So the pause settles a little above what the host allows, and is rarely tried out anew.
+    So the pause settles a little above what the host allows, and the limit is rarely met again.
 
-    The scope of a limit is learnt: an address that is limited `again` while its host answers
-    others well concerns that address alone.
+    If an address is limited `again` while its host answers other requests well, the limit is
+    taken to be that address's own: the host's pause stays.
     """
     status = visit.fetched.status
     if visit.asked_to_slow_down or status in (403, 503):

@@ -1,7 +1,7 @@
-"""Feed documents as values. The only module that knows feedparser.
+"""Parsing of feed documents. The only module that uses feedparser.
 
-feedparser is slow and thorough. It is given bounded UTF-8 bytes, without sanitising
-(that is `sanitising`'s work), and only those items whose bytes are not known from last time.
+feedparser is thorough but slow. It gets bounded UTF-8 bytes with only those items whose bytes
+are not known from the last poll, and does not sanitise: `sanitising` does.
 """
 
 import calendar
@@ -64,10 +64,9 @@ def _joined(base: str, link: str) -> Any:
     return _urljoin(base, link) if base or link else ""
 
 
-# What feedparser does for every element and need not: look on the disk for another XML parser, copy
-# the few words that it notes beside each text in the way that copies anything, look for the
-# fallbacks of keys that have none, and join an address that is not there with another. Its answers
-# stay the same, in three quarters of the time.
+# These patches skip what feedparser needlessly does for every element: look on the disk for another
+# XML parser, make generic deep copies of small dictionaries, look up fallbacks of keys that have
+# none, and join empty addresses. The results stay the same, in three quarters of the time.
 _WITH_FALLBACKS = {
     "category", "enclosures", "license", "updated", "updated_parsed",
     *feedparser.FeedParserDict.keymap,
@@ -82,7 +81,7 @@ feedparser.FeedParserDict.get = _value
 def parse_harmless(
     body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
-    """As `parse_document`, with items that may be stored and shown."""
+    """As `parse_document`, with items made safe to store and show."""
     document = parse_document(body, content_type, url, known)
     return replace(document, items=tuple(harmless(item, url) for item in document.items))
 
@@ -92,16 +91,15 @@ def parse_document(
 ) -> FeedDocument:
     """Read RSS 0.9x-2.0, RDF, Atom or JSON Feed.
 
-    `known` is the `window` of the last document: its items are not parsed again. Raises
-    NotAFeed, for a page with the feeds it announces; UnsafeDocument for what
-    must not be read; UnreadableFeed for what cannot be. Nothing else is raised.
+    `known` is the `window` of the last document: its items are not parsed again. Raises only
+    NotAFeed (for a web page with the feeds it announces), UnsafeDocument and UnreadableFeed.
     """
     try:
         return _parse(body, content_type, url, known)
     except InvalidData:
         raise
     except Exception as problem:  # feedparser raises nearly anything over a damaged document
-        from publisher.base.logs import get_logger  # late: `stamp` starts without it
+        from publisher.base.logs import get_logger  # late, so that `stamp` starts without it
 
         get_logger("river").info("feedparser gave up", url=url, error=repr(problem)[:300])
         raise UnreadableFeed("the document is damaged beyond reading") from problem
@@ -112,7 +110,7 @@ def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes
         return parse_json_feed(to_text(body, content_type), url, known)
     document = expand_entities(to_utf8(body, content_type))
     found = scan(document)
-    if not found.kind:  # warnings of the program that made it may stand before it
+    if not found.kind:  # warnings of the program that generated it may precede it
         less = document[max(document.find(b"<?xml ", 1, _WARNINGS_BYTES), 0) :]
         found = scan(less)
         if not found.kind:
@@ -137,7 +135,7 @@ def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAF
 
 
 def _with_items(document: bytes, found: Scan, wanted: Collection[tuple[int, int]]) -> bytes:
-    """The document with those of its items only that are wanted."""
+    """The document without the items that are not wanted."""
     kept: list[bytes] = []
     position = 0
     for start, end in found.items:
@@ -157,7 +155,7 @@ def _date_of(document: bytes, found: Scan, span: tuple[int, int]) -> datetime | 
 def _tree(document: bytes) -> Any:
     return feedparser.parse(
         io.BytesIO(document),
-        # Without an address of its own: ids must not change when a feed moves.
+        # Without a Content-Location, so that ids do not change when a feed moves.
         response_headers={"content-type": "application/xml; charset=utf-8"},
         sanitize_html=False,
         resolve_relative_uris=False,
@@ -223,7 +221,7 @@ def _item(entry: Any, url: str) -> FeedItem:
 
 
 def _image(entry: Any, base: str) -> str:
-    """A picture of the entry: Media RSS's thumbnail, its picture, or that of a podcast."""
+    """A picture of the entry: from Media RSS a thumbnail or an image, else a podcast's image."""
     thumbnails = (image.get("url") for image in _raw(entry, "media_thumbnail") or [])
     contents = (
         file.get("url")
@@ -263,9 +261,9 @@ def _content(entry: Any, url: str) -> tuple[str, str]:
 
 
 def _content_elsewhere(entry: Any) -> str:
-    """Where an Atom entry without a link says that its content is (`<content src=...>`).
+    """The address of the content of an Atom entry without a link (`<content src=...>`), or "".
 
-    feedparser would give its id for its link.
+    feedparser would use the entry's id as its link.
     """
     if _links(entry, "alternate"):
         return ""
@@ -277,7 +275,7 @@ def _plain(values: Any, key: str) -> str:
     """A title as plain text, whether it was sent as text or as HTML."""
     text = str(_raw(values, key) or "")
     kind = (_raw(values, f"{key}_detail") or {}).get("type", "")
-    # Some of what is cleaned away had kept two words apart.
+    # Split before cleaning: a control character that is removed may have separated two words.
     return clean(" ".join(text.split()) if kind == "text/plain" else plain_text(text))
 
 

@@ -1,7 +1,7 @@
-"""What a finished poll leaves on its feed: items, validators, problems, and the next poll.
+"""Applies a finished poll to its feed: items, validators, problems, and the next poll.
 
-The rules stand elsewhere: `schedule` for the next poll, `failed_polls` for those that went wrong,
-`redirects` for moves, `item_store` for items, `turnover` for gaps.
+The rules are elsewhere: `schedule` for the next poll, `failed_polls` for failures, `redirects` for
+moves, `item_store` for items, `turnover` for gaps.
 """
 
 import random
@@ -35,7 +35,7 @@ from publisher.storage.tables.river import RiverGap, RiverItem
 
 @dataclass(slots=True)
 class NewRows:
-    """Rows that a batch of polls adds to the database; `lists` are taken over at its end."""
+    """Rows that a batch of polls adds to the database; `lists` are applied at its end."""
 
     items: list[item_store.NewRow] = field(default_factory=list)
     gaps: dict[int, RiverGap] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def take_in(
 
 
 def _weigh_move(session: Session, feed: FeedRow, visit: Visit, options: RiverOptions) -> str:
-    """Deal with a permanent redirect; the name of the problem when it leads to another feed."""
+    """Handle a permanent redirect; returns a problem if it leads to another feed, else ""."""
     offered, now = visit.fetched.permanent_url, visit.job.at
     if offered is None and feed.offered_url is None:
         return ""
@@ -102,7 +102,7 @@ def _weigh_move(session: Session, feed: FeedRow, visit: Visit, options: RiverOpt
 
 
 def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
-    """What was wrong with an answer that was taken all the same."""
+    """What was wrong with an answer that was accepted all the same."""
     found = [turnover.in_words(gap)] if gap is not None else []
     document = visit.document
     if document is not None and document.cut_off:
@@ -116,9 +116,10 @@ def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
 def _stakes(
     session: Session, feed: FeedRow, visit: Visit, new: Sequence[FeedItem]
 ) -> Stakes | None:
-    """What depends on the next poll; None for lists, and where a person chose the policy.
+    """See `Stakes`; None for lists, and where a person chose the policy.
 
-    Where hours or days are to be skipped, the turnover is left to the policy, which knows them.
+    If the feed has validators or asks for a wait, its turnover is left out after a 304, and where
+    hours or days are to be skipped, which the policy obeys.
     """
     if feed.policy or feed.is_list:
         return None
@@ -134,7 +135,7 @@ def _stakes(
 
 
 def _accept(session: Session, feed: FeedRow, visit: Visit, new_rows: NewRows) -> list[FeedItem]:
-    """Take in a good answer: items, names, validators; returns the new items."""
+    """Apply a good answer: items, title, validators; returns the new items."""
     document, now = visit.document, visit.job.at
     new: list[FeedItem] = []
     if document is not None:
@@ -147,7 +148,7 @@ def _accept(session: Session, feed: FeedRow, visit: Visit, new_rows: NewRows) ->
     if visit.fetched.status != 304 and whole:
         feed.etag, feed.last_modified = pair.etag, pair.last_modified
         feed.validators_url = pair.url
-    elif pair and whole:  # a 304 may renew what it names, and keeps the rest
+    elif pair and whole:  # a 304 renews the validators that it names
         feed.etag = pair.etag or feed.etag
         feed.last_modified = pair.last_modified or feed.last_modified
     feed.failures = feed.limited = 0
@@ -183,9 +184,9 @@ def _note(feed: FeedRow, visit: Visit, problem: str) -> None:
 def _uncounted(
     feed: FeedRow, visit: Visit, problem: str, options: RiverOptions, new_rows: NewRows
 ) -> None:
-    """Not the feed's failure: we are offline or overloaded, or a host that it leads to is busy.
+    """Apply a poll that failed without fault of the feed: it is not counted, and repeated soon.
 
-    It comes again soon: when the network is back, its answer can be read, or that host is free.
+    We are offline or overloaded, or a host that the feed leads to is busy.
     """
     wait = options.lease * due_polls.RETRY_SHARE if problem == BUSY else outage.RETRY
     words = {
@@ -200,7 +201,7 @@ def _uncounted(
 
 
 def _record(feed: FeedRow, visit: Visit, problem: str, new_items: int) -> dict[str, Any]:
-    """The row of a visit; plain values, as a 304 writes little else."""
+    """The row that logs a visit; a plain dict, as a 304 writes little else."""
     return {
         "feed_id": feed.id,
         "at": visit.job.at,

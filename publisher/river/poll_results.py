@@ -1,8 +1,8 @@
 """Storing finished polls: feeds and hosts are updated, new items inserted, leases released.
 
-One transaction for a batch. An answer that comes when its lease is over and another worker has the
-host is thrown away: that worker asks again. What a poll leaves of itself on its feed is the
-business of `poll_outcome`, pauses that of `pacing`, the queue that of `frontier`.
+One transaction for a batch. An answer that comes after its lease was lost to another worker is
+discarded: that worker polls again. `poll_outcome` updates the feed, `pacing` sets the pauses,
+`frontier` keeps the queue.
 """
 
 import random
@@ -46,9 +46,9 @@ def settle(
 ) -> int:
     """Store a batch of visits, plan the next ones, release the hosts; returns new items.
 
-    A visit under no lease, the first of a new feed, is stored in any case. `health` remembers the
-    polls of this process, to tell our own outage from theirs. Feeds and hosts are written past the
-    session: what it had loaded of them before is out of date.
+    A visit without a lease, the first of a new feed, is stored in any case. `health` detects
+    outages of our own network from the polls of this process. Feeds and hosts are not written
+    through the ORM: objects of them that the session has loaded are out of date afterwards.
     """
     visits = [_not_ahead(visit, now) for visit in visits]
     outage_since = health.note(visits) if health else None
@@ -77,12 +77,12 @@ def settle(
     for visit in visits:
         pacing.rest(units, visit, visit.job.feed_id in limited, now, options)
     frontier.release(session, frontier.held(units.values(), leases))
-    save(session, units.values())  # the pauses of those that were under no lease
+    save(session, units.values())  # also the pauses of hosts that were not leased
     return len(new_rows.items)
 
 
 def _follow_list(session: Session, feed: FeedRow, visit: Visit) -> None:
-    """Let feeds come and go with a list; what happened stands before the reasons."""
+    """Apply a followed list; what changed is noted before the reasons."""
     if visit.listed is None:
         return
     if not feed.renamed:
@@ -93,7 +93,7 @@ def _follow_list(session: Session, feed: FeedRow, visit: Visit) -> None:
 
 
 def _in_time(units: Mapping[str, HostRow], visit: Visit) -> bool:
-    """Whether nobody else has the visit's host meanwhile."""
+    """Whether the visit's lease was not lost meanwhile, or it had none."""
     host, owner = units.get(visit.job.host), visit.job.owner
     if not owner or (host is not None and host.owner == owner):
         return True
@@ -102,12 +102,12 @@ def _in_time(units: Mapping[str, HostRow], visit: Visit) -> bool:
 
 
 def _blameless(visit: Visit) -> Visit:
-    """The visit; while we are offline, one that reached nobody is nobody's failure."""
+    """While we are offline: a visit that reached no server gets the problem OFFLINE."""
     if visit.problem not in outage.UNREACHED:
         return visit
     return replace(visit, problem=outage.OFFLINE, detail="our own network seems to be down")
 
 
 def _not_ahead(visit: Visit, now: datetime) -> Visit:
-    """The visit; made now, if the clock went back while it was made."""
+    """The visit, dated `now` at the latest: the clock may have gone back meanwhile."""
     return visit if visit.job.at <= now else replace(visit, job=replace(visit.job, at=now))

@@ -1,7 +1,7 @@
-"""The rows that polls read and write, feeds and hosts, as plain values.
+"""The rows of feeds and hosts that polls read and write, without the ORM.
 
-Polls are many and small: an object that SQLAlchemy watches would cost more than the request. What
-was changed here is written by `save`, the same columns of many rows by one statement.
+Polls are many and small: objects tracked by SQLAlchemy would cost more than the request. `save`
+writes what was changed, with one statement for all rows of which the same columns changed.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from publisher.storage.tables.river import FeedState, RiverFeed, RiverHost
 
 @dataclass(slots=True, eq=False)
 class PlainRow:
-    """A row of `table`, its key first; `stored` is what the database has of it."""
+    """A row of `table`, its primary key first; `stored`: its values as last read or written."""
 
     table: ClassVar[Table]
     stored: tuple[Any, ...] = field(init=False, default=(), repr=False)
@@ -33,7 +33,7 @@ class PlainRow:
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
-        """What has to be selected for `made_of`."""
+        """The columns to select for `made_of`."""
         return [cls.table.c[name] for name in cls.names()]
 
     @classmethod
@@ -50,7 +50,7 @@ class PlainRow:
 
 @dataclass(slots=True, eq=False)
 class FeedRow(PlainRow):
-    """What a poll knows of a `RiverFeed`, by the same names."""
+    """The columns of a `RiverFeed` that polls use, by the same names."""
 
     table = cast("Table", RiverFeed.__table__)
     id: int

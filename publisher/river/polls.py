@@ -1,4 +1,4 @@
-"""One poll of a feed: its answer read into a document, or into the reason why not."""
+"""One poll of a feed: the request is sent, and the answer parsed."""
 
 from dataclasses import dataclass, replace
 
@@ -26,14 +26,14 @@ from publisher.river.opml import FeedList
 from publisher.river.reading import read_document, read_list
 
 OVERLOADED = "overloaded"
-"""The problem of an answer that we had no process free to read: ours, and soon over."""
+"""The problem of an answer for which no parsing process was free: ours, and soon over."""
 
 log = get_logger("river")
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a poll brought. `document` is None when it is unchanged or could not be read.
+    """The result of a poll. `document` is None when it is unchanged or could not be read.
 
     A followed list brings `listed` instead.
 
@@ -51,9 +51,9 @@ class Visit:
 
     @classmethod
     def failed(cls, job: DuePoll, asked: tuple[str, ...] = ()) -> "Visit":
-        """A visit that ended in a bug of ours: it backs off like any other failure.
+        """A visit that ended in a bug of ours; it counts like any other failure.
 
-        `asked` are the hosts that had a request all the same, and are to be released.
+        `asked` are the hosts that were sent a request before, and are to be released.
         """
         fetched = Fetched(job.url, job.url, problem="internal", asked=asked)
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
@@ -65,7 +65,7 @@ class Visit:
 
     @property
     def hosts_asked(self) -> tuple[str, ...]:
-        """The hosts that had a request, in order; the job's own where none was made."""
+        """The hosts that were sent a request, in order; the job's own if there was none."""
         return self.fetched.asked or (self.job.host,)
 
     @property
@@ -87,10 +87,10 @@ class Visit:
 
 
 async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
-    """Ask for a feed and read the answer; the event loop goes on while a document is read.
+    """Request a feed and parse the answer, in a thread so that the event loop goes on.
 
     The visit is dated by its answer: a job may wait between its claim and its request, and a pause
-    that counted from the claim would be too short.
+    counted from the claim would be too short.
     """
     fetched = await fetcher.fetch(
         job.url, job.validators, job.credentials, job.held, owner=job.owner
@@ -135,7 +135,7 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         return Visit(job, fetched, problem="unreadable", detail=str(refusal))
     except InvalidData as refusal:
         return Visit(job, fetched, problem="unsafe", detail=str(refusal))
-    if document.cut_off:  # the same again is no proof that this is all
+    if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
     return Visit(job, fetched, document, content_hash=content_hash)
 
@@ -154,23 +154,23 @@ def _read_list(job: DuePoll, fetched: Fetched, content_hash: bytes) -> Visit:
 
 
 def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
-    """What a poll policy learns from a visit. An unchanged 200 teaches what a 304 does."""
+    """A visit as the input of a poll policy. An unchanged 200 counts as a 304."""
     headers = header_hints(visit.fetched.headers, visit.job.at)
     document = visit.document
     dates = (plausible(item.published_at, visit.job.at) for item in new)
-    told = document.hints if document else None
+    hints = document.hints if document else None
     return Answer(
         status=visit.fetched.status if document else 304,
         new_items=len(new),
         changed=changed,
         item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
-        ttl_minutes=told.ttl_minutes if told else None,
+        ttl_minutes=hints.ttl_minutes if hints else None,
         max_age_seconds=headers.max_age_seconds,
         age_seconds=headers.age_seconds,
         expires_at=headers.expires_at,
-        update_period_seconds=(told.syndication_minutes or 0) * 60 or None if told else None,
-        skip_hours=told.skip_hours if told else frozenset(),
-        skip_days=told.skip_days if told else frozenset(),
+        update_period_seconds=(hints.syndication_minutes or 0) * 60 or None if hints else None,
+        skip_hours=hints.skip_hours if hints else frozenset(),
+        skip_days=hints.skip_days if hints else frozenset(),
         last_modified_at=headers.last_modified_at,
         on_demand=visit.job.on_demand,
     )

@@ -1,4 +1,4 @@
-"""The beginning of a post about an item: its title, and in Markdown its words with a link."""
+"""The beginning of a post about an item: its title, and a Markdown quotation with a link."""
 
 import re
 
@@ -24,5 +24,5 @@ def quotation(entry: ReadingEntry) -> tuple[str, str]:
 
 
 def _escaped(text: str) -> str:
-    """Plain text whose characters mean nothing in Markdown, on one line."""
+    """Plain text on one line, with Markdown's special characters escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

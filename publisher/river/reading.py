@@ -1,4 +1,4 @@
-"""A stranger's feed document and reading list, read in a process of their own (see `confined`)."""
+"""Parsing of untrusted feed documents and OPML lists in a confined process (see `confined`)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -26,6 +26,6 @@ def read_document(
 
 def read_list(document: bytes) -> "FeedList":
     """As `opml.read_opml`."""
-    from publisher.river import opml  # late: a document needs no database
+    from publisher.river import opml  # late: parsing a document needs no database
 
     return read(opml.read_opml, LIST_LIMITS, document)

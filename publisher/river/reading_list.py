@@ -1,4 +1,4 @@
-"""The river as somebody reads it: lists of items, what is unread, marks, search."""
+"""Items for reading, by author: lists, unread counts, read marks, stars, search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ Rows: TypeAlias = "Select[*tuple[Any, ...]]"
 
 @dataclass(frozen=True, slots=True)
 class ReadingEntry:
-    """An item with the feed it came from, whether its reader has read it, and keeps it."""
+    """An item with its feed, and whether the author has read it, and starred it."""
 
     item: RiverItem
     feed: RiverFeed
@@ -41,7 +41,7 @@ class ReadingEntry:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is asked for. `before` is the place of the last entry of the page before."""
+    """A filter of items. `before`: moment and id of the last entry of the previous page."""
 
     feed_id: int | None = None
     folder: str | None = None
@@ -53,7 +53,7 @@ class View:
 
 
 def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> list[ReadingEntry]:
-    """Items, newest first; grouped by feed when the view says so. One more than a page at most."""
+    """Items, newest first, or grouped by feed; `limit` + 1 of them if there is another page."""
     read = is_read(session, author_id)
     found = (
         visible(author_id)
@@ -73,7 +73,7 @@ def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> 
 
 
 def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
-    """One item; NotFound when it is not there, or not any more."""
+    """One item; NotFound when it does not exist, or has been pruned."""
     read = is_read(session, author_id)
     found = visible(author_id).add_columns(read.label("read")).where(RiverItem.id == item_id)
     rows = loaded(session, author_id, found)
@@ -90,7 +90,7 @@ def loaded(session: Session, author_id: int, found: Rows) -> list[ReadingEntry]:
 
 
 def starred_of(session: Session, author_id: int, item_ids: Sequence[int]) -> set[int]:
-    """Which of these items an author keeps."""
+    """Which of these items an author has starred."""
     mine = select(RiverStar.item_id).where(RiverStar.author_id == author_id)
     return set(session.scalars(mine.where(RiverStar.item_id.in_(item_ids))))
 
@@ -107,7 +107,7 @@ def unread_counts(session: Session, author_id: int) -> dict[int, int]:
 
 
 def newest_id(session: Session) -> int:
-    """The number of the newest item: "all read" means up to what was on the page."""
+    """The highest item id: a page passes it to `mark_all`, so that later items stay unread."""
     return session.scalar(select(func.max(RiverItem.id))) or 0
 
 
@@ -118,7 +118,7 @@ def mark(session: Session, author_id: int, item_id: int, read: bool) -> None:
 
 
 def mark_many(session: Session, author_id: int, item_ids: Sequence[int], read: bool) -> None:
-    """Mark items as read or unread; numbers that are no items are passed over."""
+    """Mark items as read or unread; unknown ids are ignored."""
     there = session.scalars(select(RiverItem.id).where(RiverItem.id.in_(item_ids))).all()
     for item_id in there:
         session.merge(RiverRead(author_id=author_id, item_id=item_id, read=read))
@@ -127,7 +127,7 @@ def mark_many(session: Session, author_id: int, item_ids: Sequence[int], read: b
 def star_many(
     session: Session, author_id: int, item_ids: Sequence[int], starred: bool, now: datetime
 ) -> None:
-    """Keep items, or let them go; numbers that are no items, or emptied ones, are passed over."""
+    """Star items, or remove their stars; ids that are unknown or pruned get no star."""
     if not starred:
         mine = (RiverStar.author_id == author_id, RiverStar.item_id.in_(item_ids))
         session.execute(delete(RiverStar).where(*mine))
@@ -140,7 +140,7 @@ def star_many(
 def mark_all(session: Session, author_id: int, until: int, view: View, now: datetime) -> int:
     """Mark as read what the view shows, up to the item `until`; returns how many were unread.
 
-    What it changes is remembered, until the next time, for `undo_mark_all`.
+    The change is kept for `undo_mark_all`, until the next call.
     """
     reader = _reader(session, author_id)
     read = is_read(session, author_id)
@@ -187,7 +187,7 @@ def undo_mark_all(session: Session, author_id: int) -> bool:
 
 
 def _reader(session: Session, author_id: int) -> RiverReader:
-    """The row of an author who reads; a new one for the first time."""
+    """The reading state of an author; a new row the first time."""
     found = session.get(RiverReader, author_id)
     if found is None:
         found = RiverReader(author_id=author_id, read_until=0)
@@ -229,12 +229,12 @@ def _wanted(
 
 
 def is_starred(author_id: int) -> ColumnElement[bool]:
-    """The items that an author keeps."""
+    """The condition that an author has starred an item."""
     return RiverItem.id.in_(select(RiverStar.item_id).where(RiverStar.author_id == author_id))
 
 
 def recent_moments(session: Session, feed_id: int, limit: int = 2_000) -> Sequence[datetime]:
-    """When the feed's items came, oldest first: what its day is learnt from."""
+    """When the feed's newest items were published, else first seen; oldest first."""
     newest = (
         select(RiverItem.shown_at)
         .where(RiverItem.feed_id == feed_id)

@@ -28,8 +28,8 @@ class MoveVerdict(StrEnum):
 def is_same_feed(feed: FeedRow, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
     """Whether a document at another address continues this feed.
 
-    Shared items prove it; so does a document that names our address as its own; for want of
-    both, the same title and site.
+    It does if it shares half of the items, names our address as its own, or has the same title
+    and site.
     """
     offered = {key for _, key in document.window} or {item.key for item in document.items}
     shared = len(offered & known_keys)
@@ -49,7 +49,7 @@ def judge_offer(
     now: datetime,
     options: RiverOptions,
 ) -> MoveVerdict:
-    """Weigh a redirect. A feed that was never read has nothing to lose and moves at once.
+    """Judge a permanent redirect. A feed that was never read has nothing to lose and moves at once.
 
     `document` is None for an unchanged answer, which is the same feed by its validator.
     """
@@ -77,12 +77,15 @@ def note_offer(feed: FeedRow, offered_url: str | None, now: datetime) -> None:
 
 
 def forget_offer(feed: FeedRow) -> None:
-    """The redirect is gone, or has been dealt with."""
+    """Forget the offered address: the redirect is gone, or has been handled."""
     feed.offered_url, feed.offered_at, feed.offers = None, None, 0
 
 
 def take_address(session: Session, feed: FeedRow, url: str | None, now: datetime) -> None:
-    """Move a feed to a new address, or merge it into the one that is there already."""
+    """Move a feed to a new address, or merge it into the feed that has it already.
+
+    Does nothing if a person has undone the same move before.
+    """
     forget_offer(feed)
     if url is None:
         return
@@ -111,7 +114,7 @@ def history(session: Session, feed_id: int) -> Sequence[RiverMove]:
 def undo_last(session: Session, feed: RiverFeed, now: datetime) -> str:
     """Send a feed back to the address before its last move; returns that address.
 
-    The move is not made again by itself. Raises NotFound when there is none to undo.
+    The move is not made again automatically. Raises NotFound when there is none to undo.
     """
     last = session.scalar(
         select(RiverMove)

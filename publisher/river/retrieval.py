@@ -1,4 +1,4 @@
-"""Retrieval because a person wants it now: one feed, all of them, or those that failed."""
+"""Polls on demand of a person: of one feed, of all, or of those that failed."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -17,11 +17,10 @@ RETRY_PAUSE = timedelta(minutes=1)
 
 
 def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
-    """Retrieve a feed because a person wants it now; returns when its turn comes.
+    """Make a feed due now because a person wants it; returns when its turn comes.
 
-    At most once in `on_demand_minutes` (a retrieval that failed does not count, a minute later),
-    and never against a Retry-After. Raises TooMany
-    with the time that is left, Conflict for a feed that is not polled at all.
+    At most once in `on_demand_minutes`, a minute after a failed poll, and never against a
+    Retry-After. Raises TooMany with the seconds left, Conflict for a feed that is not polled.
     """
     if feed.state != "active":
         raise Conflict(f"this feed is not polled: it is {feed.state}")
@@ -47,11 +46,11 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
 def ask_all(
     session: Session, now: datetime, options: RiverOptions, folder: str | None = None
 ) -> tuple[int, int]:
-    """Retrieve all feeds, or those of a folder, because a person wants them now.
+    """Make all feeds, or those of a folder, due now, each in its host's turn.
 
-    Each begins anew as after `ask`, in its host's turn. Left alone are those that were retrieved
-    on demand or polled a moment ago, and those whose server asked for silence. Returns how many
-    are retrieved, and how many are left alone.
+    Left out are those that were retrieved on demand within `on_demand_minutes` or polled within
+    the last minute, and those whose server asked us to wait. Returns how many are retrieved, and
+    how many are left out.
     """
     wanted = select(RiverFeed).where(RiverFeed.state == "active").order_by(RiverFeed.next_poll_at)
     if folder is not None:
@@ -71,9 +70,9 @@ def ask_all(
 
 
 def retry_failed(session: Session, now: datetime) -> int:
-    """Let all feeds with a problem be polled now; returns how many.
+    """Make all feeds with a problem due now; returns how many.
 
-    Those whose server asked for silence, or that were tried a minute ago, are left alone.
+    Those whose server asked us to wait, or that were polled within the last minute, are left out.
     """
     failing = (RiverFeed.state == "active", RiverFeed.problem != "")
     feeds = session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id))
@@ -83,7 +82,7 @@ def retry_failed(session: Session, now: datetime) -> int:
 
 
 def _in_silence(session: Session, feed: RiverFeed, now: datetime) -> bool:
-    """Whether it was polled a moment ago, or its server wants to be left alone."""
+    """Whether a feed was polled within the last minute, or its server asked us to wait."""
     if feed.last_polled_at is not None and timedelta(0) <= now - feed.last_polled_at < RETRY_PAUSE:
         return True
     told = told_to_wait_until(session, feed)
@@ -91,7 +90,7 @@ def _in_silence(session: Session, feed: RiverFeed, now: datetime) -> bool:
 
 
 def _poll_now(session: Session, feeds: Sequence[RiverFeed], now: datetime) -> None:
-    """Due at once, each in its host's turn; the worker sees to it that no burst follows."""
+    """Make feeds due now, each in its host's turn; the worker limits the rate of requests."""
     for feed in feeds:
         feed.next_poll_at = now
     session.flush()
@@ -99,7 +98,7 @@ def _poll_now(session: Session, feeds: Sequence[RiverFeed], now: datetime) -> No
 
 
 def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
-    """Until when the server asked for silence, by Retry-After, for its host or this feed."""
+    """Until when the server asked us to wait, by Retry-After, for its host or this feed."""
     host = session.get(RiverHost, feed.host)
     moments = [host.not_before] if host is not None and host.not_before else []
     if feed.limited and feed.last_polled_at is not None:

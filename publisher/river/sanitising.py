@@ -1,4 +1,4 @@
-"""Other people's HTML, made harmless; and their images, which report who is reading."""
+"""Sanitising of HTML from feeds; removal of remote media, which report who is reading."""
 
 from contextvars import ContextVar
 from dataclasses import replace
@@ -57,10 +57,10 @@ _STILL = nh3.Cleaner(
 
 
 def harmless(item: FeedItem, document_url: str) -> FeedItem:
-    """The item as it may be stored and shown, without what it was made of.
+    """The item with clean `html` and `words`, without its raw markup and its id.
 
-    For a confined process: tags that are left open multiply, and the time that elements inside
-    elements take grows with the square of their depth. What comes out costs little to show.
+    To be called in a confined process: unclosed tags multiply, and nested elements take time
+    quadratic in their depth. The result is bounded in length and depth.
     """
     base = item.base or item.url or document_url
     html = clean_html(item.markup, base)
@@ -76,7 +76,7 @@ def clean_html(markup: str, base_url: str) -> str:
 
 
 def without_remote_media(markup: str) -> str:
-    """Cleaned markup in which nothing is loaded from anywhere until the reader asks."""
+    """Cleaned markup without the addresses of images, audio and video: it loads nothing."""
     return _STILL.clean(markup)
 
 

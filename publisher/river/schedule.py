@@ -1,4 +1,4 @@
-"""When to ask again, and the chain of reasons: policy, then manners, then jitter. Pure."""
+"""When to poll next, with the reasons: the policy, then politeness, then jitter. No I/O."""
 
 import random
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ RETRY_SECONDS = (900.0, 3600.0, 14400.0, DAY_SECONDS)
 
 @dataclass(frozen=True, slots=True)
 class PollTrouble:
-    """What stands in the way of a normal schedule. `failures` counts in a row, this one too.
+    """A failed poll, as far as the next one depends on it. `failures`: how many in a row, with it.
 
-    `last_wait_seconds` is how long we stayed away last time: errors never shorten it.
-    `least_seconds`: the shortest wait for a feed that says it is gone. `answered`: the server of a
-    feed that was read before said something, so its usual wait holds. `dead_for`: how long
-    nothing is there any more, zero for problems that pass.
+    `last_wait_seconds`: how long we waited before this poll; errors never shorten that.
+    `least_seconds`: the shortest wait for a feed that says it is gone. `answered`: there was an
+    answer, and the feed was read before, so its usual wait holds. `dead_for`: how long the feed
+    has been missing, zero for problems that pass.
     """
 
     failures: int = 0
@@ -39,8 +39,8 @@ class Stakes:
     """What a poll costs the server, and what a missing one would cost us.
 
     `blind`: without validators each poll costs a whole document, so polls are rare. `turnover`:
-    the time in which all items of the document are replaced, None if unknown; it outranks
-    rarity. `asked_seconds`: how long the feed asks to be left alone, which outranks both.
+    the time in which all items of the document are replaced, None if unknown; it overrides
+    `blind`. `asked_seconds`: how long the feed asks to be left alone, which overrides both.
     """
 
     blind: bool = False
@@ -82,7 +82,7 @@ def plan(
 
 
 def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[str]) -> float:
-    """Once a day at most without validators, but sooner where items would be missed."""
+    """Seconds to wait: a day or more without validators, but less where items would be missed."""
     rare = options.unconditional_minutes * 60
     rarely = stakes.blind and wait < rare
     if stakes.turnover is not None:
@@ -103,7 +103,7 @@ def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[s
 
 
 def _floor(stakes: Stakes, options: RiverOptions) -> float:
-    """Seconds below which no turnover leads: what the feed asks for, else an hour."""
+    """The shortest wait for a fast turnover, in seconds: what the feed asks for, else an hour."""
     if stakes.asked_seconds:
         return max(stakes.asked_seconds, options.turnover_floor_minutes * 60)
     return options.unasked_floor_minutes * 60
@@ -112,7 +112,7 @@ def _floor(stakes: Stakes, options: RiverOptions) -> float:
 def _backed_off(
     wait: float, trouble: PollTrouble, options: RiverOptions, reasons: list[str]
 ) -> float:
-    """Longer with every failure, never shorter than last time, and what the server asked for."""
+    """Seconds to wait after a failure: what the server asked for, else longer each time."""
     step = RETRY_SECONDS[min(trouble.failures, len(RETRY_SECONDS)) - 1]
     times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
     if trouble.told_seconds is not None:
@@ -132,7 +132,7 @@ def _backed_off(
 
 
 def _dead_wait(trouble: PollTrouble) -> float:
-    """A feed that seems dead is looked for once a week, after two months once a month."""
+    """Seconds between polls of a feed that seems dead: a week, after two months a month."""
     if trouble.dead_for >= timedelta(days=60):
         return 30 * DAY_SECONDS
     return 7 * DAY_SECONDS if trouble.dead_for >= DEAD_AFTER else 0.0

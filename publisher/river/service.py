@@ -74,7 +74,7 @@ async def _work(site: Site, stop: threading.Event) -> None:
 
 
 def keep_working(site: Site, stop: threading.Event) -> None:
-    """`work_until`, begun again after a failure: for a thread that nobody watches."""
+    """`work_until`, restarted after a failure: for a thread that nobody watches."""
     while not stop.is_set():
         try:
             work_until(site, stop)
@@ -84,7 +84,7 @@ def keep_working(site: Site, stop: threading.Event) -> None:
 
 
 def tidy(site: Site) -> None:
-    """Throw away what the retention settings say; safe at any time."""
+    """Delete items and visits that exceed the retention settings; safe at any time."""
     chosen, now = options(site), site.clock()
     try:
         with site.database.write() as session:

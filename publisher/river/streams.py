@@ -1,8 +1,8 @@
-"""Streams of the Google Reader API: what its names mean, and pages of items by them.
+"""Streams of the Google Reader API: parsing of their names, and pages of their items.
 
 A stream is a feed, a folder ("label"), a state (read, starred, kept unread) or everything. Its
-items stand in the order in which they came, by their number, so that a reader that asks for what
-is newer than its last visit misses none, whatever dates feeds give.
+items are ordered by id, that is by arrival, so that a client that asks for what is newer than its
+last request misses none, whatever dates feeds give.
 """
 
 import re
@@ -33,7 +33,7 @@ _STATES: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a stream's name means; `feed_id` and `folder` where it is one."""
+    """A parsed stream name; `feed_id` is set for a feed, `folder` for a folder."""
 
     kind: Kind
     feed_id: int | None = None
@@ -89,7 +89,7 @@ def folder_of(name: str) -> str:
 
 
 def long_id(item_id: int) -> str:
-    """The number of an item as this API writes it out."""
+    """An item's id in the long form of this API."""
     return f"{_LONG_ID}{item_id:016x}"
 
 
@@ -115,7 +115,7 @@ def entries(session: Session, author_id: int, query: StreamQuery) -> list[Readin
 def numbers(
     session: Session, author_id: int, query: StreamQuery
 ) -> list[tuple[int, int, datetime]]:
-    """As `entries`: number, number of the feed and moment of arrival alone."""
+    """As `entries`, but only item id, feed id and moment of arrival."""
     read = reading_list.is_read(session, author_id)
     found = reading_list.joined(
         select(RiverItem.id, RiverItem.feed_id, RiverItem.seen_at), author_id

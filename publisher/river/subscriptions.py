@@ -1,4 +1,4 @@
-"""Subscriptions: followed, found, changed, asked for, and let go."""
+"""Subscriptions: adding, finding, changing, pausing and removing them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from publisher.storage.tables.river import RiverFeed
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One subscription of a list; `is_list`: a further list."""
+    """One entry of an OPML list; `is_list`: it is a list itself."""
 
     url: str
     title: str = ""
@@ -33,7 +33,7 @@ class Outline:
 
 
 def tidy_url(text: str) -> tuple[str, Credentials | None]:
-    """An address as typed, made fit for the wire, and the login that stood in it.
+    """An address as typed, normalised, and the login in it, if any.
 
     A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
     already encoded stays as it is. Raises InvalidInput for what cannot be requested.
@@ -53,7 +53,7 @@ def tidy_url(text: str) -> tuple[str, Credentials | None]:
 
 
 def known_url(session: Session, url: str) -> RiverFeed | None:
-    """The subscription that asks for this address, or was added under it."""
+    """The subscription that polls this address, or was added under it."""
     same = (RiverFeed.url == url) | (RiverFeed.added_url == url)
     return session.scalar(select(RiverFeed).where(same).order_by(RiverFeed.id))
 
@@ -127,7 +127,7 @@ def subscribe(
 def subscribe_all(
     session: Session, outlines: Sequence[Outline], now: datetime, list_id: int | None = None
 ) -> int:
-    """Follow a whole list at once, what is followed already left as it is; returns how many.
+    """Follow those entries of a list that are not followed yet; returns how many.
 
     `list_id` is the followed list that they come with.
     First polls are spread, a second apart, so that no burst follows an import.
@@ -174,12 +174,12 @@ def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFe
 
 
 def seal_logins(session: Session) -> int:
-    """Seal what an older version kept in the clear; returns how many passwords that were."""
+    """Encrypt passwords that an older version stored as plain text; returns how many."""
     kept = type_coerce(RiverFeed.password, Text)  # as it stands in the database
-    open_ones = (
+    unsealed = (
         select(RiverFeed.id, kept).where(kept != "").where(kept.not_like(f"{sealed.PREFIX}%"))
     )
-    rows = session.execute(open_ones).all()
+    rows = session.execute(unsealed).all()
     for number, secret in rows:
         session.execute(update(RiverFeed).where(RiverFeed.id == number).values(password=secret))
     return len(rows)
@@ -192,7 +192,7 @@ def _login(credentials: Credentials | None) -> dict[str, str]:
 
 
 def unsubscribe(session: Session, feed: RiverFeed) -> None:
-    """Stop following, and forget what came from there; with a list go the feeds it brought."""
+    """Remove a subscription and its items; with a list, also the feeds that came with it."""
     for brought in session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all():
         let_go(session, brought)
     item_store.drop_feed_items(session, feed.id)
@@ -207,7 +207,7 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
 def let_go(session: Session, feed: RiverFeed) -> None:
     """Stop following a feed that its list does not name any more.
 
-    One with items that somebody keeps stays with these alone, and is not polled.
+    One with starred items stays with these alone, and is not polled.
     """
     if not item_store.keep_starred(session, feed.id):
         unsubscribe(session, feed)
@@ -218,7 +218,7 @@ def let_go(session: Session, feed: RiverFeed) -> None:
 
 
 def rename(feed: RiverFeed, title: str) -> None:
-    """Call a feed something of one's own; "" brings back what it calls itself."""
+    """Give a feed another title; "" brings back the title that it gives itself."""
     own = " ".join(title.split())[:500]
     feed.renamed = bool(own) and own != feed.feed_title
     feed.title = own or feed.feed_title
@@ -247,7 +247,7 @@ def in_folder(folder: str) -> ColumnElement[bool]:
 
 
 def change_policy(feed: RiverFeed, spec: str) -> None:
-    """Poll by another policy, "" for the default; what it learnt starts anew."""
+    """Poll by another policy, "" for the default; what the old one learned is dropped."""
     check_policy(spec)
     feed.policy, feed.memory = spec, None
 

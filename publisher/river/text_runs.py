@@ -1,7 +1,7 @@
-"""Escaped text of a document, put into CDATA sections: the same document, read in fewer steps.
+"""Rewrites escaped text as CDATA sections, which feedparser reads in fewer steps.
 
 feedparser is called once for each `&lt;` and `&amp;`, and a feed of escaped HTML has hundreds in
-each item. Within CDATA the same characters are one run.
+each item. For a CDATA section it is called once.
 """
 
 import re
@@ -35,7 +35,7 @@ def _rewritten(piece: re.Match[bytes]) -> bytes:
 
 
 def _unescaped(text: bytes) -> bytes:
-    """Text without numbered references; the ampersand last, as its result is not read again."""
+    """Unescape text without numeric references; `&amp;` last, as its result must stay."""
     for name in (b"lt", b"gt", b"quot", b"apos", b"amp"):
         text = text.replace(b"&%s;" % name, _NAMED[name])
     return text

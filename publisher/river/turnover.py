@@ -1,7 +1,7 @@
-"""Turnover of a feed's document: how soon all its items are replaced, and gaps where they were.
+"""Turnover of a feed's document: how soon all its items are replaced; and gaps of missed items.
 
-A document shows the newest items only. Whoever asks later than one turnover after the last
-poll misses items; the document then holds none that is known.
+A document holds the newest items only. A poll later than one turnover after the last one misses
+items; the document then holds none that is known.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from publisher.river.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _LEAST_ITEMS = 3
-_SOON = timedelta(hours=1)  # after a feed was added: what its first document may take to come
+_SOON = timedelta(hours=1)  # after a feed was added: its first document is not late before this
 _NEWEST = (
     select(RiverItem.shown_at)
     .where(RiverItem.feed_id == bindparam("feed"), RiverItem.pruned.is_(False))
@@ -29,7 +29,7 @@ _NEWEST = (
 def document_size(feed: RiverFeed | FeedRow, document: FeedDocument | None) -> int:
     """How many items the feed's document holds; 0 when that is not known."""
     window = document.window if document is not None else unpack(feed.window).items()
-    in_window = sum(mark != key for mark, key in window)  # the others are no items
+    in_window = sum(mark != key for mark, key in window)  # equal pairs are shared keys, not items
     return max(in_window, len(document.items) if document is not None else 0)
 
 
@@ -38,9 +38,9 @@ def turnover(
 ) -> timedelta | None:
     """How long the newest `size` items took to appear; None when fewer are known.
 
-    `new` are items that are not in the database yet. By the dates of the
-    feed, else by when they were seen: a feed without dates is first taken for fast, and
-    every poll that brings nothing doubles the estimate.
+    `new` are items that are not in the database yet. An item without a date counts from when it
+    was first seen: a feed without dates looks fast at first, and every poll that brings nothing
+    raises the estimate.
     """
     if size < _LEAST_ITEMS:
         return None
@@ -54,12 +54,11 @@ def turnover(
 def gap(
     feed: RiverFeed | FeedRow, document: FeedDocument, new: Sequence[FeedItem], now: datetime
 ) -> RiverGap | None:
-    """The gap before a document in which nothing is known, unless its dates leave no room for one.
+    """The gap before a document without known items; None if its dates leave no room for one.
 
-    About as many items are missing as the document's own pace would put into the time
-    between the last good poll and its oldest item; where it has no dates nobody can tell. A feed
-    that was never read has followed its document since it was added: earlier answers may have been
-    lost.
+    The number of missed items is estimated from the document's own rate and the time between the
+    last good poll and its oldest item; it is None if dates are missing. For a feed that was never
+    read, that time starts when it was added: earlier answers may have been lost.
     """
     size = document_size(feed, document)
     first = feed.last_success_at is None
@@ -90,7 +89,7 @@ def missed_items(session: Session) -> dict[int, int]:
 
 
 def in_words(found: RiverGap) -> str:
-    """A gap as a person reads it."""
+    """A gap in words."""
     time = duration((found.ends_at - found.begins_at).total_seconds())
     if found.items is None:
         return f"items may have been missed within {time}: nothing in the document was known"

@@ -1,6 +1,6 @@
 """The river worker: claims hosts, keeps many requests in flight, stores what they bring.
 
-The database is the queue and the only state; a worker can die at any line (see `frontier`).
+The database is the queue and the only state; a worker may be killed at any point (see `frontier`).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _LOOKS_AT_ANSWERS_SECONDS = 0.1
 _UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
 LAST_ANSWERS_SECONDS, LAST_STORE_SECONDS = 5.0, 10.0
-"""Since a worker was stopped: until when answers count, and until when the database is tried."""
+"""After a worker was stopped: how long it waits for answers, how long it tries to store them."""
 
 log = get_logger("river")
 
@@ -58,7 +58,7 @@ class RiverWorker:
         self.new_items = 0
 
     async def run(self, stop: asyncio.Event, book: AddressBook | None = None) -> None:
-        """Work until `stop`; answers that come soon after are stored, no more requests begun."""
+        """Work until `stop`; then store answers that still come soon, and begin no requests."""
         await self._work(stop, book, only_due=False)
 
     async def drain(self, book: AddressBook | None = None) -> None:
@@ -86,7 +86,7 @@ class RiverWorker:
                 jobs = await self._claim(free) if free and not stop.is_set() else []
                 await self._start(fetcher, jobs, stop)
                 idle = not (jobs or self._asking or self._brought)
-                started = min(started, self._clock())  # it may have gone back
+                started = min(started, self._clock())  # the clock may have gone back
                 if idle and only_due and not await self._due_by(started):
                     break
                 if not (jobs or self._brought):
@@ -97,7 +97,7 @@ class RiverWorker:
             keeping.cancel()
 
     def _lost(self, lease: Lease) -> None:
-        """Somebody else may ask this host now: we do not go on asking it."""
+        """Cancel the poll under a lost lease: another process may poll this host now."""
         for task, job in self._asking.items():
             if (job.host, job.owner) == lease:
                 log.warning("a lease was lost", url=job.url)
@@ -118,11 +118,11 @@ class RiverWorker:
         try:
             return await asyncio.to_thread(work)
         except StorageUnavailable as problem:
-            log.warning("could not claim, trying again", reason=str(problem))
+            log.warning("could not claim hosts, trying again", reason=str(problem))
             return []
 
     def _now(self) -> datetime:
-        """The clock's moment. At first, and when it has gone back, plans are put right by it."""
+        """The clock's time. At the start, and when it has gone back, poll plans are repaired."""
         now = self._clock()
         if self._latest is None or now < self._latest:
             with self._database.write() as session:
@@ -133,10 +133,10 @@ class RiverWorker:
         return now
 
     async def _start(self, fetcher: Fetcher, jobs: list[DuePoll], stop: asyncio.Event) -> None:
-        """Begin the requests one after the other, at an uneven, bounded rate: no burst.
+        """Begin the requests one after the other, at an irregular, limited rate.
 
-        Answers that come meanwhile do not wait for the last to begin: who dies has lost them. Those
-        that `stop` comes before end without a request, and give their hosts back.
+        Answers that come meanwhile are stored, as a killed process loses them. After `stop`, the
+        other jobs end without a request and release their hosts.
         """
         pause = 1 / self._options.starts_per_real_second
         for position, job in enumerate(jobs):
@@ -160,7 +160,7 @@ class RiverWorker:
         self._arrived.set()
 
     async def _store(self) -> None:
-        """Write what has arrived in one transaction; keep it when the database is busy."""
+        """Store answers that have arrived in one transaction; keep them if that is impossible."""
         self._arrived.clear()
         batch = self._brought[:_BATCH_VISITS]
         try:
@@ -192,7 +192,7 @@ class RiverWorker:
             return 0 if bad.problem == "internal" else self._settle([failed])
 
     async def _due_by(self, moment: datetime) -> bool:
-        """Whether a host is still to have its turn for something that was due at `moment`."""
+        """Whether a feed that was due at `moment` still waits for its host's turn."""
 
         def look() -> bool:
             with self._database.read() as session:
@@ -201,7 +201,7 @@ class RiverWorker:
         return await asyncio.to_thread(look)
 
     async def _wait(self, stop: asyncio.Event) -> None:
-        """Until an answer comes, the next host is free, two seconds have passed, or `stop`."""
+        """Wait until an answer comes, the next host is free, two seconds have passed, or `stop`."""
         pause = await asyncio.to_thread(self._pause)
         arrived = asyncio.create_task(self._arrived.wait())
         stopped = asyncio.create_task(stop.wait())
@@ -211,9 +211,9 @@ class RiverWorker:
             task.cancel()
 
     async def _gather(self, stop: asyncio.Event) -> None:
-        """Until half of the places are free again, or an answer has waited for long enough.
+        """Wait until half of the request slots are free, or answers have waited long enough.
 
-        What a batch costs hardly depends on how many answers it holds.
+        The cost of storing a batch hardly depends on how many answers it holds.
         """
         while self._asking and not stop.is_set():
             await asyncio.wait(set(self._asking), timeout=_LOOKS_AT_ANSWERS_SECONDS)
@@ -221,7 +221,7 @@ class RiverWorker:
                 break
 
     def _stored_long_ago(self) -> bool:
-        """Whether what came since is to be stored now: who dies has lost it."""
+        """Whether answers have waited long enough: a killed process loses those not stored."""
         return asyncio.get_running_loop().time() - self._stored_at > _UNSTORED_SECONDS
 
     def _pause(self) -> float:
@@ -237,7 +237,7 @@ class RiverWorker:
         return min(max(left, 0.01), _LOOK_AGAIN_SECONDS)
 
     async def _finish(self) -> None:
-        """Store what still comes in time. What is late is asked for again, as after a kill."""
+        """Store the answers that still come in time; later ones are polled again."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         if self._asking:
