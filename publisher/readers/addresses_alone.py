@@ -1,8 +1,8 @@
-"""Polls that nothing but their address tells apart, as one line of the report.
+"""Merges readers that only their IP address tells apart into one line of the report.
 
-A program that never sends a validator back can be followed by its address alone. Where that changes
+A program that never sends a validator can be recognised by its address alone. Where that changes
 (a mobile network, a cloud function, the many addresses of a service), each address would be a
-reader of its own: dozens, of which none is known. They are said as what they are: one reader or
+reader of its own: dozens, about which nothing is known. They are reported as one reader or
 several, from so many addresses.
 """
 
@@ -16,13 +16,13 @@ from publisher.readers.reader import Reader
 from publisher.readers.sums import COUNTS, ReaderSums, told_sum
 from publisher.readers.verdicts import ABUSIVE, TOO_FEW, has_no_rhythm, names_nothing
 
-FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of one program; of one that takes them in turn
-EVEN_SHARE = 0.2  # how unequal the times between such addresses may be
-LEAST_APART = 60.0  # seconds; what comes on the hour comes at once
+FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of a program to merge; of one that uses them in turn
+EVEN_SHARE = 0.2  # by which the times between such addresses may deviate
+LEAST_APART = 60.0  # seconds between such addresses; readers that poll on the hour come closer
 
 
 def together(readers: Iterable[Reader]) -> list[Reader]:
-    """The readers, with one in the place of many that cannot be told apart."""
+    """The readers, with one in place of several that cannot be told apart."""
     told_apart: list[Reader] = []
     groups: dict[str, list[Reader]] = defaultdict(list)
     for reader in readers:
@@ -41,7 +41,7 @@ def together(readers: Iterable[Reader]) -> list[Reader]:
 
 
 def _in_turn(readers: Sequence[Reader]) -> bool:
-    """Whether they come one after the other at equal distances: the addresses of one program."""
+    """Whether their last polls are evenly spaced: one program that uses its addresses in turn."""
     if len(readers) < FEWEST_IN_TURN:
         return False
     last = sorted(reader.last_at for reader in readers)

@@ -1,4 +1,4 @@
-"""What a User-Agent says: name, version, what kind of program, how many subscribers it claims."""
+"""Parsing of User-Agents: name, version, kind of program, and number of subscribers it claims."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _NOISE = re.compile(r"\bfeed-?id[:=]\S+|\s-\s.*")
 _SUBSCRIBERS = re.compile(r"(\d{1,18})\s*(?:subscriber|reader|user)s?\b", re.IGNORECASE)
 _HUB = re.compile(r"pubsubhubbub|websub|superfeedr|\bhub\b|rsscloud", re.IGNORECASE)
 _FEED_WORDS = re.compile(r"feed|rss|atom|news|reader|podcast|blog|aggregat", re.IGNORECASE)
-# Looked for in the agent in small letters.
+# Searched for in the lower-case User-Agent.
 _SEARCH = (
     "googlebot", "google-extended", "googleother", "bingbot", "bingpreview", "slurp", "duckduckbot",
     "baiduspider", "yandexbot", "yandeximages", "applebot", "petalbot", "sogou", "seznambot",
@@ -49,12 +49,12 @@ class Agent:
 
     @property
     def one_program(self) -> bool:
-        """Whether it is one program wherever it comes from: a service, a search engine."""
+        """Whether all its addresses belong to one program: a service, a search engine."""
         return self.subscribers > 0 or self.kind == "search engine"
 
     @property
     def is_tool(self) -> bool:
-        """Whether people use it by hand, to look whether something is there."""
+        """Whether it is a tool that people use by hand, to check whether the feed is there."""
         return self.name.lower() in _TOOLS
 
     @property
@@ -85,7 +85,7 @@ def _without_claim(text: str) -> str:
 
 
 def is_hub(raw: str) -> bool:
-    """Whether an agent fetches for a hub or a cloud, which was asked to come."""
+    """Whether an agent fetches for a hub or a cloud, which our ping asked to come."""
     return _HUB.search(raw) is not None
 
 

@@ -1,10 +1,9 @@
-"""Counting on the request path: one look into a dictionary, one number appended, nothing else.
+"""Counting of polls on the request path: one dictionary lookup, one number appended.
 
-Like polls are put together at once: what a request brought along (its environment and the texts in
-it) can go when it is answered, and stays in the processor's cache for the next one. A thread of
-each process writes what was counted about once a second. There are limits: beyond them polls of new
-readers are summed up without a name, and while the database is away for long, only their number
-is kept.
+Equal polls are grouped at once, so that a request's environment and strings are freed when it is
+answered, and their memory is still in the processor's cache for the next one. A thread of each
+process stores the counts about once a second. Beyond the limits, polls of new readers are counted
+without a name, and while the database is away for long, only the number of polls is kept.
 """
 
 import threading
@@ -20,18 +19,18 @@ from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
 LOOK_SECONDS = 0.2
-FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # the more there is, the longer it is gathered
+FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # longer with more groups
 GROUPS_A_SECOND = 1_000
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 500_000  # polls between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
-SOURCE = "publisher.source"  # in a request's environment: through whom it came, if not by itself
+SOURCE = "publisher.source"  # key in a request's environment: its source, if not the site itself
 
 log = get_logger("readers")
 
 
 class CountedDocument(Protocol):
-    """What the counter must know of the document that was asked for."""
+    """What the counter needs to know of the requested document."""
 
     @property
     def etag(self) -> str: ...
@@ -48,8 +47,8 @@ class CountedDocument(Protocol):
 
 
 class CountedGroup(NamedTuple):
-    """What like polls have in common. `tags`, `since`, `encoding`: If-None-Match,
-    If-Modified-Since, Accept-Encoding; `source`: through whom they came."""
+    """What equal polls have in common. `tags`, `since`, `encoding`: If-None-Match,
+    If-Modified-Since, Accept-Encoding; `source`: see `poll_sources`."""
 
     document_id: int
     path: str
@@ -64,7 +63,7 @@ class CountedGroup(NamedTuple):
     source: str
 
 
-# The same as a plain tuple, which a request makes in a fifth of the time.
+# A CountedGroup as a plain tuple, which takes a fifth of the time to make.
 Like = tuple[int, str, str, int, int, str, str, str, str, str, str]
 
 
@@ -72,7 +71,7 @@ Like = tuple[int, str, str, int, int, str, str, str, str, str, str]
 class Polls:
     """What was counted since the last flush: when each group's polls came, and the documents.
 
-    Times are in milliseconds since 1970. `held` polls are in it; `lost` ones came when it was full.
+    Times are in milliseconds since 1970. `held`: polls in it; `lost`: polls when it was full.
     """
 
     times_ms: dict[Like, list[int]] = field(default_factory=dict)
@@ -81,7 +80,7 @@ class Polls:
     lost: int = 0
 
     def add(self, group: Like, document: CountedDocument, at_ms: int) -> list[int] | None:
-        """Put one poll to its like: the list it went to, None where it is full."""
+        """Add one poll to its group; returns the group's list of times, None when it is full."""
         if self.held >= MOST_HELD:
             self.lost += 1
             return None
@@ -93,7 +92,7 @@ class Polls:
         return times
 
     def groups(self) -> Iterator[tuple[CountedGroup, list[int]]]:
-        """The groups by name, and when the polls of each came."""
+        """The groups with named fields, and when the polls of each came."""
         return ((CountedGroup._make(like), times) for like, times in self.times_ms.items())
 
     def take(self, other: "Polls") -> None:
@@ -104,7 +103,7 @@ class Polls:
         self.lost += other.lost
 
     def _begin(self, group: Like, document: CountedDocument) -> list[int]:
-        """A group's list; a new reader beyond the limit becomes nobody in particular."""
+        """The list of a new group; beyond the limit it is counted without its reader."""
         self.documents[id(document)] = document
         if len(self.times_ms) >= MOST_GROUPS:
             group = (*group[:5], "", "", "", "", *group[9:])
@@ -116,7 +115,7 @@ _NONE = Polls()
 
 @dataclass(slots=True)
 class Ticket:
-    """Where a poll was counted, so that the next one that is the same in all is counted at once."""
+    """Where a poll was counted, so that the next equal one is counted without a lookup."""
 
     group: Like
     document: CountedDocument
@@ -125,7 +124,7 @@ class Ticket:
 
 
 class PollCounter:
-    """Counts the polls of one process; `store` keeps a flush, in another place and another time."""
+    """Counts the polls of one process; `store` writes a flush, in another thread."""
 
     def __init__(self, store: Callable[[Polls], None]) -> None:
         self._store = store
@@ -180,7 +179,7 @@ class PollCounter:
                 ticket.polls, ticket.times_ms = polls, times
 
     def start(self) -> None:
-        """Begin to flush, in each process at its first request; again after a fork."""
+        """Start the flushing thread, in each process at its first request; again after a fork."""
         if self._thread is not None and self._thread.is_alive():
             return
         if self._thread is not None:  # after a fork: what was counted before is the parent's

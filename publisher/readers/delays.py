@@ -18,7 +18,7 @@ from publisher.storage.tables.readers import PostReach
 
 @dataclass(frozen=True, slots=True)
 class PostDelay:
-    """One post: how many of the readers that were there before it have it, and after how long."""
+    """One post: how many of the readers known before it have it, and their delays in seconds."""
 
     post_id: int
     title: str

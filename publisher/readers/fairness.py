@@ -1,7 +1,7 @@
 """Optional fairness: who polls faster than the smallest ttl *and* without validators has to wait.
 
-Never a first fetch, a conditional one, one for a hub, or one that brings something new; a single
-early repetition (somebody reloads a page) is let through as well.
+Never refused are first and conditional fetches, those for a hub, and those of something new; nor
+is a single early repetition (somebody reloads a page).
 """
 
 import math
@@ -13,7 +13,7 @@ from publisher.readers.agents import is_hub
 from publisher.readers.counter import LONGEST_AGENT, CountedDocument
 
 FORGIVEN = 1  # early repetitions
-MOST_KNOWN = 10_000  # readers remembered by one process; beyond it all of them begin anew
+MOST_KNOWN = 10_000  # readers remembered by one process; beyond it all are forgotten
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""From batches to tables: polls of all workers in the order of time, added to each reader's days.
+"""Folds batches into tables: polls of all workers, in order of time, are added to readers' days.
 
 Runs in one place at a time (it holds the write lock), is idempotent (a batch is deleted in the
 transaction that folds it) and bounded (a few batches a transaction).
@@ -34,7 +34,7 @@ from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
 BATCHES_AT_ONCE, GROUPS_AT_ONCE = 20, 2_000  # the write lock is held for a moment only
-NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are summed up as nobody in particular
+NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name
 
 
 def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None = None) -> int:
@@ -181,7 +181,7 @@ class _Folding:
     def _learn(
         self, day: ReaderSums, made: Made, document: str, at: float, poll: PollGroup
     ) -> None:
-        """What the reader knows after this answer."""
+        """Update what the reader knows after this answer."""
         given, key = poll.document, (made.client, document)
         feed, tag = self._readers.feeds.get(key), given.tag(at)
         max_age = given.max_age(at, poll.tags, poll.status)
@@ -247,7 +247,7 @@ def _readers(session: Session, groups: Sequence[PollGroup]) -> Readers:
 
 
 def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:
-    """The known versions, if any answer needs them: a body in spite of validators."""
+    """The served versions, if any are needed: for requests with validators that got a body."""
     versions = Versions({}, {})
     if any(group.status in BROUGHT and group.has_validators for group in groups):
         for tag, modified, content in session.execute(

@@ -1,8 +1,8 @@
-"""Where a poll comes from: a keyed hash of address and agent, under a key that lives two weeks.
+"""The origin of a poll: a keyed hash of IP address and User-Agent; a key lives two weeks.
 
-Each week has its random key. An origin gets a hash under this week's key and one under last
-week's, so that its row can be handed over; older keys are destroyed, and with them the way from
-an address to what was counted before. Which readers come from an origin says `telling_apart`.
+Each week has a random key. An origin gets a hash under this week's key and one under last week's,
+so that its rows can be moved to the new one; older keys are destroyed, so that no address can be
+linked to older counts. `telling_apart` finds the readers of an origin.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ def week_of(now: datetime) -> int:
 def origin_id(key: bytes, address: str, agent: Agent, mirror: str = "") -> int:
     """An origin's number under a key: 63 bits, never `NOBODY`.
 
-    A service that reads for many, and a search engine, come from one place whatever the address;
-    of an IPv6 address the network counts, as the rest of it is changed for privacy.
-    Who fetches the feed of another blog, the one of `mirror`, is a reader of that blog alone.
+    The address of a service that reads for many, and of a search engine, is ignored; of an IPv6
+    address only the network counts, as devices change the rest for privacy.
+    Polls of another blog's feed, the one of `mirror`, have origins of their own.
     """
     place = "" if agent.one_program else _network(address)
     parts = [place, agent.without_claim, *([mirror] if mirror else [])]
@@ -69,7 +69,7 @@ def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:
 
 
 def forget_old(session: Session, now: datetime) -> None:
-    """Destroy the keys that no overlap needs any more."""
+    """Destroy keys older than last week's."""
     session.execute(delete(ReaderKey).where(ReaderKey.week < week_of(now) - 1))
 
 

@@ -1,19 +1,19 @@
-"""Lengths of time, rounded as people say them and counted: intervals between polls, delays.
+"""Rounded durations and how often each occurs: intervals between polls, delays.
 
-A poller of 15 or 60 minutes falls on exactly that value; the error is below 3 %.
+An interval of 15 or 60 minutes is kept exactly; the error is below 3 %.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-# Up to this many seconds: rounded to a multiple of that many.
+# (limit, step): up to `limit` seconds, durations are rounded to multiples of `step`.
 _STEPS = ((120, 1), (600, 10), (7200, 60), (86_400, 300), (10**9, 3600))
 
 Spans = Counter[tuple[int, int]]  # (ttl told in minutes, seconds until the next poll) -> how often
 
 
 def rounded(seconds: float) -> int:
-    """`seconds` as it is counted: coarser the longer it is."""
+    """`seconds`, rounded more coarsely the longer it is."""
     for limit, step in _STEPS:
         if seconds <= limit:
             return round(seconds / step) * step

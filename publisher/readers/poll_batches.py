@@ -1,4 +1,4 @@
-"""A flush on its way from a worker to the fold: like polls together, addresses already hashed."""
+"""The flushes that workers store for the fold: equal polls grouped, addresses already hashed."""
 
 import json
 import zlib
@@ -25,7 +25,7 @@ BROUGHT = (200, 226)  # statuses of answers with a body: the document, or its ne
 
 
 class GivenDocument(NamedTuple):
-    """What must be known of a document that was answered with.
+    """What the fold needs to know of a served document.
 
     `modified`: seconds since 1970. `whole` and `packed`: sizes in bytes, plain and gzipped. `top`
     and `instants`: what its headers say by the minute (`freshness.Expiries`), empty where they say
@@ -42,7 +42,7 @@ class GivenDocument(NamedTuple):
     renewed: bool
 
     def max_age(self, at: float, tags: str, status: int) -> int:
-        """What max-age said at `at`; a reader that is brought news is told an hour at most."""
+        """The max-age sent at `at`; with a changed document it is an hour at most."""
         if not self.instants:
             return self.ttl_minutes * 60
         seconds = self._max_age(at)
@@ -50,7 +50,7 @@ class GivenDocument(NamedTuple):
         return with_news(seconds) if status in BROUGHT and tags and content not in tags else seconds
 
     def tag(self, at: float) -> str:
-        """The bare tag that was given at `at`."""
+        """The bare tag that was sent at `at`."""
         tag = bare(self.etag)
         if self.renewed and (block := renewal(self._max_age(at), int(at))):
             return f"{tag};{block}"
@@ -63,11 +63,11 @@ class GivenDocument(NamedTuple):
 
 
 class PollGroup(NamedTuple):
-    """Polls from one origin that asked the same and were answered with the same document.
+    """Equal polls from one origin that were answered with the same document.
 
     `before` is the origin's number under last week's key. `tags` and `since` are the request's
     validators; `gzip`: compressed, in whatever coding; `times_ms`: milliseconds since 1970.
-    `source`: through whom they came here.
+    `source`: see `poll_sources`.
     """
 
     origin: int
@@ -86,7 +86,7 @@ class PollGroup(NamedTuple):
 
     @property
     def has_validators(self) -> bool:
-        """Whether the request says what the reader holds; a log may not know."""
+        """Whether the request had validators; False if a log does not show them."""
         return bool(self.tags or self.since)
 
     @property
@@ -110,7 +110,7 @@ class PollGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlushedPolls:
-    """What one flush brought; `lost` polls came faster than they could be counted."""
+    """One flush; `lost` polls came faster than they could be counted."""
 
     groups: tuple[PollGroup, ...]
     lost: int = 0
@@ -149,13 +149,13 @@ class FlushedPolls:
 
 
 def bare(tag: str) -> str:
-    """An entity tag without its marks, and without what front servers glue to it."""
+    """An entity tag without W/ and quotes, and without what front servers append to it."""
     return unglued(tag.strip().removeprefix("W/").replace('"', ""))
 
 
 @lru_cache(maxsize=1024)
 def version_of(tag: str) -> str:
-    """The bare tag under which a version was made, without what renews it in a long silence."""
+    """The bare tag of a version, without the suffix that renews it in a long silence."""
     return bare(tag).partition(";")[0]
 
 
@@ -179,8 +179,8 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
 
 
 def _given(document: CountedDocument) -> GivenDocument:
-    told = document.freshness
-    expiries = told.expiries or Expiries(0, ())
+    freshness = document.freshness
+    expiries = freshness.expiries or Expiries(0, ())
     return GivenDocument(
         etag=document.etag,
         modified=document.last_modified.timestamp(),
@@ -189,7 +189,7 @@ def _given(document: CountedDocument) -> GivenDocument:
         packed=document.gzip_bytes,
         top=expiries.top,
         instants=expiries.instants,
-        renewed=told.renewed,
+        renewed=freshness.renewed,
     )
 
 

@@ -12,7 +12,7 @@ from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.tables.readers import PollSource
 
 SITE, PROXY = "site", "proxy"
-# A cache asks for itself: without the readers' validators. So many polls are no chance.
+# A cache polls without the readers' validators; this many such polls are no coincidence.
 ENOUGH_POLLS = 50
 HIDDEN = (
     "A cache seems to answer polls that are not counted here: none of the {count} that a proxy"
@@ -72,7 +72,7 @@ def between(session: Session, begin: datetime, end: datetime) -> list[SourceTota
 
 
 def hidden_by_cache(sources: Sequence[SourceTotals]) -> str:
-    """What to say when a cache seems to hide polls; nothing when none does."""
+    """A warning when a cache seems to hide polls, else ""."""
     if any(part.source not in (SITE, PROXY) for part in sources):
         return ""
     for part in sources:

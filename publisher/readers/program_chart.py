@@ -83,7 +83,7 @@ def _layers(rows: Sequence[ProgramDay]) -> tuple[str, ...]:
     total = Counter[str]()
     for row in rows:
         total[row.name] += row.requests
-    unnamed = total.pop(OTHER_PROGRAMS, 0)  # what is beyond a day's most programs
+    unnamed = total.pop(OTHER_PROGRAMS, 0)  # programs beyond a day's limit
     busiest = [name for name, _ in total.most_common(LAYERS)]
     return (*busiest, OTHERS) if unnamed or len(total) > LAYERS else tuple(busiest)
 

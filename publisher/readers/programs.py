@@ -1,4 +1,4 @@
-"""The readers report by program: twelve NetNewsWires are one line, eleven of them polite."""
+"""The readers report by program: the readers of one program are one line, with their verdicts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ class Program:
 
     @property
     def all_polite(self) -> bool:
-        """Whether there is nothing to look at."""
+        """Whether all its readers are polite, so that none needs a look."""
         return self.verdicts.keys() == {OBEDIENT}
 
     @property
@@ -40,7 +40,7 @@ class Program:
 
     @property
     def subscribers(self) -> int:
-        """What the program says of itself, added up."""
+        """The subscribers that its readers claim, added up."""
         return sum(reader.subscribers for reader in self.readers)
 
 

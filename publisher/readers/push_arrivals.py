@@ -1,7 +1,7 @@
-"""Whether push works: who fetched within a minute of a ping, and after how many seconds.
+"""Whether push works: fetches within a minute of a ping, and after how many seconds they came.
 
-Counted are fetches that brought something the reader did not have. A reader that would have come
-anyway in that minute is counted too; with few readers that is rare.
+Only fetches of something new to the reader count. A reader that would have come anyway in that
+minute is counted too; with few readers that is rare.
 """
 
 from bisect import bisect_right
@@ -22,7 +22,7 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PushArrival
 
-PINGS = ("websub", "rsscloud")  # what readers come for; mentions and purges bring nobody
+PINGS = ("websub", "rsscloud")  # these make readers fetch; mentions and purges do not
 WITHIN_SECONDS = 60.0
 
 
@@ -35,8 +35,8 @@ class _Ping(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """What the pings to one hub or cloud brought: how many were taken, after how many of them
-    somebody came, how many fetches that were, the median of their seconds, and those of hubs."""
+    """The effect of the pings to one hub or cloud. `pings` were accepted, `answered` of them were
+    followed by a fetch; `arrivals`: all these fetches, of which `hub_fetches` were by hubs."""
 
     target: str
     pings: int
@@ -47,7 +47,7 @@ class PushResult:
 
 
 class Arrivals:
-    """The pings of a stretch of time, and who came after them."""
+    """The pings of a period, and the fetches that followed them."""
 
     def __init__(self, pings: Sequence[_Ping]) -> None:
         self._pings = pings
@@ -57,7 +57,7 @@ class Arrivals:
 
     @classmethod
     def between(cls, session: Session, first_ms: int, last_ms: int) -> "Arrivals":
-        """The pings that polls between these moments (milliseconds) may follow."""
+        """The pings that may have caused polls between these moments (milliseconds)."""
         begin = datetime.fromtimestamp(first_ms / 1000, UTC) - timedelta(seconds=WITHIN_SECONDS)
         end = datetime.fromtimestamp(last_ms / 1000, UTC)
         rows = session.execute(
@@ -75,10 +75,10 @@ class Arrivals:
         )
 
     def count(self, at: float, poll: PollGroup, news: bool) -> None:
-        """Count a fetch for the last ping of each protocol that may have caused it.
+        """Count a fetch for the last ping that may have caused it.
 
-        A hub's own fetch belongs to hubs; a reader comes because of a cloud where there is one,
-        as hubs bring the content themselves.
+        For a hub's own fetch a WebSub ping is preferred, for a reader's an rssCloud ping: hubs
+        bring readers the content themselves.
         """
         if not self._pings or poll.status not in BROUGHT or poll.method != "GET":
             return
@@ -86,8 +86,8 @@ class Arrivals:
         if not (news or hub):
             return
         index = bisect_right(self._times, at)
-        told = [ping for ping in self._pings[:index] if ping.mirror == mirror_at(poll.path)]
-        near = [ping for ping in told if at - ping.at <= WITHIN_SECONDS]
+        before = [ping for ping in self._pings[:index] if ping.mirror == mirror_at(poll.path)]
+        near = [ping for ping in before if at - ping.at <= WITHIN_SECONDS]
         cloud = [ping for ping in near if ping.protocol == "rsscloud"]
         last = ([ping for ping in near if ping.protocol == "websub"] if hub else cloud) or near
         if last:
@@ -109,7 +109,7 @@ class Arrivals:
 
 
 def results(session: Session, begin: datetime, mirror: str = "") -> list[PushResult]:
-    """What the pings since `begin` brought, by target: about the blog's feeds, or a mirror's."""
+    """The effect of pings since `begin`, by target: those for the blog's feeds, or a mirror's."""
     rows = session.execute(
         select(Delivery.target, PushArrival.hub, PushArrival.delays, Delivery.topic)
         .outerjoin(PushArrival, PushArrival.delivery_id == Delivery.id)

@@ -1,6 +1,6 @@
-"""How soon readers have a post: the time from its entry into the feed to each one's next fetch.
+"""How soon readers have a post: the time from its entry into the feed to each reader's next fetch.
 
-Not measured: imported posts and those that were dated back, which nobody could have had in time.
+Not measured: imported and backdated posts, which nobody could have had in time.
 """
 
 from bisect import bisect_right
@@ -19,12 +19,12 @@ from publisher.storage.tables.blog import Update
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
 
-MOST_PROGRAMS = 40  # named of one post
+MOST_PROGRAMS = 40  # named for one post
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How many of the readers that were there before a post have it; half of them within ..."""
+    """How many of the readers known before a post have it, and the median of their delays."""
 
     readers: int
     median_minutes: float | None
@@ -40,12 +40,12 @@ def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
 
 
 def counted(delays: Mapping[str, int]) -> Counter[int]:
-    """The delays in rounded seconds; as JSON their names are texts."""
+    """How often each delay (rounded seconds) occurs, from JSON, where the keys are strings."""
     return Counter({int(span): count for span, count in delays.items()})
 
 
 class News:
-    """The posts that entered the feed lately, and who has got them meanwhile."""
+    """The posts that entered the feed lately, and the delays of readers that got them."""
 
     def __init__(self, posts: Sequence[tuple[float, int]]) -> None:
         self._posts = posts
@@ -67,14 +67,14 @@ class News:
         return cls([(row.at.timestamp(), row.post_id) for row in rows])
 
     def count(self, feed: ReaderFeed, at: float, poll: PollGroup) -> None:
-        """Count what a reader got with this answer; a 304 also says that it holds all."""
+        """Count the posts that a reader has since this answer; a 304 shows that it has them all."""
         modified = poll.document.modified
         if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (*BROUGHT, 304):
             return
         seen_at, feed.seen_at = feed.seen_at, modified
         agent = parse_agent(poll.agent)
         if mirror_at(poll.path) or agent.kind != "reader":
-            return  # these posts are not in it; a monitor or a search engine is no reader
+            return  # a mirror has other posts; a monitor or a search engine is no reader
         first = bisect_right(self._times, seen_at)
         last = bisect_right(self._times, modified)
         for published, post_id in self._posts[first:last]:
@@ -102,7 +102,7 @@ class News:
 def _with(
     known: Mapping[str, Sequence[float]], more: Mapping[str, tuple[int, float]]
 ) -> dict[str, list[float]]:
-    """How many readers of each program have a post, and the first one's seconds."""
+    """Both added up: how many readers of each program have a post, and the first one's seconds."""
     programs = {name: [count, first] for name, (count, first) in known.items()}
     for name, (count, first) in more.items():
         if name in programs:

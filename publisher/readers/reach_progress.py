@@ -1,9 +1,9 @@
 """How far the newest post has come: how many readers have it, which programs first, when all will.
 
-"Your readers" are those that came in the week before the post; who has it says Last-Modified of
-the version that each holds. Who came once, and not again when its copy had run out, is not among
-them, nor is who came once of a program that does so often: its address changes each time; nor one
-request with a tool such as curl. A script that comes again is a reader: nobody knows who reads it.
+"Your readers" are those that came in the week before the post; the Last-Modified of a reader's
+version shows whether it has the post. A reader that came only once is left out if its copy expired
+before the post, if several of its program left like that (their address changes each time), or if
+it is a tool such as curl. A script that comes again is a reader: nobody knows who reads its output.
 """
 
 from collections import Counter
@@ -28,8 +28,8 @@ PROGRAMS = 3
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One post on its way. programs: name and minutes of the first that had it; all_by: when the
-    last of the others is expected, None where all have it or nobody can say."""
+    """How far one post has come. programs: name and minutes of the first that had it; all_by: when
+    the last of the others is expected, None if all have it or it is unknown."""
 
     post_id: int
     title: str
@@ -68,7 +68,7 @@ def newest(session: Session, now: datetime, listed: ColumnElement[bool]) -> Prog
         return None
     reach = session.get(PostReach, row.id)
     first = (
-        sorted((minutes / 60.0, name) for name, (_, minutes) in reach.programs.items())
+        sorted((seconds / 60.0, name) for name, (_, seconds) in reach.programs.items())
         if reach
         else []
     )
@@ -83,7 +83,7 @@ def newest(session: Session, now: datetime, listed: ColumnElement[bool]) -> Prog
 
 
 def _readers(session: Session, published: datetime) -> tuple[Sequence[datetime], int]:
-    """When those that do not have it are expected, and how many have it."""
+    """When each reader without the post is expected, and how many readers have it."""
     entered = float(int(published.timestamp()))
     feeds = reader_feeds.c
     rows = session.execute(

@@ -1,4 +1,4 @@
-"""One reader as the report has it: how it polls, and what that says."""
+"""One reader of the report: how it polls, and the verdict on it."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The readers report: per reader how it polls and what that says, in total what the ttl is worth.
+"""The readers report: how each reader polls, with a verdict; and in total what the ttl saves.
 
-A reader's sums run on from day to day, so a report over any number of days subtracts two rows a
-reader, however many polls there were.
+A reader's sums are cumulative from day to day, so a report over any number of days subtracts two
+rows per reader, however many polls there were.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ class Report:
 
     @property
     def cache_note(self) -> str:
-        """What to say when a cache seems to hide polls; nothing when none does."""
+        """A warning when a cache seems to hide polls, else ""."""
         return poll_sources.hidden_by_cache(self.sources)
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def make(
 ) -> Report:
     """The report over the last `days` days and the part of the day before them.
 
-    Median and told ttl are worked out for the readers that `shown` picks, by default for all.
-    mirror: of this mirrored feed alone; else of the blog's own feeds. What is not known of one
-    feed alone (nameless and uncounted polls, where they were counted) stands with the blog's.
+    Median and told ttl are computed for the readers that `shown` picks, by default for all.
+    mirror: of this mirrored feed alone; else of the blog's own feeds. Figures that are not kept
+    by feed (nameless and uncounted polls, sources) are in the blog's report.
     """
     first_day = int((now - timedelta(days=days)).timestamp() // DAY_SECONDS)
     begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)

@@ -71,7 +71,7 @@ def prune(session: Session, now: datetime, days: int) -> None:
 def erase(session: Session) -> None:
     """Forget every count, with the keys: nobody who comes back is recognised.
 
-    How far logs were read is no count: a log that is followed goes on from there.
+    Read positions of logs stay: a log that is followed goes on from there.
     """
     for table in (
         PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
@@ -82,7 +82,7 @@ def erase(session: Session) -> None:
 
 
 def forget_mirror(session: Session, name: str) -> None:
-    """Forget the readers of a mirrored feed that is served no more."""
+    """Forget the readers of a mirrored feed that is no longer served."""
     of_it = select(ReaderClient.client).where(ReaderClient.mirror == name)
     for client in (reader_feeds.c.client, reader_days.c.client, ReaderOrigin.client):
         session.execute(delete(client.table).where(client.in_(of_it)))

@@ -26,7 +26,7 @@ from publisher.storage.tables.readers import (
 )
 
 IDS_AT_ONCE = 500
-MOST_HOLDERS = 5_000  # readers of one program that are looked at for one tag
+MOST_HOLDERS = 5_000  # readers that one query for holders of tags returns at most
 PROGRAMS_A_DAY = 300  # named; further ones are summed up
 OTHER_PROGRAMS = "other programs"
 LOST = "polls_lost"
@@ -71,7 +71,7 @@ def load_origins(session: Session, origins: Iterable[int]) -> dict[int, list[int
 def save_origins(
     session: Session, seen: Mapping[tuple[int, int], float], left: Iterable[tuple[int, int]]
 ) -> None:
-    """Write where readers were seen, and forget those who turned out to be another."""
+    """Write where readers were seen; delete the pairs that turned out to be another reader."""
     rows = [
         {"origin": origin, "client": client, "last_at": at} for (origin, client), at in seen.items()
     ]
@@ -99,7 +99,7 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
 
 
 def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
-    """The readers seen since `begin` that held one of these tags until then."""
+    """The readers seen since `begin` whose previous tag is one of these."""
     found: set[int] = set()
     for part in _parts(set(tags)):
         query = (
@@ -162,7 +162,7 @@ def save_clients(
 
 
 def save_days(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> None:
-    """Add sums to the readers' days; what comes late is counted to the reader's newest day."""
+    """Add sums to the readers' days; those of earlier days are added to a reader's newest day."""
     newest = _newest_days(session, {client for client, _ in days})
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for (client, day), sums in sorted(days.items(), key=lambda item: item[0]):
@@ -225,16 +225,16 @@ def save_programs(session: Session, programs: Mapping[tuple[int, str], Sequence[
 
 
 def add_lost(session: Session, lost: int) -> None:
-    """Count polls that came faster than they could be told apart."""
+    """Add to the number of polls that came faster than they could be counted by reader."""
     if lost:
         row = session.get(Meta, LOST)
         session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
 
 
 def hand_over(session: Session, groups: Sequence[PollGroup]) -> list[PollGroup]:
-    """Give the rows under last week's numbers to the same origins' numbers of this week.
+    """Move the rows of origins from their numbers of last week to those of this week.
 
-    Returns the groups, those that were still counted under the old number with the new one.
+    Returns the groups; those that were still counted under an old number have the new one.
     """
     pairs = {group.before: group.origin for group in groups if group.before != group.origin}
     pairs.pop(NOBODY, None)
@@ -258,7 +258,7 @@ def new_since(session: Session, moment: float) -> int:
 
 
 def _save(session: Session, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert the rows, or write over those whose key is there."""
+    """Insert the rows, or overwrite those with the same key."""
     if rows:
         statement = insert_into(session, table)
         keys = [column.name for column in table.primary_key]
@@ -268,7 +268,7 @@ def _save(session: Session, table: Table, rows: Sequence[dict[str, Any]]) -> Non
 
 
 def _parts(keys: Iterable[Any]) -> Iterator[list[Any]]:
-    """Without doubles and in order, as many as one statement takes."""
+    """The keys without duplicates, sorted, in parts that fit into one statement."""
     rest = sorted(set(keys))
     for start in range(0, len(rest), IDS_AT_ONCE):
         yield rest[start : start + IDS_AT_ONCE]

@@ -17,7 +17,7 @@ DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 
 @dataclass(slots=True)
 class Told:
-    """The intervals after one class of ttl: how many, in time, too short, how long together."""
+    """The intervals after ttls of one class: how many, on time, too early; total seconds."""
 
     intervals: int = 0
     on_time: int = 0
@@ -78,7 +78,7 @@ def told_from_text(text: str) -> dict[int, Told]:
 
 
 def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) -> dict[int, Told]:
-    """Class by class, the sum of two, or with -1 the difference without what is nothing."""
+    """The sum of two by class, or with -1 the difference, without empty classes."""
     if not other:
         return dict(one)
     zero = Told()
@@ -90,8 +90,8 @@ def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) 
 
 
 def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool) -> None:
-    """Add what one answer cost and saved; `given`: the request names what this reader was given
-    last, which needs no known version (those of tags' feeds are not kept)."""
+    """Add what one answer cost and saved; `given`: the request has the tag that this reader was
+    given last, so its version need not be known (those of tags' feeds are not kept)."""
     sums.requests += 1
     sums.bytes += poll.sent
     if poll.method == "HEAD":
@@ -116,7 +116,7 @@ def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions, given: b
 def count_interval(
     sums: ReaderSums, state: ReaderFeed, at: float, smallest_ttl_minutes: int
 ) -> None:
-    """Add the time since the reader asked last, judged by what it was told then."""
+    """Add the time since the reader's last poll, judged by the ttl and max-age it got then."""
     interval = at - state.last_at
     if interval < 0.0:  # the clock went back, or another worker's polls came late
         return
@@ -134,7 +134,7 @@ def count_interval(
 
 
 def _followed_minutes(state: ReaderFeed, interval: float) -> int:
-    """Of what was told, that which the interval is nearer to; the header's word is rounded."""
+    """The ttl or the max-age, whichever the interval is closer to; the max-age is rounded."""
     element, header = state.told_minutes * 60.0, max(float(state.max_age), 1.0)
     length = max(interval, 1.0)
     if abs(log(length / element)) <= abs(log(length / header)):

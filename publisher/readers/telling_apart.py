@@ -1,16 +1,17 @@
-"""Which reader made a poll: told apart by address, agent and the validators that come back.
+"""Which reader made a poll: found by address, User-Agent and the validators that are sent back.
 
-Each reader's document remembers the ETag that it was given last, and at which moment. From this:
+For each reader and document, the ETag that it was given last is stored, and when. From this:
 
-- A poll from a new address whose ETag one reader of that program holds is that reader: a phone.
-- A copy that went out to an address where a reader already was is remembered (`given`). When its
-  ETag comes back at a moment that fits that copy and not the known reader, or after the known
-  reader has exchanged it, a second reader lives there.
-- A reader that sends the ETag from before the one it was given last forgets what it fetches,
-  unless the last was given at another address: then they are two.
-- Where two could have made a poll, the one whose interval fits best is taken, and the poll is
-  marked as unsure. No tag is ever made for one reader.
-- Who asks again within seconds is still on the same visit, from another address too: a phone whose
+- A poll from a new address, with the ETag that one reader of that program holds, is by that
+  reader: it has moved, as a phone does.
+- A copy that went to an address with a known reader is remembered (`given`). If its ETag comes back
+  at a moment that fits that copy and not the known reader, or after the known reader has got
+  another ETag, a second reader is at that address.
+- A reader that sends the ETag before its last one does not keep what it fetches, unless the last
+  one was given at another address: then they are two.
+- If several could have made a poll, the one whose interval fits best is taken, and the poll is
+  marked as unsure. An ETag is never made for a single reader.
+- A request within seconds is part of the same visit, from another address too: a phone whose
   network changed before the answer came, a program that fetches everything twice.
 
 The one thing to get right: never make a reader from a request without validators at a known
@@ -40,16 +41,16 @@ from publisher.readers.visits import (
 )
 from publisher.storage.tables.readers import ReaderFeed
 
-MOST_CANDIDATES = 500  # readers of one program with the same tag, of which one may have moved
-STALE = 10.0  # what a candidate costs that stays away
+MOST_CANDIDATES = 500  # readers of one program with the same tag; of more, only roaming ones
+STALE = 10.0  # added to the cost of a candidate that has stayed away for long
 SAME_COST = 0.05
 
 Feeds = dict[tuple[int, str], ReaderFeed]
 
 
 class Made(NamedTuple):
-    """Who made a poll: `unsure` where another could have; `aside`: a copy for somebody unknown,
-    which says nothing of the reader's intervals."""
+    """The reader of a poll. `unsure`: another may have made it. `aside`: the copy may be for an
+    unknown reader, so the poll does not end an interval."""
 
     client: int
     unsure: bool = False
@@ -76,7 +77,7 @@ class Readers:
         for origin, clients in here.items():
             self.here[origin] = list(clients)
         self.feeds, self.room = feeds, room
-        self.left: set[tuple[int, int]] = set()  # (origin, client) that turned out to be two
+        self.left: set[tuple[int, int]] = set()  # (origin, client): another reader is there
         self._names, self._roaming = dict(names), set(roaming)
         self._holders: dict[tuple[str, str, str | float], set[int]] = defaultdict(set)
         for (client, document), feed in feeds.items():
@@ -147,7 +148,7 @@ class Readers:
         return joined or self._best(known, document, at)
 
     def _without_tag(self, known: list[int], document: str, at: float) -> Made:
-        """A whole document for an address where readers are: one of them again, or another."""
+        """A poll without validators from an address with readers: one of them again, or another."""
         feeds = {client: self.feeds[client, document] for client in known}
         if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
             return self._best(visiting, document, at)._replace(aside=True)
@@ -172,7 +173,7 @@ class Readers:
         sent: set[str | float],
         at: float | None,
     ) -> Made | None:
-        """A new reader that holds a copy nobody claimed; with `at`, one that is due then."""
+        """A new reader that holds an unclaimed copy; with `at`, only one that is due then."""
         for client in known:
             feed = self.feeds[client, document]
             for copy in feed.given:
@@ -205,7 +206,7 @@ class Readers:
         sent: set[str | float],
         at: float,
     ) -> Made:
-        """One that sends an older tag than it was given: it forgets, or there are two."""
+        """A poll with the tag before the last: the reader does not keep tags, or there are two."""
         for client in forgetful:
             last = self.feeds[client, document].origin
             if last not in (poll.origin, poll.before, 0) and self.room > 0:
@@ -236,7 +237,7 @@ class Readers:
         due = [c for c in found if self._on_time(c, document, at)]
         roaming = [c for c in found if c in self._roaming]
         awaited = [c for c in roaming if not self._early(c, document, at)]
-        likely = awaited or due  # a new address is likelier that of one that moves about
+        likely = awaited or due  # a new address is more likely a roaming reader's
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
             others = found | before.difference(self.here[poll.origin])
@@ -253,8 +254,8 @@ class Readers:
     def _still_visiting(
         self, others: set[int], document: str, sent: set[str | float], at: float, due: list[int]
     ) -> list[int]:
-        """Of others, those that asked elsewhere seconds ago; none if one of `due` comes on the dot,
-        and nobody that never moved where it could be another."""
+        """Of `others`, those that polled elsewhere seconds ago. None if one of `due` is expected
+        right now; one that never moved only if it is the only candidate."""
         if self._on_the_dot(due, document, at):
             return []
         feeds = {client: self.feeds[client, document] for client in others}
@@ -266,8 +267,8 @@ class Readers:
         return [c for c in lately if c in self._roaming] or (lately if len(others) == 1 else [])
 
     def _visits(self, client: int, document: str, sent: set[str | float], at: float) -> bool:
-        """Whether a reader that was here asks again: with the tag from before the answer, which it
-        did not get, or with that of a copy it has just fetched without a tag."""
+        """Whether a reader polls again in the same visit: with its previous tag, as the answer was
+        lost, or with that of a copy that it has just fetched without a tag."""
         feed = self.feeds[client, document]
         if same_visit(feed, at):
             return feed.tag_before in sent
@@ -291,7 +292,7 @@ class Readers:
         return cost + STALE * (interval > 3.0 * max(expected) + 3600.0)
 
     def _holding(self, name: str, document: str, tags: Iterable[str | float]) -> set[int]:
-        """The readers of a program that hold one of these tags; of too many, those that move."""
+        """The readers of a program that hold one of these tags; of too many, the roaming ones."""
         holding: set[int] = set()
         holding = holding.union(*(self._holders.get((name, document, tag), ()) for tag in tags))
         return holding if len(holding) <= MOST_CANDIDATES else holding & self._roaming

@@ -1,4 +1,4 @@
-"""What a reader's polls say of it: obedient, fixed, unconditional, abusive, or too few to tell."""
+"""The verdict on a reader's polls: obedient, fixed, unconditional, abusive, or too few to tell."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from publisher.readers.sums import ReaderSums, Told
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
-# The same as people say it; the names above stand in the JSON.
+# The verdicts in words; the names above are used in JSON.
 _WORDS = {
     OBEDIENT: "polite",
     FIXED: "keeps its own time",
@@ -25,15 +25,15 @@ _WORDS_OF_SEVERAL = _WORDS | {
 
 HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
 
-INTERVALS_NEEDED, SECONDS_NEEDED = 5, 3600  # who has just subscribed may ask several times at once
-ON_TIME_SHARE = 0.7  # of all intervals: what obedience needs
-CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl, where it has some
+INTERVALS_NEEDED, SECONDS_NEEDED = 5, 3600  # a new subscriber may poll several times at once
+ON_TIME_SHARE = 0.7  # of all intervals of an obedient reader are on time
+CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl with this many
 PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor of its own
 CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
 FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
 FOLLOWING_RATIO = 1.5  # longest to shortest mean interval: what a reader with a floor needs
 UNSURE_SHARE = 0.5  # of the polls may have been made by another reader at the same address
-AGAIN = 1.5  # requests a visit from which on it is said
+AGAIN = 1.5  # requests per visit, from which on the evidence mentions them
 HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
 
 _NOT_JUDGED = {
@@ -45,7 +45,7 @@ _NOT_JUDGED = {
 
 
 def in_words(verdict: str, readers: int = 1) -> str:
-    """A verdict about so many readers, as people say it."""
+    """A verdict in words, about one reader or several."""
     return (_WORDS if readers == 1 else _WORDS_OF_SEVERAL)[verdict]
 
 
@@ -66,10 +66,10 @@ def judge(sums: ReaderSums, smallest_ttl_minutes: int, kind: str = "reader") -> 
 
 
 def name_of(sums: ReaderSums, kind: str = "reader") -> str:
-    """The verdict alone, which costs a small part of its evidence.
+    """The verdict alone, at a small part of the cost of its evidence.
 
-    What is no feed reader is not judged, unless it hammers; nobody is accused of polls that
-    another reader at the same address may have made.
+    Other kinds than feed readers are not judged, unless they hammer; polls that another reader at
+    the same address may have made count against nobody.
     """
     if sums.intervals < INTERVALS_NEEDED or sums.interval_seconds < SECONDS_NEEDED:
         return TOO_FEW
@@ -88,12 +88,12 @@ def name_of(sums: ReaderSums, kind: str = "reader") -> str:
 
 
 def has_no_rhythm(sums: ReaderSums) -> bool:
-    """Whether too little is known of its intervals, or each is unlike the one before it."""
+    """Whether too few of its intervals are known, or most are unsure: uneven, or another's."""
     return sums.intervals < INTERVALS_NEEDED or sums.unsure > UNSURE_SHARE * sums.intervals
 
 
 def several_addresses(sums: ReaderSums, addresses: int) -> Verdict:
-    """Of polls without validators from many addresses, which nothing tells apart."""
+    """The verdict on polls without validators from many addresses, which nothing tells apart."""
     return Verdict(
         TOO_FEW,
         f"{counted(sums.requests, 'request')} from {addresses:,} addresses, none of which named "
@@ -103,7 +103,7 @@ def several_addresses(sums: ReaderSums, addresses: int) -> Verdict:
 
 
 def names_nothing(sums: ReaderSums) -> bool:
-    """Whether no request named what we had sent, so that the address alone tells it apart."""
+    """Whether no request had a validator that we had sent: only the address tells it apart."""
     return _honest(sums) == 0
 
 
@@ -163,9 +163,10 @@ def _honest(sums: ReaderSums) -> int:
 
 
 def _obedient(sums: ReaderSums, granted: int = 0) -> bool:
-    """In time as a rule, and after each class of ttl: a fixed hour is in time after 60 only.
+    """Whether most intervals are on time, also after each class of ttl: a fixed hour is on time
+    after 60 minutes only.
 
-    granted: so many of the others may have been made by somebody else.
+    granted: so many of the others may have been made by another reader.
     """
     return sums.on_time + granted >= ON_TIME_SHARE * sums.intervals and all(
         part.on_time + granted >= CLASS_SHARE * part.intervals for part in _classes(sums)
@@ -173,7 +174,7 @@ def _obedient(sums: ReaderSums, granted: int = 0) -> bool:
 
 
 def _patient(sums: ReaderSums) -> bool:
-    """Obeys with a floor of its own: hardly ever early, and slower where the ttl is longer."""
+    """Whether it obeys with a floor of its own: hardly ever early, slower after a longer ttl."""
     classes = _classes(sums)
     if len(classes) < 2 or sums.early > PATIENT_SHARE * sums.intervals:
         return False
@@ -197,7 +198,7 @@ def _doubt(sums: ReaderSums) -> str:
 
 
 def _again(sums: ReaderSums) -> str:
-    """What is said of a reader that asks more than once at each visit."""
+    """A remark on a reader that polls more than once at each visit, else ""."""
     times = (sums.requests - sums.heads) / sums.intervals
     return f"; it asks {times:.0f} times each time that it comes" if times >= AGAIN else ""
 
@@ -233,7 +234,7 @@ def _careless(sums: ReaderSums, repeated: int, honest: int) -> str:
 
 
 def _perhaps_several(honest: int) -> str:
-    """What must be said where the address alone tells a reader apart."""
+    """A caveat for a reader that only its address tells apart, else ""."""
     if honest:
         return ""
     return ". One reader, or several behind one address: without validators they look the same"

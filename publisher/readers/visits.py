@@ -1,12 +1,13 @@
-"""How a request fits what its reader was told before: early, in time, or still the same visit."""
+"""How a poll fits what its reader was told before: early, on time, late, or the same visit."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from publisher.storage.tables.readers import ReaderFeed
 
-# A poll is early below this share of what was told, and on time up to that share and slack: readers
-# look at their clocks every few minutes, and a fixed hour is not obedience to 15 minutes.
+# Of the time that was told, a poll is early below EARLY_SHARE, and on time up to LATE_SHARE plus
+# the slack: readers check every few minutes whether a poll is due, but a fixed hour does not obey
+# 15 minutes.
 EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
 MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
 VISIT_SECONDS = 15.0  # after a reader's request, further ones are the same visit
@@ -33,14 +34,14 @@ def came_late(state: ReaderFeed, interval: float) -> bool:
 
 
 def rhythm_after(feed: ReaderFeed, interval: float) -> float:
-    """A reader's own interval after this one: 0 while it comes when it is told to."""
+    """A reader's own interval (rhythm) after this one: 0 while it comes when it is told to."""
     if not came_on_time(feed, interval):
         return max(interval, 0.0)
     return feed.rhythm if keeps_rhythm(feed, interval) else 0.0
 
 
 def same_visit(feed: ReaderFeed, at: float) -> bool:
-    """Whether a request belongs to the reader's last visit; who hammers makes one each time."""
+    """Whether a request belongs to the reader's last visit; one that hammers has single visits."""
     return 0.0 <= at - feed.last_at <= VISIT_SECONDS and not 0 < feed.rhythm <= 2 * VISIT_SECONDS
 
 
@@ -55,16 +56,16 @@ def holds_one_of(feed: ReaderFeed, sent: set[str | float]) -> bool:
 
 
 def date_of(feed: ReaderFeed) -> float:
-    """What a reader that sends the date alone sends back of what it holds."""
+    """The date (seconds since 1970) that a reader without tags would send back."""
     return float(round(feed.seen_at))
 
 
 def remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
-    """Keep a copy that went out; of many, the newest."""
+    """Remember a copy that was sent; of many, the newest."""
     feed.given = [*feed.given, list(copy)][-MOST_GIVEN:]
 
 
 def feed_of(copy: Sequence[Any]) -> ReaderFeed:
-    """What somebody knows who was given this copy and nothing since."""
+    """The state of a reader that was given this copy and nothing since."""
     at, told_minutes, max_age, seen_at, tag = copy
     return ReaderFeed(at, told_minutes, max_age, seen_at, at, tag=tag)

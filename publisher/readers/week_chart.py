@@ -137,11 +137,11 @@ def _days(
     while start <= now:
         end = start + timedelta(days=1)
         left, right = max(_x(start, begin), 0.0), _x(end, begin)
-        told = [s.ttl_minutes for s in steps if s.x < right and s.x + s.width > left]
+        ttls = [s.ttl_minutes for s in steps if s.x < right and s.x + s.width > left]
         day = start.date()
         yield WeekDay(
             day, left, made[day], asked[day], unchanged[day],
-            min(told, default=None), max(told, default=None),
+            min(ttls, default=None), max(ttls, default=None),
         )  # fmt: skip
         start = end
 

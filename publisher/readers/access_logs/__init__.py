@@ -1,5 +1,5 @@
 """Polls that somebody else answered (a cache, a CDN, a web server), counted from their logs.
 
-Each line counts once: what was counted and how far a file was read are one transaction, and a file
-is known by its first bytes, whatever it is called after a rotation.
+Each line counts once: counts and read position are written in one transaction, and a file is
+recognised by its first bytes, whatever its name after a rotation.
 """

@@ -1,4 +1,4 @@
-"""A log that is being written, followed through its rotations: renamed, or copied and truncated."""
+"""Follows a growing log through its rotations, by renaming or by copying and truncating."""
 
 import re
 from pathlib import Path
@@ -17,10 +17,10 @@ _ROTATED = re.compile(r"[.\-_](?:[\d.\-_]+|old)(?:\.gz)?|\.gz")
 
 
 class Follower:
-    """Counts what is new in a log, and in what it was called before, at each look.
+    """Counts the new lines of a log and of its rotated files, at each call of `look`.
 
-    Whatever is found after a pause was not missed: rotated files whose beginning is known are read
-    to their end, and so are unknown ones that were written to later.
+    A pause loses nothing: rotated files whose beginning is known are read to their end, and so are
+    unknown ones that were written to after the last count.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Follower:
         )
 
     def _rotated(self) -> list[Path]:
-        """What the log was called before, the oldest first."""
+        """The rotated files of the log, the oldest first."""
         name, aged = self._path.name, []
         for path in self._path.parent.glob(f"{_escaped(name)}?*"):
             if _ROTATED.fullmatch(path.name[len(name) :]):
@@ -70,7 +70,7 @@ class Follower:
         return [path for _, path in sorted(aged)]
 
     def _is_ours(self, path: Path) -> bool:
-        """Whether a rotated file was being read, or came about while nobody looked."""
+        """Whether a rotated file was read in part, or was written while nobody looked."""
         with self._database.read() as session, log_file.opened(path) as stream:
             if position_of(session, stream) is not None:
                 return True

@@ -1,10 +1,9 @@
-"""The update history of a feed as an access log lets it be guessed, from answers that changed.
+"""The update history of a feed, guessed from the sizes of answers in an access log.
 
-A log knows who came when, and how long the answer was. A reader that is sent the document at
-another length than the last time shows that it changed between its last two visits; its visits
-that brought nothing new narrow that down, and so do other readers. Each change is put where the
-first of them saw it. What nobody was sent is not known, two posts between two visits are one, and a
-document that changes without a post (comments, adverts) looks like posts.
+If a reader gets the document in another size than before, it changed between that reader's last
+two visits; its visits without news, and other readers, narrow that down. Each change is dated by
+the first reader that saw it. A change that nobody fetched is not known, two posts between two
+visits are one, and other changes of the document (comments, adverts) look like posts.
 """
 
 import re
@@ -18,9 +17,9 @@ from publisher.readers.access_logs import log_file
 from publisher.readers.access_logs.line_formats import LogLine, read_line
 
 FEED_LIKE = re.compile(r"rss|atom|feed|\.xml$|\.rdf$|\.json$", re.IGNORECASE)
-MOST_PATHS = 1000  # that are counted, so that a hostile log costs no memory
+MOST_PATHS = 1000  # counted at most, so that a hostile log cannot exhaust memory
 TRIED_LINES = 20
-TTL_BYTES = 8  # by which a document may differ that only says another ttl or date
+TTL_BYTES = 8  # a smaller difference in size may be another ttl or date alone
 
 
 class GuessedChange(NamedTuple):
@@ -31,7 +30,7 @@ class GuessedChange(NamedTuple):
 
 
 class LoggedVisit(NamedTuple):
-    """Somebody (a number) asked for the feed and was answered; `sent`: bytes."""
+    """One answered request for the feed; `who`: a number for the reader; `sent`: bytes."""
 
     at: int
     who: int
@@ -40,8 +39,8 @@ class LoggedVisit(NamedTuple):
 
 
 class GuessedUpdates(NamedTuple):
-    """The changes of the feed at `path`, ascending; polls and readers that were seen there, and
-    until when."""
+    """The changes of the feed at `path`, in order of time; how many polls and readers were seen
+    there, and until when."""
 
     path: str
     changes: tuple[GuessedChange, ...]
@@ -70,8 +69,8 @@ def is_access_log(path: Path) -> bool:
 
 
 def guess_updates(path: Path) -> GuessedUpdates:
-    """The history of the feed that is asked for most in the log `path`; InvalidData where the log
-    shows none."""
+    """The history of the feed that is requested most in the log `path`; InvalidData if there is
+    none."""
     polls: dict[str, int] = {}
     for line in _polls(path):
         if FEED_LIKE.search(line.path) and (line.path in polls or len(polls) < MOST_PATHS):
@@ -97,7 +96,7 @@ def guess_updates(path: Path) -> GuessedUpdates:
 
 
 def intervals(visits: Iterable[LoggedVisit]) -> Iterator[GuessedChange]:
-    """The visits, in order of time, at which a reader found the document changed since its last."""
+    """A change for each visit, in order of time, at which a reader got another size than before."""
     before: dict[int, int] = {}
     sizes: dict[int, int] = {}
     for at, who, status, sent in visits:
@@ -120,7 +119,7 @@ def settled(found: Iterable[GuessedChange]) -> list[GuessedChange]:
 
 
 def _polls(path: Path) -> Iterator[LogLine]:
-    """Who asked for a document and was answered."""
+    """The GET requests of a log that were answered with 200 or 304."""
     try:
         with log_file.opened(path) as stream:
             offset = 0

@@ -1,7 +1,7 @@
-"""From lines to counted polls: exactly once, in steps that are small and whole.
+"""Counts the polls in log lines, each exactly once, in small steps.
 
 A step reads some lines, and writes in one transaction their polls (as a batch for the fold, like
-those of the workers), how far the file was read, and the numbers of requests that may come again.
+those of the workers), the read position, and the ids of requests that a log may repeat.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
 
 COUNTED_STATUSES = (*BROUGHT, 304, 429)
 METHODS = ("GET", "HEAD")
-AHEAD_MS = 86_400_000  # a line of more than a day later than now is a mistake
+AHEAD_MS = 86_400_000  # a line dated more than a day ahead is a mistake
 EXAMPLES = 5
 _IDS_AT_ONCE = 500
 
 
 @dataclass
 class Intake:
-    """What became of the lines of a file. `passed_on`: the site answered and counted them itself;
-    `doubles`: they had come before; `other`: no polls. `faults`: some of those not understood."""
+    """How many lines of a file were taken for what. `passed_on`: the site answered and counted them
+    itself; `doubles`: counted before; `other`: no polls. `faults`: examples of unreadable ones."""
 
     lines: int = 0
     polls: int = 0
@@ -63,9 +63,9 @@ def take_in(
 ) -> Intake:
     """Count the lines of a log that were not counted yet.
 
-    whole: nothing is being written to it any more, its last line needs no end. every: also what
-    was passed on to the site, because the site was told not to count it. Raises OSError where the
-    file cannot be read.
+    whole: the file is complete, so its last line needs no newline. every: also requests that were
+    passed on to the site, because the site was told not to count them. Raises OSError if the file
+    cannot be read.
     """
     total = Intake()
     with log_file.opened(path) as stream:
@@ -77,7 +77,7 @@ def take_in(
 
 
 def position_of(session: Session, stream: IO[bytes], lock: bool = False) -> LogPosition | None:
-    """How far a log was read, under whatever name; None for one that is new."""
+    """How far a log was read, whatever its name is now; None for a new one."""
     query = select(LogPosition).order_by(LogPosition.head_bytes.desc())
     heads: dict[int, tuple[int, str]] = {}
     for row in session.scalars(query.with_for_update() if lock else query):
@@ -97,7 +97,7 @@ def _step(
     whole: bool,
     every: bool,
 ) -> Intake | None:
-    """One transaction's lines; None when there are no more."""
+    """Count the next lines in one transaction; None when there are no more."""
     with database.read() as session:
         known = position_of(session, stream)
         offset, number = (known.offset, known.lines) if known else (0, 0)
@@ -118,10 +118,10 @@ def _step(
     batches = []
     while part := tuple(islice(groups, GROUPS_A_BATCH)):
         batches.append(FlushedPolls(part).to_bytes())
-    with database.write() as session:  # what took time is done: others wait for this lock
+    with database.write() as session:  # all slow work is done: others wait for this lock
         row = position_of(session, stream, lock=True)
         if (row.offset if row else 0) != offset or _known(session, named) != counted:
-            return Intake()  # somebody else reads it, or the same requests, too: look again
+            return Intake()  # another process counted them meanwhile: try again
         if row is None:
             row = LogPosition(name=str(path), offset=0, lines=0)
             session.add(row)
@@ -143,7 +143,7 @@ def _readable(
     now: datetime,
     every: bool,
 ) -> list[LogLine]:
-    """The polls among some lines; the rest is only counted. `number`: lines before these."""
+    """The polls among some lines; `step` counts the others. `number`: of the line before these."""
     lines = []
     latest = int(now.timestamp() * 1000) + AHEAD_MS
     for place, raw in enumerate(found, number + 1):
@@ -174,7 +174,7 @@ def _readable(
 
 
 def _known(session: Session, numbers: Iterable[int]) -> set[int]:
-    """Those among the numbers of requests that were counted before."""
+    """Those of the request numbers that were counted before."""
     wanted, known = sorted(numbers), set[int]()
     for start in range(0, len(wanted), _IDS_AT_ONCE):
         part = wanted[start : start + _IDS_AT_ONCE]
@@ -183,5 +183,5 @@ def _known(session: Session, numbers: Iterable[int]) -> set[int]:
 
 
 def _number(key: str) -> int:
-    """A request's own number as one that a database keeps: 63 bits."""
+    """A request's id as an integer that a database can store: a hash of 63 bits."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1

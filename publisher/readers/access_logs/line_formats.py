@@ -1,6 +1,6 @@
-"""One line of an access log: of nginx (ours and combined), Caddy, Cloudflare or Fastly.
+"""Parsing of access log lines: of nginx (our format and combined), Caddy, Cloudflare, Fastly.
 
-A format is recognised line by line. What a line says nothing of is empty.
+The format is detected line by line. Fields that a line does not have are empty.
 """
 
 import json
@@ -16,7 +16,7 @@ from publisher.readers.counter import LONGEST_AGENT, LONGEST_VALIDATOR
 # What caches call a request that they passed on to the site.
 PASSED_ON = frozenset({"MISS", "EXPIRED", "BYPASS", "PASS", "DYNAMIC", "REVALIDATED"})
 
-_decoded = json.JSONDecoder().raw_decode  # as json.loads, without what it does around
+_decoded = json.JSONDecoder().raw_decode  # json.loads without its checks around it
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
 _COMBINED = re.compile(
@@ -28,12 +28,11 @@ _SQUEEZED = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 class LogLine(NamedTuple):
-    """A request and its answer. `tags` and `since` are the validators that the reader sent, `etag`
-    and `max_age` what it was told; `coding` its Content-Encoding (None: the line does not say).
+    """A request and its answer. `tags` and `since` are the validators that the reader sent; `etag`,
+    `max_age` and `coding` (Content-Encoding, None if unknown) are the answer's.
 
-    `cache` says where the answer came from; `complete`: the line counts even if it was passed on,
-    because the site does not count it. `key` is the request's own number, where lines may come
-    twice.
+    `cache`: the cache's status of the answer; `complete`: the line counts even if it was passed
+    on, because the site does not count it. `key`: the request's id, where lines may come twice.
     """
 
     at_ms: int
@@ -60,7 +59,7 @@ class LogLine(NamedTuple):
 
 
 def read_line(text: str) -> LogLine:
-    """The request of one line; ValueError, in a few words, for what is none."""
+    """The request of one line; ValueError with a short reason if it has none."""
     if not text.startswith("{"):
         return _combined(text)
     try:
@@ -204,12 +203,12 @@ def _moment(value: Any) -> float:
 
 
 def _milliseconds(seconds: float) -> int:
-    if not 0 < seconds < 2**32:  # nor a NaN
+    if not 0 < seconds < 2**32:  # refuses a NaN too
         raise ValueError("the time makes no sense")
     return round(seconds * 1000)
 
 
-@lru_cache(maxsize=1024)  # a log says the same few things again and again
+@lru_cache(maxsize=1024)  # values repeat in a log
 def _size(value: Any) -> int:
     size = int(value or 0)
     if not 0 <= size < 2**40:
@@ -219,7 +218,7 @@ def _size(value: Any) -> int:
 
 @lru_cache(maxsize=256)
 def _path(target: str) -> str:
-    """The path as the site's own counter knows it: decoded, each byte a character."""
+    """The path in the form of the site's own counter: unquoted, each byte a latin-1 character."""
     path = target.partition("?")[0]
     if "%" in path or not path.isascii():
         path = unquote_to_bytes(path).decode("latin-1")
@@ -228,7 +227,7 @@ def _path(target: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _agent(value: Any) -> str:
-    """A User-Agent, likewise, without what could break a line."""
+    """A User-Agent in the same form, without control characters."""
     text = str(value or "")
     if text == "-":
         return ""
@@ -241,7 +240,7 @@ def _header(value: Any) -> str:
     return str(value or "")[:LONGEST_VALIDATOR]
 
 
-@lru_cache(maxsize=8192)  # it may fall by the second
+@lru_cache(maxsize=8192)  # many values: a max-age may count down by the second
 def _max_age(value: Any) -> int | None:
     found = _MAX_AGE.search(str(value or ""))
     return None if found is None else int(found[1])

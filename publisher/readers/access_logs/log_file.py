@@ -1,4 +1,4 @@
-"""A log as a file: whole lines from a place on, plain or gzipped, and what it is known by."""
+"""Reading a log file, plain or gzipped: whole lines from an offset, and a hash to recognise it."""
 
 import gzip
 import hashlib
@@ -25,7 +25,7 @@ class Lines(NamedTuple):
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The log's bytes, unpacked."""
+    """The log's bytes, decompressed."""
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
         file.seek(0)
@@ -39,7 +39,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 def head(stream: IO[bytes], most: int = HEAD_BYTES) -> tuple[int, str]:
     """How many of the first bytes are there, at most `most`, and their hash.
 
-    A log only grows, so that they stay as they are, under whatever name.
+    A log only grows, so these bytes identify it whatever its name.
     """
     stream.seek(0)
     first = _read(stream, most)
@@ -52,9 +52,9 @@ def changed_at(stream: IO[bytes]) -> datetime:
 
 
 def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
-    """The next lines from `offset`, at most so many that memory is no matter.
+    """The next lines from `offset`, in a bounded number.
 
-    A last line without its end is still being written: it is left for later, unless `last_too`.
+    A last line without a newline is still being written: it is left for later, unless `last_too`.
     """
     stream.seek(offset)
     found: list[bytes | None] = []
@@ -62,7 +62,7 @@ def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
     while len(found) < LINES_AT_ONCE and end - offset < BYTES_AT_ONCE:
         line = _line(stream)
         size = len(line)
-        if size > LONGEST_LINE:  # memory is bounded whatever somebody sends as a header
+        if size > LONGEST_LINE:  # memory stays bounded, whatever headers clients send
             while not line.endswith(b"\n") and (line := _line(stream)):
                 size += len(line)
             if not line:
@@ -79,7 +79,7 @@ def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
 def _line(stream: IO[bytes]) -> bytes:
     try:
         return stream.readline(LONGEST_LINE + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile):  # it is still being packed
+    except (EOFError, zlib.error, gzip.BadGzipFile):  # still being compressed
         return b""
 
 

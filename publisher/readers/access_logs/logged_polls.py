@@ -1,4 +1,4 @@
-"""Lines of a log as polls: like ones together, each with what its reader was told."""
+"""Converts log lines to groups of equal polls, each with the document that was served."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -21,8 +21,8 @@ from publisher.storage.tables.publishing import DocumentVersion
 
 @dataclass(frozen=True)
 class FeedAddresses:
-    """Which addresses are feeds: `names` maps an address to its document's name, every tag's
-    feed is told what the document `main` is told, and a mirror's address is its document's name."""
+    """Which paths are feeds: `names` maps a path to its document's name, every tag's feed has the
+    ttl of the document `main`, and a mirror's path is its document's name."""
 
     names: Mapping[str, str]
     main: str
@@ -38,7 +38,7 @@ class FeedAddresses:
 
 
 class Version(NamedTuple):
-    """A document that was served, without the row's machinery: a hundred thousand lines ask it."""
+    """A served document as a plain tuple, as a hundred thousand lines may look it up."""
 
     name: str
     etag: str
@@ -56,12 +56,12 @@ def grouped(
     present: bytes,
     past: bytes,
 ) -> list[PollGroup]:
-    """Like polls together, as a worker would have flushed them."""
+    """Equal polls grouped, as a worker would have flushed them; `present` and `past` are keys."""
     groups: dict[tuple[object, ...], tuple[LogLine, Version | None, int | None, list[int]]] = {}
     for line in lines:
         version = versions.told(line, str(feeds.name(line.path)))
         expiry = _expiry(line, version)
-        # Like polls share all but their times, what those make of max-age, and their way.
+        # Equal polls differ only in time, max-age (if it expires together) and cache fields.
         key = (id(version), expiry, line.coding, line[1:11])
         if key in groups:
             groups[key][3].append(line.at_ms)
@@ -95,7 +95,7 @@ def _origins(line: LogLine, present: bytes, past: bytes) -> tuple[int, int]:
 
 
 def _expiry(line: LogLine, version: Version | None) -> int | None:
-    """Until when the answer was good, where its headers said more than the ttl; polls of the same
+    """When the answer expires (seconds since 1970) if its max-age is not the ttl; polls of the same
     minutes share it (see `freshness.Expiries`)."""
     if line.max_age is None or (version is not None and line.max_age == version.ttl_minutes * 60):
         return None
@@ -105,15 +105,15 @@ def _expiry(line: LogLine, version: Version | None) -> int | None:
 def _document(
     line: LogLine, version: Version | None, expiry: int | None, sized: bool
 ) -> GivenDocument:
-    """What was answered with, good until `expiry`; `sized`: its sizes are those of the version.
+    """The served document, good until `expiry`; `sized`: its sizes are those of the version.
 
     The ttl is that of the version; of an unknown document, its max-age.
     """
-    told = 0 if line.max_age is None else -(-line.max_age // 60)
+    max_age_minutes = 0 if line.max_age is None else -(-line.max_age // 60)
     return GivenDocument(
         etag=line.etag or (version.etag if version else ""),
         modified=version.last_modified.timestamp() if version else line.at_ms / 1000,
-        ttl_minutes=version.ttl_minutes if version else told,
+        ttl_minutes=version.ttl_minutes if version else max_age_minutes,
         whole=version.bytes if version and sized else line.sent,
         packed=version.gzip_bytes if version and sized else line.sent,
         top=0,
@@ -123,7 +123,7 @@ def _document(
 
 
 class ServedVersions:
-    """The documents that were served: by the tag that a line names, else by its moment."""
+    """The versions that were served, found by the ETag of a line, else by its time."""
 
     def __init__(self, session: Session, feeds: FeedAddresses) -> None:
         query = select(*(getattr(DocumentVersion, name) for name in Version._fields))
@@ -139,7 +139,7 @@ class ServedVersions:
         }
 
     def told(self, line: LogLine, name: str) -> Version | None:
-        """The version that an answer was made of."""
+        """The version that was served with an answer; None if it is not known."""
         if line.etag and (found := self._by_tag.get((name, version_of(line.etag)))) is not None:
             return found
         place = bisect_right(self._times.get(name, []), line.at_ms)
