@@ -1,5 +1,5 @@
-"""The rules, pure: no I/O, no clock, no database, no web framework, no randomness of their own.
+"""The rules as pure functions: no I/O, clock, database, web framework or random numbers.
 
-Everything here takes what it needs as arguments, `now` included. The live program and the
-simulator call the very same function objects.
+All input comes as arguments, `now` included. The live program and the simulator call the same
+function objects.
 """

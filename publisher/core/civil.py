@@ -1,7 +1,7 @@
-"""Civil time of the author: hours as the clock on the wall shows them, daylight saving included.
+"""Civil time of the author: hours of the local clock, daylight saving time included.
 
 Instants are whole seconds since 1970-01-01T00:00:00Z. A zone is a table of its clock changes, so
-that one small function serves the live site, plain Python and compiled code alike.
+that the same functions run in plain Python and in compiled code.
 
 The civil hour begins at minute 0 of the *local* clock (Asia/Kolkata: at half past, in UTC) and at
 each clock change, so that no hour is longer than 60 minutes even where clocks change by 30.
@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 HOUR_SECONDS = 3600
 DAY_SECONDS = 86_400
-LAST_SECOND = 2**32 - 1  # 2106: what an unsigned 32-bit second can say
-NEVER = 1 << 40  # an instant that does not come
+LAST_SECOND = 2**32 - 1  # in 2106: the largest unsigned 32-bit number
+NEVER = 1 << 40  # an instant later than all others
 _SCAN_SECONDS = 7 * DAY_SECONDS  # no zone has changed its clock twice within a week and back
 
 
@@ -58,7 +58,7 @@ def zone_table(name: str) -> Zone:
 
 
 def period(zone: Zone, at: int) -> int:
-    """Index of the entry of the `zone` in force at `at` (the last one that is not later)."""
+    """Index of the `zone` entry in force at `at`: the last one that starts at or before it."""
     low, high = 0, len(zone.starts)
     while high - low > 1:
         middle = (low + high) // 2
@@ -70,31 +70,31 @@ def period(zone: Zone, at: int) -> int:
 
 
 def period_from(zone: Zone, known: int, at: int) -> int:
-    """`period` of an instant of which it is known that it lies in entry `known` or soon after."""
+    """`period(zone, at)`, searched forward from entry `known`, which starts at or before `at`."""
     while known + 1 < len(zone.starts) and zone.starts[known + 1] <= at:
         known += 1
     return known
 
 
 def period_end(zone: Zone, place: int) -> int:
-    """When the entry `place` of the `zone` ends; `NEVER` for the last one."""
+    """Instant at which entry `place` of the `zone` ends; `NEVER` for the last one."""
     return zone.starts[place + 1] if place + 1 < len(zone.starts) else NEVER
 
 
 def hour_start(zone: Zone, at: int) -> int:
-    """Start of the civil hour that `at` lies in."""
+    """Start of the civil hour that contains `at`."""
     now = period(zone, at)
     top = at - (at + zone.offsets[now]) % HOUR_SECONDS
     return max(top, zone.starts[now])
 
 
 def hour_end(zone: Zone, at: int) -> int:
-    """Start of the civil hour after the one that `at` lies in."""
+    """End of the civil hour that contains `at`: the start of the next one."""
     return end_of_hour(zone, period(zone, at), at)
 
 
 def end_of_hour(zone: Zone, now: int, at: int) -> int:
-    """The same, where the `period` of `at` is known: `now`."""
+    """`hour_end(zone, at)` where the `period` of `at` is already known as `now`."""
     top = at + HOUR_SECONDS - (at + zone.offsets[now]) % HOUR_SECONDS
     return min(top, period_end(zone, now))
 
@@ -105,7 +105,7 @@ def local_second(zone: Zone, at: int) -> int:
 
 
 def week_hour(local: int) -> int:
-    """Hour of the week, 0 = Monday 00 h, of a local second (1970 began on a Thursday)."""
+    """Hour of the week, 0 to 167 from Monday 00 h, of a `local_second` (day 0 is a Thursday)."""
     return (local // HOUR_SECONDS + 72) % 168
 
 

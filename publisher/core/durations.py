@@ -1,8 +1,8 @@
-"""Numbers of seconds as people say them."""
+"""Durations as text for people."""
 
 
 def duration(seconds: float) -> str:
-    """``5400`` -> ``"1 h 30 min"``; the two largest units, nothing below a second."""
+    """Seconds as text: ``5400`` -> ``"1 h 30 min"``. Two largest units, rounded to a second."""
     rest = round(seconds)
     parts = []
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):

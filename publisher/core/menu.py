@@ -11,13 +11,13 @@ BAND_LIMITS = (20, 45, 120, 300)  # minutes: the longest ttl of each band but th
 
 
 def band(minutes: int) -> int:
-    """The band of a ttl, 0 (up to 20 minutes) to 4 (above 300): its tone in the strip."""
+    """The band of a ttl, 0 (up to 20 minutes) to 4 (above 300): its shade in the day strip."""
     return bisect_left(BAND_LIMITS, minutes)
 
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """The allowed values in minutes, ascending, and the text they were written as."""
+    """The allowed ttl values in minutes, ascending, and the text that they were read from."""
 
     text: str
     values: tuple[int, ...]
@@ -27,13 +27,13 @@ class Menu:
         return self.values[0]
 
     def nearest(self, minutes: int) -> int:
-        """The value closest to `minutes`; of two equally close ones the smaller."""
+        """The value closest to `minutes`; the smaller of two that are equally close."""
         place = bisect_left(self.values, minutes)
         around = self.values[max(0, place - 1) : place + 1]
         return min(around, key=lambda value: (abs(value - minutes), value))
 
     def at_most(self, minutes: int) -> int:
-        """The largest value not above `minutes`, or the smallest value there is."""
+        """The largest value not above `minutes`, or the smallest value if all are above."""
         return self.values[max(0, bisect_right(self.values, minutes) - 1)]
 
     def next_above(self, minutes: int) -> int | None:
@@ -43,11 +43,11 @@ class Menu:
 
     @property
     def coarse(self) -> bool:
-        """Whether there are few values: all of them can be tried."""
+        """Whether the menu is short enough (`MILESTONES` values) to try every value."""
         return len(self.values) <= MILESTONES
 
     def milestones(self) -> tuple[int, ...]:
-        """At most `MILESTONES` values, in about equal ratios, that stand for the whole menu."""
+        """A sample of the menu: at most `MILESTONES` values in about equal ratios."""
         if self.coarse:
             return self.values
         ratio = (self.values[-1] / self.values[0]) ** (1 / (MILESTONES - 1))
@@ -56,7 +56,7 @@ class Menu:
 
 
 def parse_menu(text: str) -> Menu:
-    """Read a menu; ValueError says what is wrong with it."""
+    """Parse a menu; the ValueError's message says what is wrong with the text."""
     text = text.strip().lower()
     if text == "any":
         return Menu(text, tuple(range(ANY_FLOOR_MINUTES, ANY_CEILING_MINUTES + 1)))

@@ -1,4 +1,5 @@
-"""How a rule is named on the command line and in a setting: ``name[:key=value,...]``."""
+"""Specs, which name a rule and its options on the command line and in settings:
+``name[:key=value,...]``."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +8,14 @@ from math import isfinite
 
 
 class SpecError(ValueError):
-    """A name or an option that nobody knows, or a value that makes no sense."""
+    """An unknown name or option, or an invalid value."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One number that a rule can be given.
+    """One numeric option of a rule, from `low` to `high`.
 
-    ``words`` are texts that stand for a number (``factor=adaptive``). ``whole`` demands an integer.
+    ``words``: texts that stand for a number (``factor=adaptive``). ``whole``: integers only.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Option:
     words: dict[str, float] = field(default_factory=dict)
 
     def parse(self, text: str) -> float:
-        """The number that `text` stands for; raises SpecError when it is none or out of range."""
+        """The number that `text` stands for; SpecError for no number or one out of range."""
         if text in self.words:
             return self.words[text]
         try:
@@ -44,7 +45,7 @@ class Option:
 def split_spec(spec: str) -> tuple[str, dict[str, str]]:
     """``"a:b=1,c=2"`` -> ``("a", {"b": "1", "c": "2"})``.
 
-    A value without a key (``"fixed:60"``) has the empty key; only the first may lack one.
+    Only the first value may come without a key (``"fixed:60"``); its key is then ``""``.
     """
     name, _, rest = spec.strip().partition(":")
     values: dict[str, str] = {}
@@ -62,7 +63,7 @@ def split_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def known(name: str, kind: str, names: Iterable[str]) -> str:
-    """`name` itself if it is among `names`; else a SpecError with the nearest, and all of them."""
+    """`name` if it is among `names`; else a SpecError that suggests the nearest and lists all."""
     listed = list(names)
     if name not in listed:
         near = get_close_matches(name, listed, n=1)
@@ -72,7 +73,7 @@ def known(name: str, kind: str, names: Iterable[str]) -> str:
 
 
 def read_options(spec: str, options: Sequence[Option]) -> tuple[float, ...]:
-    """The numbers of `spec`, in the order of `options`, defaults where nothing is said."""
+    """The option values in `spec`, in the order of `options`; the default for each one left out."""
     name, values = split_spec(spec)
     if "" in values:
         if not options:

@@ -1,7 +1,7 @@
-"""The tables behind the histogram, and how an update gets into them.
+"""The decayed counts of updates (the histogram), how an update is added, and rates from counts.
 
 Plain functions over indexable sequences of numbers: the live site runs them on lists, the
-simulator compiles these very functions.
+simulator compiles the same functions.
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -13,13 +13,14 @@ Counts = MutableSequence[float]
 
 
 class Tables(NamedTuple):
-    """All counts, decayed alike; moods (seen, due) twice as fast as habits, `recent` much faster.
+    """All counts. They decay with one half-life, except `seen` and `due` (twice as fast) and
+    `recent` (half-life 12 days).
 
     hours: 24, by local hour. weekdays: 7, Monday first. week: 168, by hour of the week. minutes:
-    288, by five minutes of the local day. recent: 24, by local hour, halved every 12 days. seen,
-    due: by age of the silence before (`AGES`), the updates that ended such a silence and those that
-    the hours of the week let expect meanwhile. early: 12, by five minutes of the hour, the updates
-    in the first seconds of those.
+    288, by five-minute slot of the local day. recent: 24, by local hour. seen, due: 13, by the
+    length of the silence before (`AGES`): updates that ended such a silence, and updates that the
+    rates of the hours of the week predicted for it. early: 12, by five-minute slot of the hour,
+    updates in the first `EARLY_SECONDS` of the slot.
     """
 
     hours: Counts
@@ -33,8 +34,8 @@ class Tables(NamedTuple):
 
 
 class Past(NamedTuple):
-    """The updates so far in four numbers: when the counts are valued, the first and the last
-    update (seconds), how many."""
+    """The updates so far in four numbers: the instant to which the counts are decayed, the first
+    and the last update (seconds), the number of updates (not decayed)."""
 
     as_of: int
     first: int
@@ -43,9 +44,9 @@ class Past(NamedTuple):
 
 
 class History(NamedTuple):
-    """All that a decision knows: the counts, the author's zone, the stretches in which nobody
-    watched (from, to, from, to ...; the live site has none), the updates in short, and the
-    beliefs: how likely each forecaster of `mixture` is, and the author's usual updates a day."""
+    """The input of a decision: the counts, the author's zone, the gaps in the observation (from,
+    to, from, to ..., in seconds; the live site has none), the updates in short, and the beliefs:
+    the probability of each forecaster of `mixture`, then the remembered level of updates a day."""
 
     tables: Tables
     zone: Zone
@@ -55,8 +56,8 @@ class History(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """What makes rates of counts at one moment: `fading` brings the counts to that moment, `days`
-    is the time in which they were gathered, faded alike."""
+    """What turns counts into rates at one moment: the factor `fading` decays the counts to that
+    moment; `days` is the observed time, decayed in the same way."""
 
     fading: float
     days: float
@@ -75,7 +76,7 @@ class Sizes(NamedTuple):
 
 SIZES = Sizes()
 # Where each class of silence begins, in seconds: 0, 5, 15, 30 minutes; 1, 2, 4, 8, 16 hours; 1, 2,
-# 4, 8 days; what lies beyond the last entry teaches nothing.
+# 4, 8 days. The last entry, 16 days, ends the last class: `due` counts nothing beyond it.
 AGES = (
     *(60 * minutes for minutes in (0, 5, 15, 30)),
     *(3600 * hours for hours in (1, 2, 4, 8, 16)),
@@ -83,33 +84,33 @@ AGES = (
 )
 WARM_UP_DAYS = 2
 WARM_UP_UPDATES = 5
-EARLY_SECONDS = 5  # of five minutes: programs that post on the dot do so within them
+EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
 RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
-PRIOR_UPDATES = 0.25  # spread over the day: an hour without updates is not certainly silent
-WEEKDAY_PRIOR = 1.0  # updates that each weekday is thought to have had at the average
-CELL_WEEKS = 1.0  # weeks in which each hour of the week was what hour and weekday alone say
-DOUBT = 15.0  # times as many weeks for an hour of the week with hardly an update of its own
-SILENCE_PRIOR = 5.0  # updates in each class of silence that came just as expected
-LOG2_E = 1.4426950408889634  # 1 / ln 2: what a unit that halves every period adds up to
+PRIOR_UPDATES = 0.25  # prior, spread over the day: an hour without updates has a rate above 0
+WEEKDAY_PRIOR = 1.0  # prior, updates of each weekday: all weekdays alike
+CELL_WEEKS = 1.0  # prior, weeks in which each hour of the week had the rate of hour x weekday
+DOUBT = 15.0  # added to the prior, in units of it, for an hour of the week without updates
+SILENCE_PRIOR = 5.0  # prior, updates in each class of silence that came as often as predicted
+LOG2_E = 1.4426950408889634  # 1 / ln 2: integral of 2^-x from 0 on
 
 
 def decay(age: int, half_life: int) -> float:
-    """What is left of a count after `age` seconds."""
+    """The factor by which a count has decayed after `age` seconds; `half_life` in seconds."""
     return float(0.5 ** (age / half_life))
 
 
 def exposure_days(first: int, now: int, half_life: int) -> float:
-    """Days of watching behind the counts at `now`, faded alike: the denominator of every rate."""
+    """Observed days from `first` to `now`, decayed like the counts: the denominator of a rate."""
     return (1.0 - decay(now - first, half_life)) * half_life / DAY_SECONDS * LOG2_E
 
 
 def watched_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
-    """`bare_days`; at least one day."""
+    """`bare_days`, at least 1.0."""
     return max(bare_days(holes, first, now, half_life), 1.0)
 
 
 def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
-    """`exposure_days` without the `holes` (from, to, from, to ...) in which nobody watched."""
+    """`exposure_days` less those in the `holes`, the gaps in the observation."""
     days = exposure_days(first, now, half_life)
     for hole in range(0, len(holes), 2):
         begin, end = max(holes[hole], first), min(holes[hole + 1], now)
@@ -120,7 +121,7 @@ def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> flo
 
 
 def exposure(history: History, now: int, half_life: int) -> Exposure:
-    """What makes rates of the counts of `history` at `now`."""
+    """The exposure of the counts of `history` at `now`."""
     past = history.past
     return Exposure(
         decay(now - past.as_of, half_life), watched_days(history.holes, past.first, now, half_life)
@@ -133,9 +134,10 @@ def knows_enough(past: Past, now: int) -> bool:
 
 
 def record(history: History, at: int, half_life: int) -> Past:
-    """Count the update `at` in all tables, in place; the past with this update in it.
+    """Add an update at `at` to the tables, in place (`seen` and `due`: see `mixture.learn`).
 
-    Before, the tables are halved as often as is due.
+    At each multiple of `half_life` that has passed, all tables are halved first. Returns the past
+    with this update in it.
     """
     tables, past = history.tables, history.past
     first = past.first if past.number > 0 else at
@@ -158,8 +160,8 @@ def record(history: History, at: int, half_life: int) -> Past:
 
 
 def fade(tables: Tables, times: int, half_life: int) -> None:
-    """Halve every count so many times; those of the silences fade twice as fast, the recent ones
-    by their own half-life."""
+    """Decay every count by so many half-lives; `seen` and `due` by twice as many, `recent` by its
+    own half-life."""
     factor = 0.5**times
     for slot in range(24):
         tables.recent[slot] *= decay(times * half_life, RECENT_SECONDS) / factor
@@ -172,7 +174,7 @@ def fade(tables: Tables, times: int, half_life: int) -> None:
 
 
 def interrupted(holes: Sequence[int], begin: int, end: int) -> bool:
-    """Whether one of the `holes` touches the time between."""
+    """Whether one of the `holes` overlaps the time from `begin` to `end`."""
     touched = False
     for hole in range(0, len(holes), 2):
         touched = touched or (holes[hole] < end and holes[hole + 1] > begin)
@@ -180,7 +182,7 @@ def interrupted(holes: Sequence[int], begin: int, end: int) -> bool:
 
 
 def age_class(age: int) -> int:
-    """The class of a silence of `age` seconds."""
+    """The class (index into `AGES`) of a silence of `age` seconds; the last one has no end."""
     place = 0
     while place < len(AGES) - 2 and age >= AGES[place + 1]:
         place += 1
@@ -188,12 +190,12 @@ def age_class(age: int) -> int:
 
 
 def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
-    """Updates expected in that local hour of any day."""
+    """Expected updates in a local hour (0 to 23), on any weekday."""
     return (tables.hours[hour] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days
 
 
 def weekday_mean(tables: Tables, fading: float) -> float:
-    """Count of the average weekday."""
+    """Mean decayed count of the seven weekdays."""
     total = 0.0
     for weekday in range(7):
         total += tables.weekdays[weekday]
@@ -201,18 +203,18 @@ def weekday_mean(tables: Tables, fading: float) -> float:
 
 
 def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
-    """Updates expected in that hour of the week: its own count, drawn towards hour x weekday;
+    """Expected updates in an hour of the week: its own rate, shrunk towards hour x weekday;
     `mean` is the `weekday_mean`."""
     return cell_rate(tables, slot, weekday_factor(tables, slot // 24, mean, seen), seen)
 
 
 def weekday_factor(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
-    """How many times the updates of a mean day that weekday has; `mean` is the `weekday_mean`."""
+    """Updates of a weekday relative to the mean day (1: as many); `mean` is the `weekday_mean`."""
     return (tables.weekdays[weekday] * seen.fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
 
 
 def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
-    """`week_rate` where the factor of the weekday is known."""
+    """`week_rate` where the `weekday_factor` is already known."""
     usual = (tables.hours[slot % 24] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days * factor
     own = tables.week[slot] * seen.fading
     weeks = CELL_WEEKS * (1.0 + DOUBT / (1.0 + own * own))
@@ -220,13 +222,12 @@ def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float
 
 
 def silence_factors(tables: Tables, fading: float, factors: Counts) -> None:
-    """How many times as often as the hour alone says updates come, by class of the silence before,
-    drawn towards 1."""
+    """Fill `factors`, one for each class of silence; see `silence_factor`."""
     for place in range(len(factors)):
         factors[place] = silence_factor(tables, fading, place)
 
 
 def silence_factor(tables: Tables, fading: float, place: int) -> float:
-    """The factor of one class of silence."""
+    """Updates that ended a silence of this class over those predicted for it, shrunk towards 1."""
     seen = tables.seen[place] * fading * fading + SILENCE_PRIOR
     return seen / (tables.due[place] * fading * fading + SILENCE_PRIOR)
