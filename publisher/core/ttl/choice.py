@@ -1,5 +1,5 @@
-"""The ttl of one document, from the counts: the functions that the live site and the simulator
-both call."""
+"""The ttl and the headers of one document, from the counts: the entry points that the live site and
+the simulator share."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -26,8 +26,8 @@ from publisher.core.ttl.rule import (
 
 
 class Workspace(NamedTuple):
-    """The lists that `choose` works on and leaves behind: the shape of the rates, the expected
-    updates ahead, the planned table."""
+    """Buffers that `choose` fills: the factors of the rates, the expected updates ahead, the table
+    of the planner, the plan of the headers."""
 
     pattern: Pattern
     curve: Curve
@@ -36,8 +36,8 @@ class Workspace(NamedTuple):
 
 
 def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
-    """Empty lists of the lengths that `choose` needs, or longer ones: so that the running sums
-    reach `hours` further than the longest ttl."""
+    """Zeroed lists long enough for `choose`. The curve reaches at least `hours` beyond the longest
+    ttl; with the planner `planned`, its horizon instead."""
     if rule.planner == PLANNED:
         hours = rule.horizon
     steps = max(((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
@@ -50,14 +50,14 @@ def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
 
 
 def planned_table(rule: RuleNumbers) -> Cells:
-    """An empty table of the length that the planner needs."""
+    """A zeroed table for `planned`, in quarters of an hour."""
     quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
     return Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters)
 
 
 def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:
-    """Winer's rule by the time since the last update, in the three values that stand for his;
-    the longest before there is any update."""
+    """Winer's rule, in minutes: by the time since the last update, one of three `values` of the
+    menu, the nearest to his; the largest before there is any update."""
     for step in range(2):
         if past.number > 0 and now - past.last < WARM_UP_SECONDS[step]:
             return values[step]
@@ -65,12 +65,12 @@ def warm_up_minutes(values: Sequence[int], past: Past, now: int) -> int:
 
 
 def begin_of(zone: Zone, now: int) -> int:
-    """Where the look forward begins: the last five minutes of the local clock."""
+    """Beginning of the curve of a forecast: `now`, rounded down to five minutes of local time."""
     return now - (now + zone.offsets[period(zone, now)]) % STEP_SECONDS
 
 
 def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> float:
-    """Fill the curve of `work` from `begin_of(now)` on; returns what one poll is worth, minutes."""
+    """Fill the curve of `work` from `begin_of(now)` on; returns the `poll_worth` in minutes."""
     seen = exposure(history, now, rule.half_life)
     silence_factors(history.tables, seen.fading, work.pattern.factors)
     if rule.profile == WEEK_MINUTE:
@@ -83,8 +83,8 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
-    """The ttl in minutes of the document built at `now`, from updates up to then; leaves what the
-    headers say in the work's plan."""
+    """The ttl in minutes of the document built at `now`, from updates up to then. Fills
+    `work.header` with the expiries that the headers announce."""
     worth = 0.0
     if history.past.number > 0:
         worth = forecast(history, now, rule, work)
@@ -93,7 +93,7 @@ def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> in
 
 
 def plan(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None:
-    """Leave what the headers say in the work's plan, after a `forecast`."""
+    """Fill `work.header` with the expiries that the headers announce; needs a `forecast` first."""
     if history.past.number == 0:
         unplanned(history, now, work.header)
     else:
@@ -102,7 +102,7 @@ def plan(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None
 
 
 def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace, worth: float) -> int:
-    """The ttl alone, after a `forecast` that said what one poll is worth."""
+    """The ttl in minutes; needs a `forecast` first, which returned `worth`."""
     if not knows_enough(history.past, now):
         return warm_up_minutes(rule.warm_up, history.past, now)
     begin = begin_of(history.zone, now)

@@ -1,6 +1,6 @@
-"""What the counts say of the hours to come: expected updates in every five minutes ahead.
+"""The forecast of the habits: expected updates in every five minutes ahead, from the counts.
 
-Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from math import exp
@@ -22,23 +22,24 @@ from publisher.core.ttl.rule import DAY, WEEK_MINUTE
 
 STEP_SECONDS = 300
 STEP_MINUTES = 5.0
-MINUTE_PRIOR = 4.0  # updates that each five minutes of the hour are thought to have had, evenly
-TINY = 1e-9  # updates; below, a quotient of two such numbers says nothing
-HOUR_MINUTE_PRIOR = 1.0  # likewise within one hour of the day, as in all hours together
+MINUTE_PRIOR = 4.0  # prior, updates in each five minutes of the hour: all alike
+TINY = 1e-9  # updates; a quotient of smaller numbers is not computed
+HOUR_MINUTE_PRIOR = 1.0  # prior, updates in each five minutes of one hour: as in all hours together
 
 
 class Curve(NamedTuple):
-    """Running sums at every five minutes from some beginning: `number[i]` updates are expected in
-    the first i steps, and by then they will have waited `waiting[i]` minutes together."""
+    """Running sums at every five minutes from the curve's beginning on: `number[i]`, updates
+    expected in the first i steps; `waiting[i]`, minutes that they have waited by then, in sum."""
 
     number: Counts
     waiting: Counts
 
 
 def spread_within(tables: Tables, fading: float, within: Counts) -> None:
-    """Fill 288 factors around 1: how the updates of each local hour lie within it.
+    """Fill `within` with 288 factors around 1: the rate of each five minutes of the local day
+    relative to that of its hour.
 
-    Each hour's own pattern is drawn towards the pattern of all hours, and that towards flat.
+    Each hour's own pattern is shrunk towards the pattern of all hours, and that towards flat.
     """
     total = 0.0
     for part in range(12):
@@ -62,9 +63,9 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
 
 
 def within_hour(tables: Tables, local: int, fading: float) -> float:
-    """The factor that `spread_within` finds for the five minutes of one local second.
+    """The factor of `spread_within` for the five minutes that contain the second `local`.
 
-    All that was counted by five minutes was counted by hours too, so those are added up.
+    Totals come from the 24 hourly counts, which hold the same updates as the 288 slots.
     """
     slot = local // STEP_SECONDS % 288
     total = common = 0.0
@@ -88,10 +89,10 @@ class Pattern(NamedTuple):
 def look_forward(
     history: History, seen: Exposure, profile: int, pattern: Pattern, begin: int, curve: Curve
 ) -> None:
-    """Fill the `curve` from `begin` on, a multiple of five local minutes, from usual rates.
+    """Fill the `curve` from `begin` on, a multiple of five local minutes.
 
-    Each hour's rate is multiplied by the factor of the silence since the last update, for as long
-    as that silence may last: `quiet` is the chance that nothing has come yet.
+    profile: `DAY`, rates by hour of the day; else by hour of the week. The factor of the silence
+    since the last update scales them only while that silence lasts: `quiet` is P(no update yet).
     """
     tables, zone, last = history.tables, history.zone, history.past.last
     number, waiting, factors, within = curve.number, curve.waiting, pattern.factors, pattern.within
@@ -129,8 +130,8 @@ def integrate_expectation(curve: Curve, begin: int, end: int, factor: float, qui
     accumulated waiting in minutes. `quiet` is P(no update by `begin`); returns P(no update by
     `end`). The silence `factor` scales the rate only until the first update arrives: a silence that
     is broken predicts nothing more. So each step mixes two rates, scaled while still silent, usual
-    afterwards; `once` is P(the silence ends in the step) over the updates that the scaled rate
-    would bring.
+    afterwards; `once` is P(the silence ends in the step) divided by the updates that the scaled
+    rate would bring.
     """
     number, waiting = curve.number, curve.waiting
     expected, waited = number[begin], waiting[begin]
@@ -147,7 +148,7 @@ def integrate_expectation(curve: Curve, begin: int, end: int, factor: float, qui
 
 
 def number_by(curve: Curve, minute: float) -> float:
-    """Updates expected from the beginning of the curve to `minute`."""
+    """N: updates expected from the beginning of the curve to `minute`, interpolated linearly."""
     number = curve.number
     step = int(minute / STEP_MINUTES)
     if step >= len(number) - 1:
@@ -156,7 +157,7 @@ def number_by(curve: Curve, minute: float) -> float:
 
 
 def waiting_by(curve: Curve, minute: float) -> float:
-    """Integral of `number_by` up to `minute`."""
+    """W: integral of `number_by` up to `minute`, in minutes of waiting."""
     number, waiting = curve.number, curve.waiting
     step = int(minute / STEP_MINUTES)
     if step >= len(number) - 1:

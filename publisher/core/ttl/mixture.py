@@ -1,17 +1,18 @@
-"""Several forecasters, mixed by how well each foretold the recent silences.
+"""A mixture of four forecasters, weighted by how well each predicted the recent updates.
 
-One table of habits takes a month to unlearn hours that have moved. So four forecasters stand side
-by side, from the most particular to the plainest, and each update tells how likely each of them
-is: by its rate at that moment times the chance it gave to the silence before (the likelihood of a
-Poisson process). A small fixed share is handed out anew each time, so that the one that is right
-now is found within days (Herbster and Warmuth, "Tracking the best expert", 1998).
+The table of habits alone takes a month to adapt when an author's hours change. So four forecasters
+run side by side, from the most specific to the simplest. Each update changes their weights, called
+beliefs, by its likelihood under each: the forecaster's rate at that moment times its probability of
+the silence before (a Poisson process). A fixed share of all weight is redistributed at each update,
+so that the forecaster that is right now is found within days (Herbster and Warmuth, "Tracking the
+best expert", 1998).
 
-    habits   what `forecast` knows: hour of the week, silence, minute; half-life 90 days
+    habits   the rates of `forecast`: hour of the week, silence, minute; half-life 90 days
     recent   hour of the day, half-life 12 days
     flat     a constant rate, half-life 90 days
-    daily    the same level, over a day as people have it
+    daily    the same rate, shaped like a typical human day (`shape`)
 
-Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from math import exp, log
@@ -47,16 +48,16 @@ from publisher.core.ttl.counts import (
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
 
 FORECASTERS = 4
-LEVEL = 4  # place of the usual updates a day in the beliefs
-START = (0.25, 0.15, 0.3, 0.3, 0.0)  # beliefs before anything is known
-SHARE = 0.005  # of all belief, handed out anew at each update
-HANDED_OUT = (0.7, 0.2, 0.05, 0.05)
-PRIOR_DAYS = 0.5  # in which each forecaster thinks to have seen one update, spread over the day
-NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # the day as people have it: 0-8, 8-18, 18-24 h
-LONGEST_SILENCE = AGES[len(AGES) - 1]  # what lies beyond teaches nothing
-DOUBTED = 0.02  # belief that counts for nothing in a forecast
-RUNNING = 3.0  # updates that a silence which still runs can tell of, at most: it may be a holiday
-BAND = 3.0  # times more or fewer updates a day than the level, before it follows so far behind
+LEVEL = 4  # index in the beliefs of the remembered level, updates a day
+START = (0.25, 0.15, 0.3, 0.3, 0.0)  # beliefs before the first update
+SHARE = 0.005  # of all weight, redistributed at each update
+HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
+PRIOR_DAYS = 0.5  # prior of `recent` and the level: one update in so many days
+NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8, 8-18, 18-24 h
+LONGEST_SILENCE = AGES[len(AGES) - 1]  # seconds; expectations beyond it are not summed
+DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
+RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
+BAND = 3.0  # the remembered level stays within this factor of the current rate
 
 
 class Four(NamedTuple):
@@ -69,7 +70,8 @@ class Four(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What turns the counts into the forecasters' rates at one moment."""
+    """What turns the counts into the forecasters' rates at one moment. habits, recent: exposures;
+    mean: the `weekday_mean`; level: updates a day."""
 
     habits: Exposure
     recent: Exposure
@@ -78,7 +80,7 @@ class Seen(NamedTuple):
 
 
 def seen_at(history: History, now: int, half_life: int) -> Seen:
-    """How the counts are to be read at `now`."""
+    """The factors that turn the counts of `history` into rates at `now`; `half_life` in seconds."""
     tables, past = history.tables, history.past
     habits = exposure(history, now, half_life)
     recent = Exposure(
@@ -94,14 +96,14 @@ def seen_at(history: History, now: int, half_life: int) -> Seen:
 
 
 def shape(hour: int) -> float:
-    """How many times the mean a usual day has in that hour."""
+    """Rate of a local hour in a typical human day, relative to the day's mean."""
     if hour < 8:
         return NIGHT
     return WORK if hour < 18 else EVENING
 
 
 def rates(history: History, slot: int, seen: Seen) -> Four:
-    """Updates that each forecaster expects in that hour of the week."""
+    """Updates that each forecaster expects in `slot`, an hour of the week."""
     usual, tables = shape(slot % 24), history.tables
     return Four(
         week_rate(tables, slot, seen.mean, seen.habits),
@@ -112,17 +114,16 @@ def rates(history: History, slot: int, seen: Seen) -> Four:
 
 
 def recent_rate(tables: Tables, slot: int, usual: float, seen: Seen) -> float:
-    """Updates that the last weeks let expect in that hour, which on a `usual` day has so many times
-    the mean."""
+    """Updates that `recent` expects in the hour `slot`; `usual`: its `shape`, used as the prior."""
     count = tables.recent[slot % 24] * seen.recent.fading + usual / 24.0
     return count / seen.recent.days
 
 
 def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
-    """Updates that each forecaster expected since the last one.
+    """Updates that each forecaster expected between the last update and `now`.
 
-    weight: what an update expected now counts in `due`, where those that the habits expected are
-    added by the age of the silence; 0: nowhere.
+    weight: factor with which the updates that the hours of the week predicted are added to the
+    table `due`, by the age of the silence; 0 leaves the table unchanged.
     """
     zone, last, tables, level = history.zone, history.past.last, history.tables, seen.level / 24.0
     end, fading = min(now, last + LONGEST_SILENCE), seen.habits.fading
@@ -151,7 +152,7 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
 
 
 def weighed(beliefs: Counts, gains: Four) -> Four:
-    """The beliefs in the forecasters after evidence whose logarithms are `gains`; they sum to 1."""
+    """The beliefs after evidence with the log-likelihoods `gains` (Bayes' rule); they sum to 1."""
     most = max(gains.habits, gains.recent, gains.flat, gains.daily)
     habits = beliefs[0] * exp(gains.habits - most)
     recent = beliefs[1] * exp(gains.recent - most)
@@ -162,8 +163,8 @@ def weighed(beliefs: Counts, gains: Four) -> Four:
 
 
 def sharpened(beliefs: Four) -> Four:
-    """The shares in which the forecasts are mixed: without those that are hardly believed, so that
-    a small rest of doubt does not put updates into an author's nights."""
+    """The weights with which the forecasts are mixed: beliefs less `DOUBTED`, normalised, so that
+    an unlikely forecaster does not predict updates in an author's nights."""
     habits, recent = max(beliefs.habits - DOUBTED, 0.0), max(beliefs.recent - DOUBTED, 0.0)
     flat, daily = max(beliefs.flat - DOUBTED, 0.0), max(beliefs.daily - DOUBTED, 0.0)
     total = habits + recent + flat + daily
@@ -171,8 +172,13 @@ def sharpened(beliefs: Four) -> Four:
 
 
 def learn(history: History, at: int, half_life: int) -> None:
-    """Weigh the forecasters by an update at `at`, before it is counted, keep the level, and count
-    the silence that it ended."""
+    """Update the beliefs, the level and the tables `seen` and `due`, in place, for an update at
+    `at` that is not yet in the counts.
+
+    An update that is not later than the last one (a backdated post) changes none of them; the first
+    one sets the beliefs to `START`. The second update, and one after a gap in the observation,
+    change the level only.
+    """
     past, beliefs = history.past, history.beliefs
     if past.number == 0:
         for place in range(len(START)):
@@ -210,14 +216,15 @@ def learn(history: History, at: int, half_life: int) -> None:
 
 
 def after(history: History, at: int, half_life: int) -> History:
-    """The history with the update `at` in it; tables and beliefs are changed in place."""
+    """The history with an update at `at` added; tables and beliefs are changed in place."""
     learn(history, at, half_life)
     past = record(history, at, half_life)
     return History(history.tables, history.zone, history.holes, past, history.beliefs)
 
 
 def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) -> None:
-    """Mix the other forecasters into the `curve` from `begin` on, in which the habits stand."""
+    """Mix the other forecasters, in place, into a `curve` from `begin` on that holds the habits'
+    forecast (`look_forward`). Weights: the beliefs after the silence up to `now`."""
     seen, zone = seen_at(history, now, half_life), history.zone
     waited = silence(history, now, seen, 0.0)
     weights = sharpened(

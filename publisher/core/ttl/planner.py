@@ -1,10 +1,10 @@
 """Two ways to choose a ttl from the expected updates: `look-ahead` and `planned`.
 
-A copy fetched at s and kept for a minutes costs one poll, worth `worth` minutes, and the waiting
-of the updates it hides. The document is the same for all copies fetched until the next hour, so
-all costs are means over the minutes at which it may be fetched.
+A copy fetched at s and kept for a minutes costs one poll, counted as `worth` minutes, plus the
+waiting of the updates that it hides. The document is the same for all copies fetched until the next
+hour, so all costs are means over the minutes at which it may be fetched.
 
-Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
 from publisher.core.ttl.mixture import BAND, LEVEL
 from publisher.core.ttl.rule import RuleNumbers
 
-SAMPLES = 6  # moments of fetching that stand for all, in the look-ahead
-CELL_MINUTES = 15.0  # the planned table knows the worth of being polled in each quarter of an hour
-SETTLING = 8  # steps; more change nothing
-PULL = 0.8  # how far, by ratio, from the author's word to where this menu works best
-CHANCE = 2.0  # times the mean: so far do the counts of 24 equal hours lie apart by chance
-FLOOR = 1.0  # share of a poll's worth: what hides less is never refused for a smaller ttl
+SAMPLES = 6  # fetch times over which `look_ahead` averages
+CELL_MINUTES = 15.0  # length of a cell in the planner's table
+SETTLING = 8  # iterations of `settle`; more change nothing
+PULL = 0.8  # how far `poll_worth` moves, by ratio, from `poll_minutes` to the menu's best place
+CHANCE = 2.0  # variance over mean up to which hourly counts count as equal hours
+FLOOR = 1.0  # times a poll's worth: `planned` takes at least the largest ttl that hides no more
 CELLS = 4  # in an hour
 
 
 class ServedSpan(NamedTuple):
-    """What a planner is asked: the expected updates, the span of minutes after the beginning of
-    the curve in which the document is fetched, and what one poll is worth in minutes."""
+    """The input of a planner: the expected updates; the span in which the document is fetched,
+    in minutes after the beginning of the curve; the worth of one poll in minutes."""
 
     curve: Curve
     first: float
@@ -36,8 +36,8 @@ class ServedSpan(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The hours' counts, how they are read now and their mean; how much of what they lie apart from
-    it counts: all of it once it is `shown`, and `beyond` what is chance."""
+    """The hourly counts, their exposure and their mean; and two shares (0 to 1) of the hours'
+    deviations from the mean that count as real: `shown` in `settle`, `beyond` at a tie."""
 
     tables: Tables
     seen: Exposure
@@ -47,8 +47,9 @@ class Shape(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The planned table, by quarters of an hour after the document's last minute: updates expected
-    by the middle of each, their waiting by then, and the worth of being polled then."""
+    """The planner's table, by quarters of an hour after the document's last minute. At the middle
+    of each: updates expected by then, their waiting (minutes), and the cost still to come for a
+    client that polls then (minutes)."""
 
     number: Counts
     waiting: Counts
@@ -56,20 +57,20 @@ class Cells(NamedTuple):
 
 
 def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
-    """What one poll is worth at this blog with this menu, in minutes.
+    """The worth of one poll, in minutes of waiting, at this blog with this menu.
 
-    A menu with wide gaps alternates between two values where the blog's rate lies between them,
-    which costs more polls and more waiting together than staying with either. The best product of
-    polls and waiting lies where one poll is worth the waiting per poll; so the author's
-    `poll_minutes` are moved most of the way (by ratio) to the nearest such place. With a menu
-    without gaps every place is such a place.
+    With a coarse menu a blog whose rate lies between two values would alternate between them, which
+    costs more polls and more waiting than staying with either. Polls times waiting is least at a
+    fixed point, where the worth of a poll equals the waiting per poll. So the author's
+    `poll_minutes` are moved most of the way (by ratio) to the nearest fixed point. In a menu
+    without gaps every worth is a fixed point.
 
-    Where a three times smaller and a three times larger start lead to different places, the blog
-    lies between two values. Then the search begins at the author's level, which follows the rate
-    at a distance (`mixture.BAND`), so that the blog stays with one of them. The more even the
-    day's hours, the more the smaller one is preferred: with either, polls times waiting are the
-    same there, and who says the larger one pays for it when the author comes to post more. Where
-    all comes in one hour the larger one foretells it.
+    If starts three times smaller and three times larger lead to different fixed points, the blog
+    lies between two values (a tie). Then the search starts from the remembered level of updates a
+    day (`mixture.BAND`), so that the blog stays with one of them. The more even the day's hours,
+    the more the smaller value is preferred: at a tie polls times waiting are equal for both, but
+    the larger one costs more if the author begins to post more. Where all updates come in one hour,
+    the larger one predicts it.
     """
     menu, worth, shape = rule.menu, rule.poll_minutes, shape_of(history.tables, seen)
     if history.beliefs[LEVEL] > 0.0 and len(rule.milestones) == len(menu):
@@ -82,10 +83,12 @@ def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
 
 
 def shape_of(tables: Tables, seen: Exposure) -> Shape:
-    """How much of the day's shape counts. The counts of 24 equal hours lie apart too, and chance
-    must not decide: five updates, three of them in one hour, had held a blog for four months. So
-    nothing counts up to `CHANCE`, and all from twice that on; at a tie, where the level is
-    remembered, only what is beyond chance."""
+    """The hourly counts, and how much of their differences counts as the day's shape.
+
+    Counts of 24 equal hours differ too, and chance must not decide: five updates, three of them in
+    one hour, once held a blog at one value for four months. So nothing counts while variance / mean
+    is up to `CHANCE`, and everything from twice that on; at a tie, where the level is remembered,
+    only the part beyond `CHANCE`."""
     mean = apart = 0.0
     for hour in range(24):
         mean += tables.hours[hour] * seen.fading / 24.0
@@ -98,16 +101,16 @@ def shape_of(tables: Tables, seen: Exposure) -> Shape:
 
 
 def drawn_rate(shape: Shape, hour: int, share: float) -> float:
-    """Updates a day that there would be if all hours were like this one, of which so much counts
-    as it lies apart from the mean: of none, the mean of all hours."""
+    """Rate of an hour in updates a day. `share` (0 to 1) of its deviation from the mean of all
+    hours counts; with 0 it is that mean."""
     count = shape.tables.hours[hour] * shape.seen.fading
     drawn = shape.mean + share * (count - shape.mean)
     return (24.0 * drawn + PRIOR_UPDATES) / shape.seen.days
 
 
 def evenness(shape: Shape) -> float:
-    """1 where all hours are alike, 1/24 where all updates come in one of them: the mean of the
-    hours' shares, squared, by the mean of their squares."""
+    """Squared mean of the hourly rates over the mean of their squares: 1 where all hours are alike,
+    1/24 where all updates come in one of them."""
     mean, squares = drawn_rate(shape, 0, 0.0), 0.0
     for hour in range(24):
         squares += drawn_rate(shape, hour, shape.beyond) ** 2 / 24.0
@@ -115,7 +118,8 @@ def evenness(shape: Shape) -> float:
 
 
 def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) -> float:
-    """The waiting per poll over the day's shape at the `level` that is kept."""
+    """Where the search starts at a tie: minutes of waiting per poll if the day had `level` updates
+    and one poll were worth `worth` minutes, scaled to the present rate."""
     present = drawn_rate(shape, 0, 0.0)
     polls = waiting = 0.0
     for hour in range(24):
@@ -127,7 +131,8 @@ def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) ->
 
 
 def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
-    """Where one poll is worth the waiting per poll, in minutes, looked for from `worth` on."""
+    """The fixed point that iteration from `worth` reaches: where the worth of a poll equals the
+    waiting per poll, in minutes."""
     for _ in range(SETTLING):
         polls = waiting = 0.0
         for hour in range(24):
@@ -142,10 +147,12 @@ def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
 
 
 def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:
-    """The value of the menu that costs least at a constant rate: cost has a single lowest point."""
+    """The menu value with the least cost at a constant `rate` (updates a minute), in minutes.
+
+    Binary search, as the cost has a single minimum: rate * ttl / 2 + worth / ttl a minute."""
     low, high = 0, len(menu) - 1
     if high > 8:
-        # Where it stands if the menu has every minute; then the two beside it end the search.
+        # The place if the menu has every minute; then checking its two neighbours ends the search.
         near = min(max(int(sqrt(2.0 * worth / rate)) - menu[0], 0), high)
         if near + 1 < high and rises(menu, near + 1, rate, worth):
             high = near + 1
@@ -161,14 +168,14 @@ def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:
 
 
 def rises(menu: Sequence[int], place: int, rate: float, worth: float) -> bool:
-    """Whether the next larger value costs as much at a constant rate, or more."""
+    """Whether the next larger value of the menu costs at least as much at a constant rate."""
     one, other = float(menu[place]), float(menu[place + 1])
     return worth / one + rate * one / 2.0 <= worth / other + rate * other / 2.0
 
 
 def hidden(problem: ServedSpan, ttl: float) -> float:
-    """Minutes of waiting that a copy kept for `ttl` minutes hides, in the mean over its being
-    fetched at any minute of the span."""
+    """Mean minutes of waiting that a copy kept for `ttl` minutes hides, over fetch times in the
+    span."""
     total = 0.0
     for part in range(SAMPLES):
         at = problem.first + (problem.last - problem.first) * (part + 0.5) / SAMPLES
@@ -177,9 +184,9 @@ def hidden(problem: ServedSpan, ttl: float) -> float:
 
 
 def look_ahead(problem: ServedSpan, menu: Sequence[int], worth: float) -> int:
-    """The largest ttl of the menu whose hidden waiting is not above `worth`.
+    """The largest ttl of the menu that hides at most `worth` minutes of waiting, else the smallest.
 
-    Hidden waiting grows with the ttl, so it is found by halving.
+    Binary search, as hidden waiting grows with the ttl.
     """
     low, high = 0, len(menu)
     while high - low > 1:
@@ -192,11 +199,11 @@ def look_ahead(problem: ServedSpan, menu: Sequence[int], worth: float) -> int:
 
 
 def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
-    """The ttl with which a client that obeys it, now and in the hours to come, does best.
+    """The ttl with the least cost for a client that obeys this document and the later ones.
 
-    Worked out backwards from the rule's horizon on: the value of a cell is the cost still to come
-    for a client that polls then and obeys the best table from there. The rule's milestones are the
-    values tried for the hours to come; now the menu is searched around them.
+    Dynamic programming backwards from the rule's horizon: the value of a cell is the cost still to
+    come (minutes) for a client that polls then and is told the best ttls from there on. For later
+    hours the rule's milestones are tried; for this document the menu is searched around them.
     """
     curve, worth = problem.curve, problem.worth
     credit = usual_cost(curve, rule.menu, worth)
@@ -217,7 +224,7 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
 
 
 def usual_cost(curve: Curve, menu: Sequence[int], worth: float) -> float:
-    """Cost a minute of the best fixed ttl at the mean rate ahead: what the plan ends with."""
+    """Cost a minute of the best fixed ttl at the mean rate ahead: assumed beyond the horizon."""
     number = curve.number
     rate = max(number[len(number) - 1] / (5.0 * (len(number) - 1)), 1e-9)
     ideal = min(max(sqrt(2.0 * worth / rate), float(menu[0])), float(menu[len(menu) - 1]))
@@ -225,8 +232,8 @@ def usual_cost(curve: Curve, menu: Sequence[int], worth: float) -> float:
 
 
 def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float) -> float:
-    """Fill the values of one hour whose document says `ttl`, and return their sum; given up as
-    soon as it is above `least`."""
+    """Fill the values of one hour whose document says `ttl`, and return their sum; stops early as
+    soon as the sum exceeds `least`."""
     total = 0.0
     whole = ttl % int(CELL_MINUTES) == 0  # then a copy ends in the middle of a cell
     for cell in range(hour * CELLS + CELLS - 1, hour * CELLS - 1, -1):
@@ -246,7 +253,8 @@ def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float)
 
 
 def value_at(value: Sequence[float], minute: float) -> float:
-    """The value at a minute after the beginning of the table, between the middles of its cells."""
+    """The value `minute` minutes after the beginning of the table, interpolated linearly between
+    the middles of its cells."""
     place = minute / CELL_MINUTES - 0.5
     if place <= 0.0:
         return value[0]
@@ -257,8 +265,8 @@ def value_at(value: Sequence[float], minute: float) -> float:
 
 
 def search(problem: ServedSpan, rule: RuleNumbers, value: Sequence[float]) -> int:
-    """The best ttl for the document served in the span: the best milestone, then ever closer
-    around it."""
+    """The ttl with the least cost for the document served in the span: the best milestone, then
+    in ever smaller steps around it."""
     menu, milestones = rule.menu, rule.milestones
     best, least = milestones[0], 1e300
     for ttl in milestones:
@@ -277,8 +285,8 @@ def search(problem: ServedSpan, rule: RuleNumbers, value: Sequence[float]) -> in
 
 
 def serve(problem: ServedSpan, ttl: float, value: Sequence[float]) -> float:
-    """Mean cost to come of a copy fetched in the span; one that expires before its end is fetched
-    again, with the same ttl."""
+    """Mean cost to come, in minutes, of a copy fetched in the span. A copy that expires before the
+    span ends is fetched again, with the same ttl."""
     curve, first, last, worth = problem
     total = 0.0
     for part in range(CELLS):

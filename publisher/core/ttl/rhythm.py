@@ -1,5 +1,5 @@
-"""An author's week in the terms of calendars, where it is that clear: "every Tuesday", as a rule of
-RFC 5545 (rrule) with its first occurrence. Podcast programs show it (`podcast:updateFrequency`)."""
+"""A weekly schedule found in the updates, such as "every Tuesday", as a recurrence rule of RFC 5545
+(rrule) with its first occurrence. Podcast apps show it (`podcast:updateFrequency`)."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -9,9 +9,9 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import bare_days, decay
 
 LEAST_UPDATES, LEAST_DAYS = 6, 28
-REGULAR = (0.6, 1.5)  # updates that such a weekday brings, at least and at most
-STRAY_SHARE = 0.1  # of all updates may come on other days
-LATE_DAYS = 2  # behind the rule; then it is no longer told
+REGULAR = (0.6, 1.5)  # updates a week on a weekday of the rule, at least and at most
+STRAY_SHARE = 0.1  # of all updates, at most, on other weekdays
+LATE_DAYS = 2  # an update that is overdue by more than this ends the rule
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -25,10 +25,10 @@ class Rhythm(NamedTuple):
 
 
 def weekly_rhythm(activity: Activity, now: datetime) -> Rhythm | None:
-    """On which weekdays an update comes nearly every week; None where the week is not that clear.
+    """The weekdays on which an update comes nearly every week; None where there is no clear rule.
 
-    Clear: four weeks and six updates are known, each day that is named brings about one, hardly
-    any update comes on another day, and the last one that was due is not long overdue.
+    Clear: four weeks and six updates are known, each weekday named has about one update a week,
+    hardly any update comes on another weekday, and the next one is not long overdue.
     """
     if activity.first is None or activity.last is None or activity.updates < LEAST_UPDATES:
         return None
@@ -49,7 +49,8 @@ def weekly_rhythm(activity: Activity, now: datetime) -> Rhythm | None:
 
 
 def _first_occurrence(activity: Activity, days: list[int]) -> datetime:
-    """The first of the days from the first update on, at the hour in which most updates come."""
+    """The first of `days` (0 = Monday) on or after the day of the first update, at the busiest
+    local hour."""
     zone, first = zone_table(activity.zone), activity.first or 0
     hour = max(range(24), key=lambda hour: activity.hours[hour])
     local = local_second(zone, first)
@@ -62,7 +63,8 @@ def _first_occurrence(activity: Activity, days: list[int]) -> datetime:
 
 
 def _overdue(activity: Activity, now: datetime, days: list[int]) -> bool:
-    """Whether the last update lies further back than the longest pause between two of the days."""
+    """Whether the last update is older than the longest pause between two of the days, plus
+    `LATE_DAYS`."""
     followers = [*days[1:], days[0]]
     pauses = [(later - day - 1) % 7 + 1 for day, later in zip(days, followers, strict=True)]
     last = instant(activity.last or 0)

@@ -1,5 +1,5 @@
-"""The author's settings of the decision: as values that people type, and as the numbers that the
-functions behind `decide` take."""
+"""The author's settings of the ttl decision: as typed (`TtlRule`), and as the numbers that the
+functions behind `decide` take (`RuleNumbers`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,16 +20,17 @@ OFF, LEARNED = "off", "learned"
 SKIP_HOURS = (OFF, LEARNED)
 MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 
-# Winer's rule, "Algorithm for ttl element" (2002): under an hour since the last update 15, under
-# three 60, otherwise 480.
+# Winer's rule, "Algorithm for ttl element" (2002): 15 minutes if the last update is less than an
+# hour ago, 60 if less than three, otherwise 480.
 WARM_UP_SECONDS, WARM_UP_MINUTES = (HOUR_SECONDS, 3 * HOUR_SECONDS), (15, 60, 480)
-HORIZON_HOURS = 30  # of the plan, before the longest ttl: a day and the morning after
+HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next morning
 
 
 class RuleNumbers(NamedTuple):
-    """A `TtlRule` in numbers: values of the menu, those tried for the hours to come, and the three
-    that stand for Winer's; planner and profile by their places in the names above; minutes, hours
-    and seconds; whether hours to skip are named (1 or 0)."""
+    """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
+    tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
+    poll_minutes: minutes. horizon: hours. half_life: seconds. skips: 1 if the feed names hours to
+    skip, else 0."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -45,8 +46,9 @@ class RuleNumbers(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class TtlRule:
     """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
-    (the knob "fresher <-> quieter"). freshness: `exact`, the headers say the minute; `ttl`,
-    they say what the document says. skip_hours: `learned`, the document names hours to skip."""
+    (the knob "fresher <-> quieter"). freshness: `exact`, the headers have a forecast of their own
+    for the minute of the fetch; `ttl`, they say the ttl. skip_hours: `learned`, the document names
+    hours to skip."""
 
     menu: Menu = field(default_factory=lambda: parse_menu(MENU))
     planner: str = PLANNER
@@ -65,7 +67,7 @@ class TtlRule:
         freshness: str = EXACT,
         skip_hours: str = OFF,
     ) -> "TtlRule":
-        """Read settings as people type them; ValueError is one clear line."""
+        """Parse settings as typed; a ValueError's message is one line for people."""
         return cls(
             parse_menu(menu),
             _known("planner", planner, PLANNERS),
@@ -77,8 +79,8 @@ class TtlRule:
 
 
 def planner_for(name: str, menu: Menu) -> str:
-    """The planner that `name` means: `auto` plans where the menu has wide gaps, so that a long
-    skip must be reached at the right time, and looks ahead where it has (nearly) every value."""
+    """The planner that `name` means with this `menu`. `auto`: `planned` for a coarse menu, where a
+    long ttl must begin at the right time; `look-ahead` for one with (nearly) every value."""
     if name != AUTO:
         return name
     return "planned" if menu.coarse else "look-ahead"
@@ -86,7 +88,7 @@ def planner_for(name: str, menu: Menu) -> str:
 
 @lru_cache(maxsize=64)
 def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
-    """The rule as the functions behind `decide` take it."""
+    """`rule` as numbers for the functions behind `decide`."""
     return RuleNumbers(
         menu=rule.menu.values,
         milestones=rule.menu.milestones(),
