@@ -104,7 +104,7 @@ def test_ttl_tells_both_resolutions(tmp_path: Path) -> None:
         assert told(f"2020-01-03T12:{5 * part:02}:00Z")["max_age_seconds"] == parts[part]
     later = told("2020-01-03T12:26:01Z")
     assert later["max_age_seconds"] == parts[5] - 61
-    assert any("to the minute" in reason for reason in later["reasons"])
+    assert any("the minute of the fetch" in reason for reason in later["reasons"])
     run(tmp_path / "instance", "settings", "freshness", "ttl")
     plain = told("2020-01-03T12:00:00Z")
     assert plain["max_age_by_minute"] == [plain["ttl_minutes"] * 60] * 12

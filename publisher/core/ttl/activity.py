@@ -1,13 +1,12 @@
-"""The author's day, counted: each update goes into the slot of its local hour; old habits fade.
+"""`Activity`: the decayed counts of an author's updates (the histogram), a checkpoint of the log.
 
-`Activity` is the checkpoint of the update log: all that a ttl decision needs to know of the past.
-It is folded update by update and costs the same however long the log is.
+The checkpoint holds all that a ttl decision needs to know of the past. `fold` adds updates one by
+one; its size does not depend on the length of the log.
 
-Decay: with half-life H every H days the whole table is halved (exactly, as powers of two are), and
-an update counts 2 ** (time since the last halving / H) when it comes in. So a count read later,
+Decay with half-life H: every H days the whole table is halved, which is exact in binary floating
+point, and a new update counts 2 ** (time since the last halving / H). So a count read later,
 multiplied by 2 ** -(time since the last halving / H), is the sum of 2 ** -(age / H) over all
-updates. Nothing is rounded on the way, and a log split into any number of parts folds to the
-same bits.
+updates. A log split into any number of parts folds to the same bits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,15 +19,15 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 4  # of `to_dict`; a stored checkpoint of another format is rebuilt from the log
+FORMAT = 4  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The checkpoint. Instants are whole UTC seconds; counts are decayed and valued at `as_of`.
+    """The checkpoint. Instants are whole UTC seconds; counts are decayed to `as_of`.
 
-    The tables are those of `tables.Tables`. first, last: None while nothing is known.
-    updates: how many, undecayed.
+    The tables are those of `counts.Tables`. first, last: the first and the last update, None while
+    there is none. updates: how many, not decayed. beliefs: see `counts.History`.
     """
 
     zone: str
@@ -49,7 +48,8 @@ class Activity:
 
     @classmethod
     def empty(cls, zone: str, half_life_days: int = HALF_LIFE_DAYS) -> "Activity":
-        """Nothing known yet, in the author's IANA `zone`; ValueError for an unknown zone."""
+        """A checkpoint without updates in the author's IANA `zone`; ValueError for an unknown zone
+        or a half-life below one day."""
         zone_table(zone)
         if half_life_days < 1:
             raise ValueError("the half-life is at least one day")
@@ -65,26 +65,26 @@ class Activity:
 
     @property
     def tables(self) -> Tables:
-        """A copy of the counts by name, as the rules take them."""
+        """A copy of the counts, as the decision's functions take them."""
         return Tables(*(list(getattr(self, name)) for name in Tables._fields))
 
     def past(self, now: int) -> Past:
-        """The updates in short; `now` stands for the first and the last where there is none."""
+        """The updates in short; first and last are `now` (seconds) while there is no update."""
         first = now if self.first is None else self.first
         return Past(self.as_of, first, now if self.last is None else self.last, self.updates)
 
     def history(self, now: int) -> History:
-        """What a decision at `now` (seconds) knows; the counts are a copy."""
+        """The input of a decision at `now` (seconds); the counts are a copy."""
         return History(self.tables, zone_table(self.zone), (), self.past(now), list(self.beliefs))
 
     def decayed(self, now: datetime) -> tuple[float, ...]:
-        """The 24 counts as they stand at `now`."""
+        """The 24 hourly counts, decayed to `now`."""
         factor = decay(seconds(now) - self.as_of, self.half_life_days * DAY_SECONDS)
         return tuple(count * factor for count in self.hours)
 
     def by_dates(self) -> "Activity":
-        """The same for updates that are known by the dates of items: the second of such a date is
-        not the one from which on readers could have the item."""
+        """The same without `early`, for updates known only by the dates of a feed's items: the
+        second in such a date is not when the item became visible."""
         return replace(self, early=(0.0,) * SIZES.early)
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,10 +106,10 @@ class Activity:
 
 
 def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
-    """Record more updates; work is in proportion to the new ones and the time they span.
+    """Add `updates` to the checkpoint, in time proportional to the new ones and their span.
 
-    Later ones come in order; an earlier one than the last known (a backdated post) still counts in
-    its own slots, but teaches nothing about the gaps between updates.
+    New updates come in ascending order. One that is earlier than the last known (a backdated post)
+    counts in its own slots, but not in the silences between updates (`mixture.learn`).
     """
     half_life = activity.half_life_days * DAY_SECONDS
     history = activity.history(0)
@@ -138,9 +138,9 @@ def histogram(
     zone: str,
     half_life_days: int = HALF_LIFE_DAYS,
 ) -> Activity:
-    """The checkpoint at `now`, from the log: updates later than `now` are not looked at.
+    """The checkpoint at `now`, from the log; updates later than `now` are ignored.
 
-    Both in whole seconds: the document that an update brings is decided in the update's second.
+    Compared in whole seconds, as the document with an update is decided in that update's second.
     """
     last = seconds(now)
     known = (update for update in updates if seconds(update) <= last)

@@ -1,8 +1,7 @@
-"""Readers by how they poll, and when each group's polls come while nothing new is published.
+"""Groups of readers by how they poll, and when each group polls while nothing new is published.
 
-Polls are followed minute by minute as shares of a group: what polls in one minute comes back after
-the wait that it was told then. So the figures are expectations over readers whose phases nobody
-knows.
+Polls are followed minute by minute as shares of a group: the share that polls in one minute polls
+again after the wait announced then. So the figures are expectations over unknown phases.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +12,11 @@ MINUTES_A_DAY = 1440
 
 @dataclass(frozen=True, slots=True)
 class ReaderGroup:
-    """Readers that poll alike. `share`: of all readers, in any unit. `every_minutes`: the time
-    between two polls, or the least where they hear more: the feed's ttl (`hears_ttl`), the headers'
-    max-age (`hears_headers`), the larger of both. `most_minutes`: never longer than that.
-    `tick_minutes`: they poll only at multiples of so many minutes of the clock; 0: at any time.
-    `pushed`: they are told at once (WebSub, rssCloud)."""
+    """Readers that poll alike. `share`: of all readers, in any unit. `every_minutes`: the shortest
+    time between two polls. `hears_ttl`, `hears_headers`: they wait at least for the feed's ttl, the
+    headers' max-age. `most_minutes`: the longest wait. `tick_minutes`: they poll only at multiples
+    of so many minutes of the clock; 0: at any time. `pushed`: notified at once (WebSub, rssCloud).
+    """
 
     share: float
     every_minutes: int = 60
@@ -29,29 +28,29 @@ class ReaderGroup:
 
 
 USUAL_READERS = (
-    ReaderGroup(0.40, 60),  # newsboat, rss2email and whatever else comes each hour
+    ReaderGroup(0.40, 60),  # newsboat, rss2email and others that poll each hour
     ReaderGroup(0.15, 30),  # services that poll at intervals of their own
     ReaderGroup(0.15, 60, hears_ttl=True, hears_headers=True),  # Miniflux
     ReaderGroup(0.15, 60, hears_headers=True, tick_minutes=30),  # FreshRSS
     ReaderGroup(0.10, 120, hears_headers=True, most_minutes=300),  # NetNewsWire
     ReaderGroup(0.05, 10, hears_headers=True),  # HTTP caches, CommaFeed, lion-reader
 )
-"""A mix of the readers of docs/for-readers.md, for a blog that does not know its own yet."""
+"""A mix of the readers in docs/for-readers.md, for a blog whose own readers are not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToldByMinute:
-    """What the feed says to a poll in each minute from some beginning: minutes, by both channels
-    (`headers` may be fractions)."""
+    """What the feed announces in each minute from some beginning on, in minutes: the ttl of the
+    document and the max-age of the headers (`headers` may be fractions)."""
 
     ttl: Sequence[int]
     headers: Sequence[float]
 
 
 def group_by_habit(readers: Iterable[tuple[int, float | None, str]]) -> tuple[ReaderGroup, ...]:
-    """Groups of the readers that a site knows: (subscribers, median minutes between two polls,
-    verdict of the readers report). Those that obey hear both channels; who came too seldom to have
-    an interval is left out."""
+    """Groups of a site's known readers, each given as (subscribers, median minutes between two
+    polls, verdict of the readers report). Obedient ones follow ttl and headers. Readers with too
+    few polls for an interval (None) are left out."""
     shares: dict[tuple[int, bool], int] = {}
     for subscribers, minutes, verdict in readers:
         if minutes is not None:
@@ -65,9 +64,8 @@ def group_by_habit(readers: Iterable[tuple[int, float | None, str]]) -> tuple[Re
 
 
 class GroupPolls:
-    """The polls of one group, followed from minute to minute. `minute` is the one to come, counted
-    from midnight UTC of some day; `due` says which share of the group comes so many minutes after
-    it."""
+    """The polls of one group, followed minute by minute. `minute`: the next one, counted from
+    midnight UTC of some day; ``due[k]``: the share of the group that polls k minutes later."""
 
     def __init__(self, group: ReaderGroup, minute: int) -> None:
         self.group, self.minute = group, minute
@@ -77,7 +75,8 @@ class GroupPolls:
             self.due[self._at_a_tick(minute + start) - minute] += 1.0 / first
 
     def pass_minutes(self, ttl: Sequence[int], headers: Sequence[float]) -> None:
-        """Let a minute pass for each answer; a poll is told the answer of its minute."""
+        """Advance by a minute for each value; polls in a minute get that minute's ttl and
+        max-age."""
         due, minutes = self.due, len(ttl)
         due += [0.0] * minutes
         for place in range(minutes):
@@ -89,7 +88,7 @@ class GroupPolls:
         self.minute += minutes
 
     def copy(self) -> "GroupPolls":
-        """The same polls, to be followed on another way."""
+        """A copy that can be advanced independently."""
         other = object.__new__(GroupPolls)
         other.group, other.minute, other.due = self.group, self.minute, list(self.due)
         return other

@@ -1,12 +1,10 @@
-"""The ttl decision: one pure function of the past, the queue of scheduled posts and the moment.
+"""The ttl decision (`decide`): a pure function of past updates, scheduled posts and the moment.
 
 The document is built at g, the later of the last update and the top of the local hour, and served
-until the next build; copies are read at any minute in between, and what is decided must be right
-for all of them.
+until the next build. It is fetched at any minute in between, so the decision must suit all of them.
 
-Until the histogram holds real data the warm-up rule of Dave Winer's "Algorithm for ttl element"
-(2002) decides from the time since the last update; afterwards the planner looks forward through
-the histogram.
+While too little is known (`warming_up`), the rule of Dave Winer's "Algorithm for ttl element"
+(2002) decides from the time since the last update; afterwards the planner, from a forecast.
 """
 
 from collections.abc import Iterable
@@ -47,7 +45,8 @@ AFTER_POST_SECONDS = 60  # by then a scheduled post is in the feed
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The next larger ttl and what it would have cost: minutes of hidden waiting."""
+    """The next larger ttl of the menu, which was not chosen, and the minutes of waiting that it
+    would hide."""
 
     ttl_minutes: int
     waiting_minutes: float
@@ -57,13 +56,13 @@ class Refusal:
 class Decision:
     """What the document built at `decided_at` says, and the numbers behind it.
 
-    valid_until: when the document is built again if nothing is posted. expiries: what the headers
-    say by the minute; None where they say the ttl. reason_code: `empty`,
-    `warm-up`, the name of the planner, or `scheduled` where a scheduled post shortened the ttl.
-    expected_updates: within ttl_minutes of decided_at. waiting_minutes: what a copy kept that
-    long is expected to hide; poll_worth_minutes: how much of that one poll is worth; refused: the
-    next larger value of the menu. likely_at: beginning of the busiest hour of the coming 24.
-    moved: where the author's hours have moved of late.
+    valid_until: when the document is built again if nothing is posted. expiries: the headers' own
+    forecast; None where they say the ttl. reason_code: `empty`, `warm-up`, the name of the planner,
+    or `scheduled` where a scheduled post shortened the ttl. expected_updates: within ttl_minutes of
+    decided_at. waiting_minutes: waiting that a copy kept that long is expected to hide;
+    poll_worth_minutes: the waiting that one poll is worth; refused: the next larger value of the
+    menu. likely_at: beginning of the busiest of the 24 hours after valid_until. moved: the author's
+    old and new busiest hours, None if they have not moved.
     """
 
     zone: str
@@ -87,7 +86,7 @@ class Decision:
     unscheduled_ttl_minutes: int | None = None
 
     def max_age_seconds(self, now: datetime) -> int:
-        """For how long the headers say at `now` that a copy is good."""
+        """The max-age in the headers of a response at `now`."""
         if self.expiries is None:
             return self.ttl_minutes * 60
         return self.expiries.max_age_seconds(seconds(now))
@@ -95,8 +94,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DayHour:
-    """One hour of the day strip: decayed count, and the updates that such an hour usually brings
-    (an hour's rate, whatever came before)."""
+    """One local hour of the day strip: its decayed count and its expected updates (`hour_rate`, the
+    same whatever came before)."""
 
     hour: int
     starts_at: datetime
@@ -105,8 +104,8 @@ class DayHour:
 
 
 def build_moment(last_update: datetime | None, now: datetime, zone: str) -> datetime:
-    """When the document served at `now` was built: the last update or the top of the local hour,
-    whichever is later (updates after `now` must not be passed)."""
+    """When the document served at `now` was built: the later of the last update and the top of the
+    local hour. `last_update` must not be after `now`."""
     table = zone_table(zone)
     top = hour_start(table, seconds(now))
     return instant(top if last_update is None else max(top, seconds(last_update)))
@@ -118,7 +117,7 @@ def next_build(now: datetime, zone: str) -> datetime:
 
 
 def warming_up(activity: Activity, now: datetime) -> bool:
-    """Whether too little is known to predict: under 5 updates, or a first one under 2 days old."""
+    """Whether too little is known to predict: under 5 updates, or the first under 2 days old."""
     return not knows_enough(activity.past(seconds(now)), seconds(now))
 
 
@@ -127,8 +126,8 @@ def decide(
 ) -> Decision:
     """The ttl of the document built at `decided_at`.
 
-    `activity` holds the updates up to that moment and no later ones; `scheduled` the times of
-    posts still to come. ValueError if the activity knows the future.
+    `activity` holds the updates up to that moment, `scheduled` the times of posts still to come.
+    ValueError if the activity holds later updates.
     """
     if activity.last is not None and activity.last > seconds(decided_at):
         raise ValueError("the activity holds updates later than the moment of the decision")
@@ -138,8 +137,8 @@ def decide(
 
 
 def max_age_by_minute(decision: Decision) -> list[int]:
-    """What the headers say, in seconds, at the beginning of each of the twelve five minutes of the
-    document's local hour; before the document was built, what they say when it is."""
+    """The max-age in seconds at the beginning of each of the twelve five-minute slots of the
+    document's local hour; for slots before the document was built, the one at `decided_at`."""
     top = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
     starts = (instant(top + slot * STEP_SECONDS) for slot in range(SLOTS))
     return [decision.max_age_seconds(max(at, decision.decided_at)) for at in starts]
@@ -148,9 +147,9 @@ def max_age_by_minute(decision: Decision) -> list[int]:
 def next_change_at(
     activity: Activity, decided_at: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
 ) -> datetime | None:
-    """When the ttl will next differ if nothing more is posted; None if not within two days.
+    """When the ttl will next change if nothing more is posted; None if not within two days.
 
-    A scheduled post that appears is an update: the answer is never later than the first one.
+    A scheduled post is an update when it appears: the result is never later than the first one.
     """
     queue = sorted(post for post in scheduled if post > decided_at)
     post = queue[0] if queue else None
@@ -168,8 +167,8 @@ def next_change_at(
 def max_age_at(
     activity: Activity, now: datetime, rule: TtlRule, scheduled: Iterable[datetime] = ()
 ) -> int:
-    """For how many seconds the headers say at `now` that a copy is good: what `decide` says of the
-    document served then, at a fraction of its price."""
+    """The max-age in seconds at `now`: the same as from `decide` for the document served then, at a
+    fraction of the computation."""
     built = build_moment(activity.last_update, now, activity.zone)
     post = min((at for at in scheduled if at > built), default=None)
     if rule.freshness != EXACT:
@@ -183,8 +182,7 @@ def max_age_at(
 def day_hours(activity: Activity, now: datetime) -> list[DayHour]:
     """The coming 24 civil hours as the day strip shows them, ordered by local hour.
 
-    On the day of a clock change an hour that comes twice is shown once, and one that is left out is
-    missing.
+    On the day of a clock change a repeated hour is listed once, and a skipped one is missing.
     """
     counts, at = activity.decayed(now), seconds(now)
     history = activity.history(at)
@@ -196,7 +194,7 @@ def day_hours(activity: Activity, now: datetime) -> list[DayHour]:
 
 
 def ttl_by_hour(activity: Activity, now: datetime, rule: TtlRule) -> dict[int, int]:
-    """The ttl that each local hour of the coming 24 would get if nothing new is posted."""
+    """The ttl (minutes) at the start of each of the coming 24 local hours if nothing is posted."""
     return {
         hour: _element(activity, max(starts_at, now), rule, None)
         for hour, starts_at in sorted(_coming_hours(activity, now).items())
@@ -204,7 +202,7 @@ def ttl_by_hour(activity: Activity, now: datetime, rule: TtlRule) -> dict[int, i
 
 
 def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
-    """When the local hours begin, the present one first."""
+    """When each local hour (0 to 23) of the coming 24 begins, the present one included."""
     at, zone = build_moment(None, now, activity.zone), zone_table(activity.zone)
     found: dict[int, datetime] = {}
     for _ in range(24):
@@ -214,9 +212,9 @@ def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
 
 
 class Outlook:
-    """The coming hours as the histogram sees them from `now`, and what a document built then says.
+    """The forecast at `now`, and the ttl and headers of a document built then.
 
-    Threads share it: the forecast does not change any more, the rest is worked out when asked.
+    Threads may share it: the forecast never changes, the rest is computed on first use.
     """
 
     def __init__(self, activity: Activity, now: datetime, rule: TtlRule) -> None:
@@ -229,24 +227,25 @@ class Outlook:
 
     @cached_property
     def ttl_minutes(self) -> int:
-        """What the feed says."""
+        """The ttl of the document."""
         work = self._work._replace(cells=planned_table(self._rule))
         return chosen(self._history, self._now, self._rule, work, self.poll_worth)
 
     @cached_property
     def expiries(self) -> Expiries:
-        """What the headers say."""
+        """The expiries that the headers announce."""
         work = self._work._replace(header=header_plan())
         plan(self._history, self._now, self._rule, work)
         return Expiries(hour_start(self._history.zone, self._now), tuple(work.header.expiries))
 
     def expected(self, start: datetime, end: datetime) -> float:
-        """Updates expected from `start` to `end`, neither before now."""
+        """Updates expected from `start` to `end`; neither may be before `now`."""
         curve = self._work.curve
         return number_by(curve, self._minute(end)) - number_by(curve, self._minute(start))
 
     def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
-        """Minutes of waiting that a copy fetched between `start` and `end` hides in its life."""
+        """Minutes of waiting that a copy kept for `ttl_minutes` hides, the mean over fetch times
+        from `start` to `end`."""
         span = self._minute(start), self._minute(end)
         return hidden(ServedSpan(self._work.curve, *span, self.poll_worth), float(ttl_minutes))
 
@@ -261,14 +260,14 @@ class Outlook:
 
 @lru_cache(maxsize=48)
 def outlook_at(activity: Activity, at: datetime, rule: TtlRule) -> Outlook:
-    """The outlook of a document built at `at`; kept, as the day strip and the walk through it ask
-    for the same 24 hours."""
+    """The outlook of a document built at `at`. Cached, as the day strip and its details ask for the
+    same 24 hours."""
     return Outlook(activity, at, rule)
 
 
 @lru_cache(maxsize=256)
 def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
-    """The decision without a queue; kept, as pages ask for the same hours again and again."""
+    """The decision without scheduled posts. Cached, as pages ask for the same hours repeatedly."""
     outlook = outlook_at(activity, at, rule)
     ttl, end = outlook.ttl_minutes, next_build(at, activity.zone)
     known = Decision(
@@ -304,8 +303,8 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
 
 
 def shortened_for(decision: Decision, post: datetime) -> Decision:
-    """Shorten the ttl so that a copy read at any minute expires at most the smallest menu value
-    after the scheduled `post`, and the headers so that it expires a minute after it."""
+    """The decision with a shorter ttl, if needed: a copy fetched at any minute expires at most the
+    smallest menu value after the scheduled `post`; by its headers, a minute after it."""
     if decision.expiries is not None:
         expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
         decision = replace(decision, expiries=expiries)
@@ -315,12 +314,12 @@ def shortened_for(decision: Decision, post: datetime) -> Decision:
 
 
 def _longest(menu: Menu, valid_until: datetime, post: datetime) -> int:
-    """The longest ttl of a document served until then, where a `post` is scheduled."""
+    """The longest ttl of a document served until `valid_until`, with a scheduled `post`."""
     return menu.at_most(int((post - valid_until).total_seconds() // 60) + menu.smallest)
 
 
 def _element(activity: Activity, at: datetime, rule: TtlRule, post: datetime | None) -> int:
-    """The ttl alone that `decide` finds, at a fraction of its price; `post`: the next scheduled."""
+    """The ttl of `decide` at a fraction of the computation; `post`: the next one scheduled."""
     ttl = outlook_at(activity, at, rule).ttl_minutes
     if post is None:
         return ttl
@@ -328,7 +327,7 @@ def _element(activity: Activity, at: datetime, rule: TtlRule, post: datetime | N
 
 
 def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:
-    """The decision shortened for the next scheduled post, with what it weighed."""
+    """The decision shortened for the next scheduled `post`, with the numbers for `explain`."""
     capped, rule, at = shortened_for(decision, post), decision.rule, decision.decided_at
     if capped.ttl_minutes == decision.ttl_minutes:
         return capped

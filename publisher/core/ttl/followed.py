@@ -1,6 +1,6 @@
-"""One reader at one feed, poll by poll: what it is answered, and when it comes again.
+"""One reader of one feed, poll by poll: each response, and when the reader polls next.
 
-The policies are asked through `PollPolicy`, as the river asks them; nothing is skipped.
+Policies are called through `PollPolicy`, as in the river; every poll is carried out.
 """
 
 from bisect import bisect_right
@@ -12,15 +12,15 @@ from publisher.core.polling.policy import NextPoll
 from publisher.core.ttl.freshness import renewal, seconds_left, with_news
 from publisher.core.ttl.served import ALL_HOURS, QUIET, RENEWED, Announced
 
-PHASES = 16  # readers of one kind that stand for all; they begin spread over their first interval
-GOLDEN = 0.6180339887498949
+PHASES = 16  # readers of one kind that are simulated; they begin spread over their first interval
+GOLDEN = 0.6180339887498949  # 1 / golden ratio: multiples of it, modulo 1, spread evenly
 
 
 @dataclass(frozen=True)
 class FollowedPoll:
-    """One poll at `at` (seconds): the items ``[first, last)`` of the feed were new, those before
-    `kept` no longer in the document. `answer`: what came back; `reasons`: why the next poll comes
-    `wait_seconds` later."""
+    """One poll at `at` (seconds). Items ``[first, last)`` of the feed were published since the
+    last poll; those before `kept` were no longer in the document. `answer`: the response;
+    `reasons`: why the next poll comes `wait_seconds` later."""
 
     at: int
     first: int
@@ -33,7 +33,7 @@ class FollowedPoll:
 
 
 Moved = Callable[[int, int, int, list[str]], tuple[int, list[str]]]
-"""``moved(now, last, wait, reasons)``: another wait, with its reasons."""
+"""``moved(now, last, wait, reasons)``: another wait in place of the policy's, with its reasons."""
 
 
 def walk(
@@ -47,8 +47,10 @@ def walk(
     explain: bool = False,
     moved: Moved | None = None,
 ) -> Iterator[FollowedPoll]:
-    """Every poll from `start` to before `end` of a feed that was updated at `times` (ascending) and
-    shows so many items; etag: see `served`."""
+    """Every poll from `start` to before `end`, of a feed with updates at `times` (ascending).
+
+    said: the ttls and expiries that the feed announces; etag: when its tag changes (`served`);
+    window: items in its document; explain: fill in the reasons; moved: replaces the waits."""
     told: tuple[int, int, int] | None = None
     memory, now, seen = policy.start(), start, 0
     while now < end:
@@ -85,7 +87,7 @@ def walk(
 
 
 def after_a_document(policy: PollPolicy, ttl_minutes: int, now: int) -> NextPoll:
-    """When `policy` polls again after a first document with that ttl and no news."""
+    """When `policy` polls again after a first document with that ttl and no new items."""
     answer = Answer(200, ttl_minutes=ttl_minutes, max_age_seconds=ttl_minutes * 60)
     return policy.decide(policy.remember(policy.start(), answer, now), now)
 

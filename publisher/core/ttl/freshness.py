@@ -1,19 +1,19 @@
-"""The header's answer: until when a copy is good, for each five minutes in which it is fetched.
+"""What the headers announce: until when a copy is good, by the five minutes in which it is fetched.
 
-The feed's ttl is one number for a whole document; Cache-Control and Expires are made anew for each
-answer and can say the same forecast to the minute. The plan is worked out backwards over a grid of
-five minutes: V(i), the least cost to come for a client that polls at step i, is
+The feed's ttl is one number for a whole document; Cache-Control and Expires are made for each
+response, so they can use the same forecast at the minute of the fetch. The plan is computed
+backwards over five-minute steps: V(i), the least cost to come for a client that polls at step i, is
     V(i) = min over j of  P + hidden(i, j) + V(j),     i + 3 <= j <= i + 288   (15 to 1440 minutes)
     hidden(i, j) = W(j) - W(i) - 5 (j - i) N(i)        (`forecast.hides`, on the grid).
 For fixed j this is a line in N(i) with slope -5 j, so the minimum is the lower envelope of lines
-that come in order of slope, asked at falling N(i): one pass with a queue ("convex hull trick").
+that come in order of slope, evaluated at falling N(i): one pass with a queue ("convex hull trick").
 
-Many authors' programs post on the dot: in the first seconds of a full hour or five minutes. Where
-that is a good share s of what comes in those five minutes, the expiry is just after them: a client
-that polls at step i then has N(i) + s (N(i + 1) - N(i)) already. So it is as long as too little is
-known: readers that keep the minute at which they began (CommaFeed) keep a good one.
+Many programs post on the dot: in the first seconds of a full hour or five minutes. Where a share s
+of at least 1/4 of the updates of a step comes so, an expiry at that step is moved just after those
+seconds: a client that polls at step i then has N(i) + s (N(i + 1) - N(i)) already. Expiries are
+moved in warm-up too: readers that keep the minute at which they began (CommaFeed) keep a good one.
 
-Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from collections.abc import MutableSequence
@@ -24,27 +24,27 @@ from publisher.core.civil import HOUR_SECONDS, hour_start
 from publisher.core.ttl.counts import EARLY_SECONDS, Counts, History, Tables, knows_enough
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve
 
-SLOTS = 12  # five minutes of an hour
+SLOTS = 12  # five-minute slots of an hour
 SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day
 HORIZON = 432  # steps of the plan: a day and a half
 STEPS = HORIZON + LONGEST
-UNDER_SECONDS = 60  # what is said is less by this: a reader woken by cron must not be a tick late
-LEAST_SECONDS = 60
-JUST_AFTER = EARLY_SECONDS + UNDER_SECONDS  # with this much more, what is said ends on the dot
-# The share of the updates of five minutes that come in its first seconds: what is less is chance,
-# and one in twenty may be late yet, so that a reader whom none awaited on the dot looks once more.
+UNDER_SECONDS = 60  # max-age is less by this, so that a reader woken by cron is not a tick late
+LEAST_SECONDS = 60  # shortest max-age
+JUST_AFTER = EARLY_SECONDS + UNDER_SECONDS  # added to an expiry: max-age then ends 5 s after a step
+# Share of the updates of a slot that come in its first seconds. Less than the least is chance. The
+# most is below 1, as an update may be late: then a client that polled on the dot polls once more.
 LEAST_ON_THE_DOT, MOST_ON_THE_DOT = 0.25, 0.95
-DOT_PRIOR = 2.0  # updates that each five minutes of the hour are thought to have had, later in it
-NEWS_SECONDS = 3600  # at most, on the answer that brings new content: more may follow soon
-RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS
-RENEWAL_SECONDS = 4 * HOUR_SECONDS
+DOT_PRIOR = 2.0  # prior, updates of each slot after its first seconds
+NEWS_SECONDS = 3600  # longest max-age of a response with new content: more may follow soon
+RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS  # max-age from which on the tag is renewed
+RENEWAL_SECONDS = 4 * HOUR_SECONDS  # how often
 
 
 class HeaderPlan(NamedTuple):
-    """Lists that `plan_expiries` works on: the cost to come by steps, the queue of lines (steps),
-    the share of each five minutes' updates that come in its first seconds, and the waiting that
-    follows from it; and what it leaves: for each five minutes of the hour the instant until which a
-    copy fetched then is good (seconds)."""
+    """Buffers of `plan_expiries` and its result. value: cost to come by steps, minutes; lines: the
+    queue, as steps; dots: share of each slot's updates that come in its first seconds; waiting: W
+    by steps, with these shares. Result, expiries: for each five-minute slot of the hour, the
+    instant until which a copy fetched in it is good."""
 
     value: Counts
     lines: MutableSequence[int]
@@ -54,34 +54,35 @@ class HeaderPlan(NamedTuple):
 
 
 def header_plan() -> HeaderPlan:
-    """Empty lists of the lengths that are needed."""
+    """Zeroed lists of the lengths that `plan_expiries` needs."""
     steps = STEPS + 1
     return HeaderPlan([0.0] * steps, [0] * (steps + 1), [0.0] * SLOTS, [0.0] * steps, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:
-    """What max-age says at `now` of a copy that is good until `expiry`."""
+    """The max-age at `now` of a copy that is good until `expiry`."""
     return max(expiry - now - UNDER_SECONDS, LEAST_SECONDS)
 
 
 def with_news(max_age_seconds: int) -> int:
-    """What max-age says to a reader that is brought new content."""
+    """The max-age of a response that brings new content."""
     return min(max_age_seconds, NEWS_SECONDS)
 
 
 def renewal(max_age_seconds: int, now: int) -> int:
-    """What a renewed tag has besides the document's: 0 where that is enough, in a long silence the
-    number of the four hours, so that readers that listen to a 200 only hear the long word again."""
+    """What a renewed tag adds to the document's: 0 while max-age is short; in a long silence the
+    number of the present four hours, so that readers that ignore a 304's headers get a 200."""
     return now // RENEWAL_SECONDS if max_age_seconds >= RENEWED_FROM_SECONDS else 0
 
 
 def slot_of(history: History, now: int) -> int:
-    """Which five minutes of the local hour `now` lies in, 0 to 11."""
+    """The five-minute slot of the local hour that contains `now`, 0 to 11."""
     return min((now - hour_start(history.zone, now)) // STEP_SECONDS, SLOTS - 1)
 
 
 def unplanned(history: History, now: int, plan: HeaderPlan) -> None:
-    """Fill the expiries of a document of which nothing is known yet."""
+    """Fill the expiries of a document of a feed without updates: an hour after each slot, and just
+    after the dot."""
     top = hour_start(history.zone, now)
     for slot in range(SLOTS):
         plan.expiries[slot] = top + (slot + SLOTS) * STEP_SECONDS + JUST_AFTER
@@ -92,8 +93,8 @@ def plan_expiries(
 ) -> None:
     """Fill the expiries of the document built at `now`, from the `curve` that starts at `begin`.
 
-    worth: minutes of one update's delay that a poll is worth. Parts of the hour before `now` get
-    the answer of the present one.
+    worth: minutes of one update's delay that a poll is worth. Slots of the hour before `now` get
+    the expiry of the present one.
     """
     present, coming, value, lines = slot_of(history, now), STEPS, plan.value, plan.lines
     dots, known = plan.dots, knows_enough(history.past, now)
@@ -125,8 +126,8 @@ def plan_expiries(
 
 
 def on_the_dot(tables: Tables, dots: Counts) -> bool:
-    """Fill the `dots`: for each five minutes of the hour the share of its updates that come in its
-    first seconds, 0 where it is small; whether any is left."""
+    """Fill `dots`: for each five-minute slot of the hour the share of its updates that come in its
+    first seconds, 0 where it is below `LEAST_ON_THE_DOT`. Returns whether any is above 0."""
     found = False
     for slot in range(SLOTS):
         total = 0.0
@@ -139,7 +140,7 @@ def on_the_dot(tables: Tables, dots: Counts) -> bool:
 
 
 def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
-    """The curve with the waiting of updates that come in the first seconds of five minutes."""
+    """The curve with more waiting (W): the share `dots` of a step's updates comes at its start."""
     number, more = curve.number, 0.0
     for step in range(STEPS):
         plan.waiting[step] = curve.waiting[step] + more
@@ -150,7 +151,7 @@ def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
 
 
 def insert(curve: Curve, plan: HeaderPlan, front: int, end: int, step: int) -> int:
-    """Put the line of `step` at the end of the queue, dropping those that it makes needless;
+    """Append the line of `step` to the queue, dropping lines that are no longer on the envelope;
     returns the new end."""
     lines = plan.lines
     height = curve.waiting[step] + plan.value[step]
@@ -166,7 +167,8 @@ def insert(curve: Curve, plan: HeaderPlan, front: int, end: int, step: int) -> i
 
 
 def advance(curve: Curve, plan: HeaderPlan, front: int, end: int, number: float) -> int:
-    """Skip lines at the front that are not the lowest at `number`, nor will be at any less."""
+    """Skip lines at the front that are not the lowest at `number`, nor at any smaller one; returns
+    the new front."""
     lines = plan.lines
     while end - front >= 2:
         one, other = lines[front], lines[front + 1]
@@ -178,25 +180,25 @@ def advance(curve: Curve, plan: HeaderPlan, front: int, end: int, number: float)
 
 
 def usual_cost(curve: Curve, worth: float) -> float:
-    """Cost a minute of the best fixed interval at the mean rate ahead: what the plan ends with."""
+    """Cost a minute of the best fixed interval at the mean rate: assumed beyond the horizon."""
     rate = max(curve.number[STEPS] / (STEP_MINUTES * STEPS), 1e-9)
     ideal = min(max(sqrt(2.0 * worth / rate), SHORTEST * STEP_MINUTES), LONGEST * STEP_MINUTES)
     return worth / ideal + rate * ideal / 2.0
 
 
 class Expiries(NamedTuple):
-    """What the headers of one document say: a copy fetched in the k-th five minutes after `top`,
-    the start of its local hour, is good until ``instants[k]``. All in seconds since 1970."""
+    """The expiries of one document: a copy fetched in the k-th five minutes after `top`, the start
+    of its local hour, is good until ``instants[k]``. All in seconds since 1970."""
 
     top: int
     instants: tuple[int, ...]
 
     def max_age_seconds(self, now: int) -> int:
-        """What max-age says at `now`."""
+        """The max-age at `now`."""
         slot = min(max((now - self.top) // STEP_SECONDS, 0), SLOTS - 1)
         return seconds_left(self.instants[slot], now)
 
     def not_after(self, at: int) -> "Expiries":
-        """The same, but no copy is good for longer than until `at`."""
+        """The same expiries, but none of a max-age that ends after `at`."""
         latest = at + UNDER_SECONDS
         return Expiries(self.top, tuple(min(expiry, latest) for expiry in self.instants))

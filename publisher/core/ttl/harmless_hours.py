@@ -1,13 +1,13 @@
-"""Which hours a feed may ask its readers to skip without loss: a replay of the last weeks.
+"""Which hours a feed may ask its readers to skip without loss, from a replay of the last weeks.
 
-Readers that skip hours come back all together when these end, on the full hour, and with a ttl of
-60 minutes they stay there: an update a second later waits an hour each time. So no hour is named
-because it is quiet alone. At the beginning of each week of the author the last eight are replayed:
-readers that obey a ttl, with and without the skipped hours. They are named only where none of these
-readers, quick or slow, would have had the updates later, nor if each had come a minute later: what
-comes at a full hour by the second must not decide.
+Readers that skip hours all come back at the full hour at which these end, and with a ttl of 60
+minutes they keep polling at full hours: an update a second later waits an hour each time. So it is
+not enough that an hour is quiet. At the beginning of each of the author's weeks the last eight are
+replayed for readers that obey a ttl, with and without the skipped hours. The hours are named only
+if no reader, whatever its ttl, would have had the updates later. The same must hold if each update
+had come a minute later, so that updates exactly at a full hour do not decide.
 
-Plain functions over indexable sequences of numbers: the simulator compiles these very functions.
+Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from publisher.core.ttl.skip_hours import quiet_bits
 
 REPLAYED_SECONDS = 56 * DAY_SECONDS
 GUARD_SECONDS = 60  # by which updates come later in the second replay
-PHASES = 4
-ATTEMPTS = 3  # each with readers that come an hour sooner than in the one before
+PHASES = 4  # readers of each ttl, whose first polls are spread over it
+ATTEMPTS = 3  # each skips an hour less at the end of each run of hours than the one before
 
 
 def week_start(zone: Zone, now: int) -> int:
-    """Start of the author's week, which begins on Monday, that `now` lies in."""
+    """Start (Monday 00 h) of the author's week that contains `now`."""
     days = local_second(zone, now) // DAY_SECONDS
     monday = (days - (days + 3) % 7) * DAY_SECONDS
     before = monday - zone.offsets[period(zone, now)]
@@ -32,15 +32,15 @@ def week_start(zone: Zone, now: int) -> int:
 
 @lru_cache(maxsize=8)
 def harmless_hours(times: tuple[int, ...], week: int, ttls: tuple[int, ...]) -> int:
-    """`harmless_bits`, kept for the week."""
+    """`harmless_bits`, cached, as it holds for a week."""
     return harmless_bits(times, week, ttls)
 
 
 def harmless_bits(times: Sequence[int], week: int, ttls: Sequence[int]) -> int:
-    """Hours of the day in GMT (bit 0 = 00 h) that may be named in the `week` that begins then.
+    """Hours of the day in GMT (bit 0 = 00 h) that may be named in the week that begins at `week`.
 
-    times: updates, ascending; those of the eight weeks before are replayed. ttls: minutes, of the
-    readers. 0 where nothing was posted in these weeks.
+    times: updates, ascending; those of the eight weeks before are replayed. ttls: minutes, one kind
+    of reader for each. 0 where nothing was posted in these weeks.
     """
     first, last = place_of(times, week - REPLAYED_SECONDS), place_of(times, week)
     active = 0
@@ -58,7 +58,8 @@ def harmless_bits(times: Sequence[int], week: int, ttls: Sequence[int]) -> int:
 def loses(
     times: Sequence[int], first: int, last: int, week: int, ttls: Sequence[int], skip: int
 ) -> bool:
-    """Whether readers of any of the `ttls` would have had the updates later by skipping."""
+    """Whether readers of any of the `ttls` would have had the updates ``times[first:last]`` later
+    if they had skipped the hours `skip`."""
     later = False
     for ttl in ttls:
         for late in range(0, GUARD_SECONDS + 1, GUARD_SECONDS):
@@ -74,9 +75,9 @@ def loses(
 def waited(
     times: Sequence[int], first: int, last: int, late: int, at: int, wait: int, skip: int
 ) -> int:
-    """Seconds for which the updates from `first` to before `last`, each that `late`, waited in sum
-    for a reader that comes at `at` and so many seconds after each visit, but not in the skipped
-    hours."""
+    """Seconds in sum that the updates ``times[first:last]``, each `late` seconds later, waited for
+    a reader that polls at `at` and `wait` seconds after each poll; a poll in a skipped hour moves
+    to the end of the skipped hours."""
     place, total = first, 0
     while place < last:
         while skip >> at // HOUR_SECONDS % 24 & 1:
@@ -89,7 +90,7 @@ def waited(
 
 
 def place_of(times: Sequence[int], at: int) -> int:
-    """Place of the first of `times` that is not before `at`."""
+    """Index of the first of `times` (ascending) that is not before `at`."""
     low, high = 0, len(times)
     while low < high:
         middle = (low + high) // 2

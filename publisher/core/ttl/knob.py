@@ -1,8 +1,7 @@
-"""The knob "fresher <-> quieter": what each of its positions would mean at this blog.
+"""The knob "fresher <-> quieter": visits and delays that each position would bring to this blog.
 
-At each position the blog's own log is replayed: the feed as it would have been, and readers that
-obey it. `publisher simulate --mine` replays the same days with the same readers; the figures are
-the same.
+For each position the blog's own log is replayed: the feed as it would have been, and readers that
+obey it. `publisher simulate --mine` gives the same figures, from the same days and readers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,15 +28,15 @@ from publisher.core.ttl.served import ETAGS, Announced, publish
 
 POSITIONS = (5.0, 10.0, 20.0, 40.0, 80.0)  # minutes of waiting that one poll is worth
 REPLAYED_DAYS = 30
-EARLIER_SECONDS = DAY_SECONDS  # by which readers begin before what they see is counted
-COOL_DOWN = DAY_SECONDS  # updates of the last day are not counted: not everybody has them yet
-MINE = 0x69A8D393  # CRC-32 of "mine", the name of the own log: where its readers begin
+EARLIER_SECONDS = DAY_SECONDS  # readers begin this long before anything is counted
+COOL_DOWN = DAY_SECONDS  # updates of the last day are not counted: some readers poll too late
+MINE = 0x69A8D393  # CRC-32 of "mine", the simulator's name of the own log: scatters first polls
 
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """What readers of one kind do and get: visits a day, and the mean minutes until they know of an
-    update; None where there was no update."""
+    """The figures of one kind of reader: visits a day, and the mean delay in minutes until an
+    update is seen; None where there was no update."""
 
     per_day: float
     delay_minutes: float | None
@@ -45,8 +44,8 @@ class Visits:
 
 @dataclass(frozen=True, slots=True)
 class KnobChoice:
-    """One position: minutes of waiting that one poll is worth; the readers of the feed's ttl; those
-    of the headers, None where these say no more than the ttl."""
+    """One position. poll_minutes: minutes of waiting that one poll is worth; element: readers that
+    obey the ttl; headers: readers that obey the headers, None where these say the ttl."""
 
     poll_minutes: float
     element: Visits
@@ -54,7 +53,7 @@ class KnobChoice:
 
     @property
     def figures(self) -> tuple[int | None, ...]:
-        """The figures as people see them: two choices with the same ones are the same choice."""
+        """The rounded figures that people see; positions with equal ones are listed once."""
         kinds = [self.element] if self.headers is None else [self.element, self.headers]
         visits = [round(kind.per_day) for kind in kinds]
         delays = [kind.delay_minutes for kind in kinds]
@@ -63,8 +62,8 @@ class KnobChoice:
 
 @dataclass(frozen=True, slots=True)
 class OwnLog:
-    """What is replayed. times: all updates before `end`, ascending (seconds); items: shown in the
-    feed; etag: when its tag changes, by the setting's word."""
+    """The log to replay. times: all updates before `end`, ascending (seconds); items: number shown
+    in the feed; etag: when its tag changes, a value of the setting `etag`."""
 
     times: Sequence[int]
     zone: str
@@ -79,20 +78,20 @@ class OwnLog:
 
     @property
     def counted_from(self) -> int:
-        """From when on their polls count."""
+        """When the counting of their polls begins."""
         return max(self.times[0], self.end - REPLAYED_DAYS * DAY_SECONDS)
 
 
 def replayed_until(zone: Zone, now: int) -> int:
-    """The author's last midnight: until then a log is replayed, so that figures hold for a day."""
+    """The author's last midnight, at which a replay ends, so that its figures hold for a day."""
     midnight = local_second(zone, now) // DAY_SECONDS * DAY_SECONDS
     before = midnight - zone.offsets[period(zone, now)]
     return min(midnight - zone.offsets[period(zone, before)], now)
 
 
 def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list[KnobChoice]:
-    """The positions (minutes that one poll is worth) that differ, each with its figures; none
-    without an update."""
+    """A choice for each of the `positions` (minutes that one poll is worth), without those whose
+    figures equal an earlier one's; an empty list without updates."""
     if not log.times:
         return []
     known = [instant(at) for at in log.times if at <= log.start]
@@ -110,7 +109,7 @@ def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list
 
 
 def served(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
-    """What the feed would have said; activity: of the updates until the replay's start."""
+    """What the feed would have announced; activity: the updates up to the start of the replay."""
     chosen, zone = numbers(rule, HALF_LIFE_DAYS), zone_table(log.zone)
     hours = (log.end - log.start) // HOUR_SECONDS + 2
     most = len(log.times) + hours + len(zone.starts)
@@ -124,7 +123,7 @@ def served(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
 
 
 def followed(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
-    """What readers see that poll by `policy`, spread over their first interval."""
+    """The figures of readers that poll by `policy`, with first polls spread over one interval."""
     interval = after_a_document(policy, max(said.ttls), log.start).wait_seconds
     origin = (mixed(MINE) >> 11) / 2.0**53
     begin, polls, delay, seen = log.counted_from, 0, 0, 0

@@ -1,5 +1,5 @@
-"""Whether an author's hours have moved: the last weeks foretell better than the months before, and
-the busiest hours are others."""
+"""Detects that an author's hours have moved: the forecaster of the last weeks predicts better than
+the others, and the busiest hours have changed."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,16 +7,16 @@ from typing import NamedTuple
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import RECENT_SECONDS, decay
 
-RECENT = 1  # place of the forecaster of the last weeks in the beliefs
-BUSY_HOURS = 3  # that are compared, next to each other
-LEAST_UPDATES = 8.0  # of late, faded; fewer say nothing about hours
-LEAST_BELIEF = 0.5  # in the forecaster of the last weeks
+RECENT = 1  # index of the forecaster `recent` in the beliefs
+BUSY_HOURS = 3  # consecutive hours that are compared
+LEAST_UPDATES = 8.0  # decayed count of `recent`; fewer are too few to tell
+LEAST_BELIEF = 0.5  # in the forecaster `recent`
 LEAST_HOURS = 2  # between the old and the new busiest hours
-CLEARLY = 1.5  # times the share that these hours had before
+CLEARLY = 1.5  # times the share of all updates that the new hours had before
 
 
 class MovedHours(NamedTuple):
-    """Where the busiest three hours begin on the author's clock: in the months before, of late."""
+    """Local hours at which the busiest three hours begin: in the months before, and lately."""
 
     before: int
     lately: int
@@ -38,6 +38,6 @@ def moved_hours(activity: Activity) -> MovedHours | None:
 
 
 def shares(counts: Sequence[float]) -> list[float]:
-    """Of all 24 `counts`, the share of the busy hours that begin at each."""
+    """For each hour, the share of all `counts` in the `BUSY_HOURS` that begin with it."""
     total = sum(counts)
     return [sum(counts[(hour + k) % 24] for k in range(BUSY_HOURS)) / total for hour in range(24)]

@@ -1,4 +1,4 @@
-"""A decision in plain sentences, for the studio, `publisher ttl` and the curious."""
+"""A decision explained in sentences, for the studio and `publisher ttl`."""
 
 from datetime import datetime, timedelta
 
@@ -9,8 +9,8 @@ from publisher.core.ttl.moved_hours import BUSY_HOURS
 
 
 def explain(decision: Decision) -> list[str]:
-    """Why this ttl: what was known, what was looked at, what was refused, when it is looked at
-    again. Times are the author's local ones."""
+    """Why the document has this ttl: the known updates, the forecast, the next larger ttl, a
+    scheduled post, the headers, the next decision. Times are in the author's zone."""
     known = _warm_up(decision) if decision.phase == WARM_UP else _prediction(decision)
     return [*known, *_scheduled(decision), *_headers(decision), _next(decision)]
 
@@ -32,9 +32,9 @@ def _warm_up(decision: Decision) -> list[str]:
 def _prediction(decision: Decision) -> list[str]:
     begin, end = decision.decided_at, decision.decided_at + timedelta(minutes=decision.ttl_minutes)
     looked = (
-        f"Looked forward from {_span_of_day(decision, begin, end)}:"
-        f" {_number(decision.expected_updates)} expected, from {_count(decision.updates, 'update')}"
-        " on record, the older ones counting less."
+        f"Forecast for {_span_of_day(decision, begin, end)}:"
+        f" {_number(decision.expected_updates)}, from {_count(decision.updates, 'known update')},"
+        " of which older ones count less."
     )
     sentences = [looked, *_moved(decision)]
     if decision.likely_at is not None:
@@ -69,9 +69,9 @@ def _scheduled(decision: Decision) -> list[str]:
     if decision.scheduled_at is None:
         return []
     shortened = (
-        f"A post is scheduled for {_clock(decision, decision.scheduled_at)}: shortened from"
-        f" {decision.unscheduled_ttl_minutes} to {_count(decision.ttl_minutes, 'minute')}, so that"
-        f" no copy outlives it by more than {_count(decision.rule.menu.smallest, 'minute')}."
+        f"A post is scheduled for {_clock(decision, decision.scheduled_at)}: the ttl is shortened"
+        f" from {decision.unscheduled_ttl_minutes} to {_count(decision.ttl_minutes, 'minute')}, so"
+        f" that every copy expires within {_count(decision.rule.menu.smallest, 'minute')} of it."
     )
     return [shortened]
 
@@ -80,15 +80,17 @@ def _headers(decision: Decision) -> list[str]:
     if decision.expiries is None:
         return []
     minutes = decision.max_age_seconds(decision.decided_at) // 60
-    told = (
-        f"The feed says {_count(decision.ttl_minutes, 'minute')}; the headers say it to the minute"
-        f" of the fetch: at {_clock(decision, decision.decided_at)} a copy is good for {minutes}."
+    sentence = (
+        f"The feed's ttl is {_count(decision.ttl_minutes, 'minute')}; the headers have a forecast"
+        f" for the minute of the fetch: a copy fetched at {_clock(decision, decision.decided_at)}"
+        f" is good for {_count(minutes, 'minute')}."
     )
-    return [told]
+    return [sentence]
 
 
 def _next(decision: Decision) -> str:
-    return f"Decided again at {_clock(decision, decision.valid_until)}, or at the next update."
+    next_build = _clock(decision, decision.valid_until)
+    return f"The next decision is at {next_build}, or at the next update if that is sooner."
 
 
 def _clock(decision: Decision, at: datetime) -> str:
@@ -99,7 +101,7 @@ def _clock(decision: Decision, at: datetime) -> str:
 
 
 def _span_of_day(decision: Decision, begin: datetime, end: datetime) -> str:
-    """09:00 to 10:00 on Wednesday: a day that both share is named once."""
+    """A span of time such as "09:00 to 10:00 on Wednesday"; a day that both share is named once."""
     first, last = _clock(decision, begin), _clock(decision, end)
     hour, _, day = first.partition(" on ")
     return f"{hour if day and last.endswith(day) else first} to {last}"

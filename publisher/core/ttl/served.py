@@ -1,7 +1,7 @@
-"""What a feed says as time goes on: a document is built at each update and at each top of the local
+"""What a feed announces over time: a document is built at each update and at each top of the local
 hour, from the updates up to then.
 
-The simulator compiles `publish`; `knob` runs it as it stands.
+The simulator compiles `publish`; `knob` runs it in plain Python.
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -18,16 +18,19 @@ from publisher.core.ttl.rule import RuleNumbers
 from publisher.core.ttl.skip_hours import WATCHED_DAYS, WATCHED_UPDATES, active_bits, quiet_bits
 
 ALL_HOURS = (1 << 24) - 1
-DOCUMENT, RENEWED, QUIET = 0, 1, 2  # when the tag changes: the setting `etag`
+# The setting `etag`, when the tag changes: with the document; also every four hours in a long
+# silence (`freshness.renewal`); with new items only.
+DOCUMENT, RENEWED, QUIET = 0, 1, 2
 ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
 
 
 class Announced(NamedTuple):
-    """From ``built[i]`` on the document says ``ttls[i]`` minutes and asks to skip ``skips[i]``: 24
-    bits for hours of UTC, above them 7 for days from Monday on. Equal neighbours are merged.
+    """What a feed announces, by instants. From ``built[i]`` on the document says ``ttls[i]``
+    minutes and asks to skip ``skips[i]``: 24 bits for hours of UTC, above them 7 for days from
+    Monday on. Consecutive equal documents are merged.
 
-    A copy fetched from ``begins[i]`` on is good until ``expiries[i]``, as the headers say; they are
-    empty where the headers say what the document says."""
+    By the headers a copy fetched from ``begins[i]`` on is good until ``expiries[i]``; both are
+    empty where the headers say the ttl."""
 
     built: MutableSequence[int]
     ttls: MutableSequence[int]
@@ -45,10 +48,10 @@ def publish(
     work: Workspace,
     documents: Announced,
 ) -> tuple[int, int]:
-    """Fill `documents` with those from `start` to `end`; returns how many, and how many headers.
+    """Fill `documents` from `start` to `end`; returns the number of documents and of expiries.
 
-    history: of what was published before `times[history.past.number]`. documents: with room for
-    an entry at each update and each hour, and a header for each five minutes and update, or none.
+    history: the updates before `times[history.past.number]`. documents: has room for an entry at
+    each update and each hour; and for an expiry at each five minutes and each update, or for none.
     """
     built, ttls, skips = documents.built, documents.ttls, documents.skips
     number, headers, now, week, harmless = 0, 0, int(start), -1, 0
@@ -83,7 +86,8 @@ def head(
     documents: Announced,
     number: int,
 ) -> int:
-    """Append what the headers say from `begin` to `end`, within an hour; how many there are."""
+    """Append the expiries from `begin` to `end`, within one hour; returns the new `number` of
+    them."""
     top, at = hour_start(history.zone, begin), begin
     for slot in range(slot_of(history, begin), SLOTS):
         if at < end:
@@ -95,7 +99,7 @@ def head(
 
 
 def learned_skips(history: History, now: int, rule: RuleNumbers) -> int:
-    """The quiet hours, by the rule of the live feed."""
+    """The quiet hours as bits, by the rule of `quiet_hours`; 0 while too little is known."""
     watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
     if not watched or history.past.number < WATCHED_UPDATES:
         return 0

@@ -1,7 +1,7 @@
-"""Hours in which nothing is ever posted: what RSS `skipHours` may say.
+"""Hours in which nothing is ever posted: the candidates for RSS `skipHours`.
 
 The element means "do not read in these hours", so an hour is named only on solid evidence, and
-never where the clock change, a scheduled post or a slightly late author could make it wrong.
+never where a clock change, a scheduled post or a slightly late author could make it wrong.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from publisher.core.ttl.counts import History, decay
 WATCHED_DAYS, WATCHED_UPDATES = 28, 20
 ALL_HOURS = (1 << 24) - 1
 MOST_HOURS = 16  # more would leave obedient readers less than a working day
-NO_WEIGHT = 0.01  # with a half-life of 90 days, a single update more than 600 days old
-COPY_SECONDS = 2 * DAY_SECONDS  # no copy is obeyed longer: a day of ttl, then the hours skipped
+NO_WEIGHT = 0.01  # smaller counts are ignored: a single update from 600 days ago (half-life 90)
+COPY_SECONDS = 2 * DAY_SECONDS  # longest that a copy is obeyed: a day of ttl, then skipped hours
 
 
 def quiet_hours(
@@ -24,11 +24,11 @@ def quiet_hours(
     scheduled: Iterable[datetime] = (),
     harmless: int = ALL_HOURS,
 ) -> tuple[int, ...]:
-    """The hours of the day in GMT, ascending, in which readers need not come: those of `harmless`
+    """The hours of the day in GMT, ascending, in which readers need not poll: those of `harmless`
     (bits, see `harmless_hours`) in which nothing is ever posted.
 
-    Empty before 28 days and 20 updates are known, and where nothing is posted any more. An hour
-    next to an active one is not quiet; neither is one in which a post of `scheduled` will appear.
+    Empty before 28 days and 20 updates are known, and for a blog without recent posts. Not quiet:
+    an hour with a post of `scheduled`, and an hour next to an active one.
     """
     if activity.updates < WATCHED_UPDATES or activity.first is None:
         return ()
@@ -45,16 +45,16 @@ def quiet_hours(
 
 
 def in_words(hours: Sequence[int]) -> str:
-    """What is said to readers of the hours to skip, as a sentence."""
+    """The hours that the feed asks its readers to skip, as a sentence."""
     if not hours:
-        return "No hours are named to skip: none are quiet that cost readers nothing."
+        return "The feed names no hours to skip: none can be skipped without delaying a post."
     named = ", ".join(f"{hour:02}" for hour in hours)
-    return f"Readers are asked to skip {named} h GMT, which cost none a minute in the last weeks."
+    return f"Readers are asked to skip {named} h GMT, which delayed no post in the last weeks."
 
 
 def active_bits(history: History, now: int, half_life: int) -> int:
-    """GMT hours (bit 0 = 00 h) that touch an active local hour, under every offset that a copy may
-    live to see."""
+    """GMT hours (bit 0 = 00 h) that overlap an active local hour, with every UTC offset in force
+    within `COPY_SECONDS`."""
     zone, fading = history.zone, decay(now - history.past.as_of, half_life)
     first, last = period(zone, now), period(zone, now + COPY_SECONDS)
     active = 0
@@ -68,9 +68,8 @@ def active_bits(history: History, now: int, half_life: int) -> int:
 
 
 def quiet_bits(active: int) -> int:
-    """Of the hours not next to an active one the farthest from any, 16 at most; 0 for no `active`.
-
-    Plain numbers, as the simulator compiles this very function.
+    """The up to 16 hours, as bits, that are farthest from any `active` one, and at least two from
+    it; 0 if `active` is 0. Plain numbers, as the simulator compiles this function.
     """
     quiet = named = 0
     for distance in range(12, 1, -1):
@@ -82,7 +81,7 @@ def quiet_bits(active: int) -> int:
 
 
 def apart(active: int, hour: int) -> int:
-    """Hours to the nearest active one, either way round; 13 where there is none."""
+    """Hours from `hour` to the nearest active one, in either direction; 13 where there is none."""
     for distance in range(13):
         if active >> (hour + distance) % 24 & 1 or active >> (hour - distance) % 24 & 1:
             return distance

@@ -1,12 +1,12 @@
-"""When to publish: how soon readers would have a post now, and at each of the hours to come.
+"""When to publish: how soon readers would have a post published now, or at each coming hour.
 
     advice = when_to_publish(activity, now, rule, readers)
     advice.now.most_minutes      # within which most readers (three of four) would have it
-    advice.better                # the moment of the coming day at which they have it clearly sooner
+    advice.better                # the hour of the coming day at which they have it clearly sooner
 
-What the feed says decides it: readers that listen come back when they were told to, so a post at
-an hour that the feed expects is seen sooner. A post that is scheduled is known to the feed, which
-lets no copy outlive it: that is part of the figures of later moments.
+Obedient readers poll when the feed's ttl or headers ask them to, so a post at an hour at which the
+feed expects one is seen sooner. Later hours are computed for a scheduled post: the feed knows it in
+advance and shortens the ttl, so that copies expire soon after it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,15 +26,15 @@ from publisher.core.ttl.decision import Decision, build_moment, decide, shortene
 from publisher.core.ttl.rule import TtlRule
 
 HALF, MOST = 0.5, 0.75  # of the readers
-HOURS = 24  # that are looked at
-CLEARLY = 0.67  # times the minutes of now: below, waiting is worth a word
-LEAST_GAIN_MINUTES = 5.0
+HOURS = 24  # ahead that are compared
+CLEARLY = 0.67  # a better hour has at most so many times the minutes of now,
+LEAST_GAIN_MINUTES = 5.0  # and at least so many fewer
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A post at `at`: minutes within which half and most (three of four) of the readers have it;
-    infinite where they do not come within a day."""
+    """Minutes within which half and most (three of four) of the readers have a post published at
+    `at`; infinite where they do not poll within a day."""
 
     at: datetime
     half_minutes: float
@@ -43,8 +43,8 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class PublishingAdvice:
-    """A post now, a post at each full hour of the coming day, and the first of those hours that is
-    about the best, None where none is clearly better than now."""
+    """The reach of a post now and at each full hour of the coming day; better: the first of those
+    hours that is about the best, None where none is clearly better than now."""
 
     now: Reach
     later: tuple[Reach, ...]
@@ -60,8 +60,8 @@ def when_to_publish(
 ) -> PublishingAdvice:
     """How soon `readers` have a post that is published now or scheduled for a later full hour.
 
-    activity: the updates up to now; scheduled: posts that are in the queue already. The day that
-    lies behind is taken to have been like the day to come, as the past answers are not kept.
+    activity: the updates up to now; scheduled: posts already in the queue. Polls of the past day
+    are computed from the ttls and headers of the coming day, as past ones are not stored.
     """
     now = now.replace(second=0, microsecond=0)
     now = max(now, activity.last_update) if activity.last_update is not None else now
@@ -99,8 +99,8 @@ def _minutes(reach: Reach) -> str:
 
 
 def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> ToldByMinute:
-    """What is said in each of so many minutes from `now` on, by documents that follow one
-    another."""
+    """The ttl and max-age announced in each of `minutes` from `now` on, by consecutive
+    `documents`."""
     ttl: list[int] = []
     headers: list[float] = []
     at = seconds(now)
@@ -119,7 +119,7 @@ def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> ToldB
 def _documents(
     activity: Activity, now: datetime, rule: TtlRule, queue: tuple[datetime, ...]
 ) -> Iterator[Decision]:
-    """The documents of the coming day if nothing is posted."""
+    """The decisions for the documents of the coming day if nothing is posted."""
     at = build_moment(activity.last_update, now, activity.zone)
     while at < now + timedelta(hours=HOURS):
         decision = decide(activity, at, rule, queue)
@@ -130,7 +130,7 @@ def _documents(
 def _reach(
     polls: Sequence[GroupPolls], documents: Sequence[Decision], now: datetime, at: datetime
 ) -> Reach:
-    """How soon a post has reached the readers that is scheduled for `at`."""
+    """How soon the readers have a post that is scheduled for `at`."""
     ahead = int((at - now).total_seconds()) // 60
     told = told_by([shortened_for(one, at) for one in documents], now, ahead)
     groups: list[tuple[float, Sequence[float]]] = []
@@ -142,9 +142,10 @@ def _reach(
 
 
 def _within(groups: Sequence[tuple[float, Sequence[float]]], part: float) -> float:
-    """Minutes until that part of all readers has come, those of a minute spread evenly over it.
+    """Minutes until the `part` (0 to 1) of all readers has polled; polls are spread evenly over
+    their minute.
 
-    groups: their shares, and what comes of each minute by minute."""
+    groups: for each its share of the readers, and the part of it that polls in each minute."""
     wanted = part * sum(share for share, _ in groups)
     come = 0.0
     for minute in range(MINUTES_A_DAY):

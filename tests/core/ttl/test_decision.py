@@ -58,7 +58,7 @@ def test_winers_day_gets_winers_ttls(winer: Activity) -> None:
 def test_a_day_is_named_once(winer: Activity, hour: int, looked: str, busiest: str) -> None:
     """Where it is not today's, and where begin and end share it after the end alone."""
     sentences = " ".join(explain(decide(winer, MONDAY.replace(hour=hour), TtlRule())))
-    assert f"Looked forward from {looked}" in sentences
+    assert f"Forecast for {looked}" in sentences
     assert f"The busiest hour of the next 24 is {busiest}" in sentences
 
 
