@@ -1,8 +1,8 @@
-"""Poll policies: when to ask a feed again, each known rule by its name.
+"""Poll policies: named rules for when to poll a feed again.
 
 The rule of this folder: a policy is three scalar functions over indexable numbers (`start`,
-`remember`, `decide`). The river calls them as they are, the simulator compiles the very same
-objects. No clock, no randomness, no input or output; all times are whole seconds since 1970.
+`remember`, `decide`). The river calls them in plain Python, the simulator compiles the same
+functions. No clock, randomness, input or output; all times are whole seconds since 1970.
 """
 
 from publisher.core.polling.answer import Answer

@@ -1,9 +1,8 @@
-"""The adaptive fetch schedule of Apache Nutch: shrink after a change, grow after none.
+"""The adaptive fetch schedule of Apache Nutch: the interval shrinks after a change, else it grows.
 
-Nutch's class takes 0.2 for both rates; its shipped configuration takes 0.4 for growing. With `sync`
-(0.2 in Nutch) a visit without a change also moves the next one towards the moment of the last
-change: the interval is at least as long as the page has been quiet, and the next fetch comes
-earlier by that share of the quiet time.
+Nutch's class has 0.2 for both rates; its shipped configuration has 0.4 for growth. With `sync` (0.2
+in Nutch) a poll without a change also uses the time since the last change: the interval is at least
+that long, and the next poll comes earlier by the share `sync` of it.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ SYNC = 5
 # state
 INTERVAL = 0  # seconds
 QUIET = 1  # seconds between the last known change and the poll
-DIRECTION = 2  # +1 after a poll without a change, -1 after one with
+DIRECTION = 2  # +1 after a poll without a change, -1 after one with a change, 0 before the first
 
 # reasons
 UNCHANGED = 1
@@ -32,7 +31,7 @@ CHANGE = 2
 
 
 def start(state: State, options: Numbers) -> None:
-    """The first interval."""
+    """Set the first interval."""
     state[INTERVAL] = options[START] * 60
 
 
@@ -57,7 +56,7 @@ def remember(
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The interval, less the step towards the moment of the last change."""
+    """The interval, less the share `sync` of the time since the last change."""
     earlier = state[QUIET] * options[SYNC]
     wait = int(max(state[INTERVAL] - earlier, options[FLOOR] * 60) + 0.5)
     if state[DIRECTION] < 0:

@@ -1,12 +1,12 @@
-"""What one poll returned, as a value and as the columns that the scalar rules read."""
+"""The result of one poll, as a value (`Answer`) and as the columns that the rules read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# Columns of an answer as the rules see it. All are integers; ABSENT where nothing was said.
+# Columns of an answer as the rules see it. All are integers; ABSENT where there is no value.
 STATUS = 0
 NEW_ITEMS = 1
-CHANGED = 2  # 1 when the content differs from the last visit's
+CHANGED = 2  # 1 when the content differs from the last poll's
 TTL = 3  # seconds
 MAX_AGE = 4  # seconds, as sent
 AGE = 5  # seconds the copy had already spent in caches
@@ -15,7 +15,7 @@ UPDATE_PERIOD = 7  # seconds, from sy:updatePeriod / sy:updateFrequency
 SKIP_HOURS = 8  # 24 bits, bit 0 = 00 h UTC
 SKIP_DAYS = 9  # 7 bits, bit 0 = Monday
 DATED = 10  # 1 when the new items carry their own dates
-LAST_MODIFIED = 11  # instant of the newest change the server admits to
+LAST_MODIFIED = 11  # instant of the newest change, by the server
 ON_DEMAND = 12  # 1 when a person asked for this poll
 COLUMNS = 13
 
@@ -25,12 +25,12 @@ NOT_MODIFIED = 304
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of a feed's server. Instants are whole seconds since 1970, UTC.
+    """One response of a feed's server. Instants are whole seconds since 1970, UTC.
 
-    `status` is the HTTP status (0: no answer at all). `changed` says whether the content's hash
-    differs from the last visit's; left out, new items decide. `item_dates` are the dates of the new
-    items, in any order; empty where the feed does not date its items. `skip_hours` are hours of UTC
-    (RSS 2.0), `skip_days` count from Monday = 0.
+    `status`: HTTP status (0: no response). `changed`: whether the content's hash differs from the
+    last poll's; None: whether there are new items. `item_dates`: dates of the new items, in any
+    order; empty where the feed does not date its items. `skip_hours`: hours of UTC (RSS 2.0);
+    `skip_days`: 0 = Monday. `on_demand`: whether a person asked for this poll.
     """
 
     status: int
@@ -49,11 +49,11 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """Whether a rule may learn from it. Errors are the frontier's business, not the rule's."""
+        """Whether it is a 2xx or a 304: rules learn from these only, errors go elsewhere."""
         return 200 <= self.status < 300 or self.status == NOT_MODIFIED
 
     def columns(self) -> tuple[int, ...]:
-        """The columns above, in their order."""
+        """The values of the columns above, in their order."""
         changed = self.new_items > 0 if self.changed is None else self.changed
         return (
             self.status,

@@ -1,9 +1,9 @@
-"""The river's default: learn the feed's day, and listen to what its publisher says.
+"""The river's default: the learned day of `histogram`, within the limits of the feed's own hints.
 
-`histogram` looks ahead through the learned day. On top of it: never sooner than the feed asks (ttl,
-max-age, Expires, sy), not below an hour unless the feed itself says less, sooner when so many items
-are expected that some could leave the document unseen, and never in skipped hours or days. Hints
-are remembered across 304s; those of the headers are renewed by them (RFC 9111).
+The wait comes from `histogram`. It is shortened when so many items are expected that some could
+leave the document unseen. It is never shorter than the feed asks (ttl, max-age, Expires, sy), nor
+than an hour unless the feed asks for less, and it never ends in skipped hours or days. Hints are
+remembered across 304s; those of the headers are renewed by them (RFC 9111).
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,8 @@ from publisher.core.specs import Option
 UNASKED = 4
 TURNOVER = 5
 
-# state: that of `histogram`, then the hints in seconds (0: none) and the items of a full document
+# state: that of `histogram`, then the hints in seconds (0: none), the bits of the hours and days to
+# skip, and the most new items that one poll brought (about the size of the document)
 TTL_SECONDS = SLOTS + 24
 HTTP_SECONDS = TTL_SECONDS + 1
 PERIOD_SECONDS = TTL_SECONDS + 2
@@ -47,7 +48,7 @@ SKIPPED = 5
 
 
 def start(state: State, options: Numbers) -> None:
-    """Nothing seen, nothing said."""
+    """All zeros: no items, no hints."""
 
 
 def remember(
@@ -59,7 +60,7 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """Count the new items into the day; take over what the document and the headers say."""
+    """Count the new items into the learned day; store the hints of document and headers."""
     count_items(state, options, answer, dates, first, last, now)
     state[DOCUMENT] = max(state[DOCUMENT], answer[NEW_ITEMS])
     fresh = http_freshness(answer, now)
@@ -75,13 +76,13 @@ def remember(
 
 
 def asked(state: State, options: Numbers) -> float:
-    """The longest of the feed's hints, up to the ceiling; 0 when it says nothing."""
+    """The longest of the feed's hints, at most the ceiling, in seconds; 0 without hints."""
     longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
     return min(longest, options[CEILING] * 60.0)
 
 
 def turnover(state: State, options: Numbers, now: int) -> float:
-    """Seconds until so many items are expected that the document could turn over."""
+    """Seconds until the expected new items reach the share `turnover` of the document."""
     limit = state[DOCUMENT] * options[TURNOVER]
     factor, prior = densities(state, options, now)
     wait = expected = 0.0
@@ -98,7 +99,7 @@ def turnover(state: State, options: Numbers, now: int) -> float:
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The learned wait within its bounds; each bound has its reason."""
+    """The learned wait within its limits; each limit has its reason code."""
     wait, holds, _ = look_ahead(state, options, now)
     seconds = float(wait)
     reason = LEARNED
@@ -107,15 +108,15 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
         if full < seconds:
             seconds = full
             reason = WINDOW
-    told = asked(state, options)
+    asked_seconds = asked(state, options)
     floor = options[UNASKED] * 60.0
-    if 0 < told < floor:
-        floor = told
+    if 0 < asked_seconds < floor:
+        floor = asked_seconds
     if seconds < floor:
         seconds = floor
-        reason = ASKED if told == floor else UNASKED_FLOOR
-    if seconds < told:
-        seconds = told
+        reason = ASKED if asked_seconds == floor else UNASKED_FLOOR
+    if seconds < asked_seconds:
+        seconds = asked_seconds
         reason = ASKED
     allowed = next_allowed(now + int(seconds), int(state[HOURS]), int(state[DAYS]))
     if allowed > now + int(seconds):
@@ -124,17 +125,17 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
-    """What was learnt, what the feed says, and which of it decided."""
+    """The learned day, the feed's hints, and which of them decided."""
     learned, _, code = look_ahead(state, options, now)
     reasons = HISTOGRAM.explain(state, options, now, learned, code)
     hints = ((TTL_SECONDS, "ttl"), (HTTP_SECONDS, "max-age or Expires"), (PERIOD_SECONDS, "sy"))
     reasons += [f"{name} {duration(state[slot])}" for slot, name in hints if state[slot] > 0]
-    told = asked(state, options)
+    kept_seconds = asked(state, options)
     longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
-    if longest > told:
-        asks = f"the feed asks for {duration(longest)}, of which at most {duration(told)} is kept"
+    if longest > kept_seconds:
+        asks = f"the feed asks for {duration(longest)}, of which at most {duration(kept_seconds)} is kept"
     else:
-        asks = f"not sooner than the feed asks: {duration(told)}"
+        asks = f"not sooner than the feed asks: {duration(kept_seconds)}"
     ends = {
         ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",

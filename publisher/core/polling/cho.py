@@ -1,9 +1,9 @@
-"""Poll as often as the feed was estimated to change, from groups of visits.
+"""Poll at the estimated time between changes; a new estimate after each group of N visits.
 
-Source: the auto-scheduler for Scrapy Cluster (with the estimators of Cho's thesis): after every N
-visits the frequency of change is estimated and the interval set to it. That program counts distinct
-hashes, so that a page which never changed has one change and a page that goes A-B-A-B has two; this
-is ``form=original``. The corrected form counts how often a hash differs from the one before.
+Source: the auto-scheduler for Scrapy Cluster (with the estimators of Cho's thesis). That program
+counts distinct hashes, so that a page which never changed has one change and a page that goes
+A-B-A-B has two; this is ``form=original``. The corrected form counts how often a hash differs from
+the one before.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,13 @@ START = 4
 CORRECTED = 0.0
 ORIGINAL = 1.0
 
-# state: then the intervals of the group under way, negative where they ended with a change
+# state
 INTERVAL = 0  # seconds, in use
 POLLED = 1  # instant of the last visit
 SEEN = 2  # visits in this group
 CHANGES = 3  # in this group; those of the finished one while SEEN is 0
-GROUP = 4  # and behind it, in the last place, the number of intervals in it
+GROUP = 4  # from here on the group's intervals, negative where they ended with a change
+# The last place of the state holds the number of intervals in the group.
 
 IRREGULAR = 1.1  # longest to shortest interval of a group that still counts as regular
 
@@ -38,15 +39,15 @@ ESTIMATED = 2
 
 
 def start(state: State, options: Numbers) -> None:
-    """The first interval."""
+    """Set the first interval."""
     state[INTERVAL] = options[START] * 60
 
 
 def visit(state: State, options: Numbers, changed: bool, now: int) -> bool:
-    """Note one visit; true when it completes its group.
+    """Record one visit; returns whether it completes its group.
 
-    It is compared with the one before, also where that one ended the group before: else a page
-    that changes each time a group begins would never be seen to change. The original forgets.
+    The first visit of a group is compared with the last one of the group before: otherwise a page
+    that changes whenever a group begins would never be seen to change. The original form does not.
     """
     seen, last = int(state[SEEN]), len(state) - 1
     if seen == 0:
@@ -70,7 +71,7 @@ def mean_interval(state: State, intervals: int) -> float:
 
 
 def regular(state: State, intervals: int) -> bool:
-    """Whether the group's intervals are all about the same."""
+    """Whether the group's intervals are all about the same length (`IRREGULAR`)."""
     shortest = longest = abs(state[GROUP])
     for index in range(1, intervals):
         shortest = min(shortest, abs(state[GROUP + index]))
@@ -79,7 +80,7 @@ def regular(state: State, intervals: int) -> bool:
 
 
 def settle(state: State, options: Numbers, estimate: float) -> None:
-    """Take the estimate as the interval and begin a new group."""
+    """Set the interval to the estimate (seconds), within the limits, and begin a new group."""
     state[INTERVAL] = min(max(estimate, options[FLOOR] * 60), options[CEILING] * 60)
     state[SEEN] = 0
 
@@ -93,7 +94,7 @@ def remember_changes(
     last: int,
     now: int,
 ) -> None:
-    """`changes`: the number of changes seen, per visit."""
+    """`cho-changes`: estimate from the number of changes seen per visit."""
     if visit(state, options, answer[CHANGED] == 1, now):
         intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
@@ -112,7 +113,8 @@ def remember_no_changes(
     last: int,
     now: int,
 ) -> None:
-    """`nochanges`: the number of visits that found no change; irregular visits by likelihood."""
+    """`cho-nochanges`: estimate from the visits that found no change; by maximum likelihood where
+    the intervals are irregular."""
     if visit(state, options, answer[CHANGED] == 1, now):
         intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
@@ -125,7 +127,7 @@ def remember_no_changes(
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The interval in use; every visit counts, so none can be skipped over."""
+    """The interval in use. Every visit counts, so a replay cannot skip any (`valid_until`)."""
     return int(state[INTERVAL] + 0.5), now, ESTIMATED if state[SEEN] == 0 else COLLECTING
 
 

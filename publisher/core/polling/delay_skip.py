@@ -1,8 +1,8 @@
-"""Skip more and more days while nothing comes: StopStalk's retrieval of submissions (2018).
+"""Wait more days the longer nothing new comes: StopStalk's retrieval of submissions (2018).
 
-Skip while ``last retrieval + delay // divisor + 1 day`` lies in the future. An empty retrieval adds
-one to the delay, news or a person who asks for it set it to 0. The text divides by 5, the code that
-ran divided by 3.
+The next retrieval comes after ``delay // divisor + 1`` days. A retrieval without news adds one to
+the delay; news, or a poll that a person asked for, set it to 0. StopStalk's text divides by 5, the
+code that ran divided by 3.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ DELAY = 0  # state
 
 
 def start(state: State, options: Numbers) -> None:
-    """No delay."""
+    """All zeros: no delay."""
 
 
 def remember(
@@ -30,7 +30,7 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """News and people end the delay; an empty retrieval lengthens it."""
+    """Reset the delay after news or a poll on demand; else add one to it."""
     if answer[NEW_ITEMS] > 0 or answer[ON_DEMAND] == 1:
         state[DELAY] = 0
     else:
@@ -38,7 +38,7 @@ def remember(
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """Whole days."""
+    """A whole number of days."""
     return (int(state[DELAY]) // int(options[DIVISOR]) + 1) * DAY, now, 0
 
 

@@ -1,8 +1,8 @@
-"""Back off by a factor when nothing is new, come closer by the same factor when something is.
+"""Exponential back-off: multiply the interval by a factor after no news, divide by it after news.
 
 Proposed for news aggregators by l.m. orchard (decafbad.com, 25 September 2003), with factors 2, 1.5
-and 1.25 and the idea of a factor that changes itself. The last is done here as in Rprop (Riedmiller
-and Braun, 1993): a step that goes on in the same direction grows, one that turns round shrinks.
+and 1.25 and the idea of a factor that adapts. ``factor=adaptive`` does that as in Rprop (Riedmiller
+and Braun, 1993): the step grows while the direction stays the same and shrinks when it turns.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ ADAPTIVE = 0.0  # as the value of FACTOR
 # state
 INTERVAL = 0  # seconds
 STEP = 1  # the factor in use, less one
-DIRECTION = 2  # +1 after a poll without news, -1 after one with
+DIRECTION = 2  # +1 after a poll without news, -1 after one with news, 0 before the first
 
 LARGEST_STEP = 1.0
 SMALLEST_STEP = 0.1
@@ -37,7 +37,7 @@ AT_CEILING = 4
 
 
 def start(state: State, options: Numbers) -> None:
-    """The first interval, and the step that belongs to the factor."""
+    """Set the first interval and the step: the factor less one, or the largest if adaptive."""
     state[INTERVAL] = options[START] * 60
     state[STEP] = LARGEST_STEP if options[FACTOR] == ADAPTIVE else options[FACTOR] - 1
 
@@ -64,7 +64,7 @@ def remember(
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The interval; it holds over quiet polls only once it cannot grow any more."""
+    """The interval. `valid_until` lies ahead only if quiet polls cannot lengthen it any more."""
     wait = int(state[INTERVAL] + 0.5)
     settled = options[FACTOR] != ADAPTIVE or state[STEP] == LARGEST_STEP
     if state[INTERVAL] >= options[CEILING] * 60:

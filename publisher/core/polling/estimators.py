@@ -1,38 +1,37 @@
-"""How often a page changes, estimated from visits that only saw whether it had changed.
+"""Estimators of the time between a page's changes, from visits that saw only whether it changed.
 
-Source: J. Cho, "Crawling the Web: Discovery and Maintenance of Large-Scale Web Data" (Stanford,
-2001), and J. Cho and H. Garcia-Molina, "Estimating Frequency of Change" (2003). A change between
-two visits is seen once however often it happened, so counting changes underestimates busy pages.
+Sources: J. Cho, "Crawling the Web: Discovery and Maintenance of Large-Scale Web Data" (Stanford,
+2001), and J. Cho and H. Garcia-Molina, "Estimating Frequency of Change" (2003). Several changes
+between two visits are seen as one, so counting changes underestimates the rate of busy pages.
 All functions are plain scalar code over indexable numbers; durations are in seconds.
 """
 
 from collections.abc import Sequence
 from math import exp, log
 
-ONE_HALF = 0.5  # of a change where none was seen, of an interval where all visits found one
+ONE_HALF = 0.5  # changes assumed if none was seen; intervals assumed unchanged if all had changes
 
 
 def by_changes(changes: float, intervals: int, mean_interval: float) -> float:
-    """Seconds between changes as `I / (X / n)`: never shorter than the interval of the visits."""
+    """Seconds between changes, `I / (X / n)` for X changes in n intervals of mean length I: never
+    shorter than I."""
     return mean_interval * intervals / max(changes, ONE_HALF)
 
 
 def by_no_changes(changes: float, intervals: int, mean_interval: float) -> float:
-    """Seconds between changes as `I / -ln((n - X + 0.5) / (n + 0.5))`, nearly without bias.
-
-    It can come out shorter than the interval of the visits.
-    """
+    """Seconds between changes, `I / -ln((n - X + 0.5) / (n + 0.5))`, nearly without bias; X, n, I
+    as in `by_changes`. Unlike there, the result can be shorter than I."""
     seen = max(changes, ONE_HALF)
     return mean_interval / -log((intervals - seen + 0.5) / (intervals + 0.5))
 
 
 def by_likelihood(intervals: Sequence[float], first: int, last: int) -> float:
-    """Seconds between changes, most likely for visits at irregular intervals.
+    """Seconds between changes by maximum likelihood, for visits at irregular intervals.
 
-    ``intervals[first:last]`` are the durations, negative where the visit at the end of it found a
+    ``intervals[first:last]``: lengths of the intervals, negative where the visit at the end found a
     change. Solves ``sum over changed of I / (exp(I / T) - 1) = sum over unchanged of I`` for T.
-    Where no visit found a change half a change is assumed, where all did half a mean interval of
-    silence, so that the answer is finite and agrees with the estimator above on regular visits.
+    If no visit found a change, half a change is assumed; if all did, half a mean interval without
+    change, so that the result is finite and agrees with `by_no_changes` at regular intervals.
     """
     changed, quiet, total = 0, 0.0, 0.0
     for index in range(first, last):
@@ -56,7 +55,7 @@ def by_likelihood(intervals: Sequence[float], first: int, last: int) -> float:
 
 
 def _explained(intervals: Sequence[float], first: int, last: int, between: float) -> float:
-    """Left side of the likelihood equation: it grows with `between`."""
+    """Left side of the likelihood equation for T = `between`, with which it grows."""
     total = 0.0
     for index in range(first, last):
         if intervals[index] < 0:

@@ -1,4 +1,4 @@
-"""The baseline: the same number of minutes, always."""
+"""A fixed interval: the baseline."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ MINUTES = 0
 
 
 def start(state: State, options: Numbers) -> None:
-    """Nothing to keep."""
+    """Store nothing."""
 
 
 def remember(
@@ -22,11 +22,11 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """Nothing to learn."""
+    """Store nothing."""
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """Every `minutes`."""
+    """The option `minutes`, in seconds."""
     return int(options[MINUTES] * 60), FOREVER, 0
 
 

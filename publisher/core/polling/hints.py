@@ -1,7 +1,7 @@
-"""Clients that go by what the feed or its server says: `ttl` and `max-age`.
+"""Clients that obey the hints of the feed or its headers: the policies `ttl` and `max-age`.
 
-Sources: RSS 2.0 (ttl, skipHours and skipDays in GMT), RFC 9111 (max-age, Age, Expires; a 304 brings
-new freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency).
+Sources: RSS 2.0 (ttl, skipHours and skipDays in GMT), RFC 9111 (max-age, Age, Expires; a 304 renews
+freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ FLOOR = 0
 CEILING = 1
 DEFAULT = 2
 
-# state: for each hint its seconds (0: none) and the instant it was learnt
+# state: for each hint its seconds (0: none) and the instant at which it was received
 TTL_SECONDS = 0
 TTL_AT = 1
 HTTP_SECONDS = 2
@@ -53,11 +53,11 @@ SKIPPED = 7
 
 
 def start(state: State, options: Numbers) -> None:
-    """No hint yet."""
+    """All zeros: no hints."""
 
 
 def http_freshness(answer: Sequence[int], now: int) -> int:
-    """Seconds for which the answer stays fresh by its headers; -1 where they say nothing."""
+    """Seconds for which the response stays fresh: max-age less Age, else Expires; -1 without."""
     if answer[MAX_AGE] >= 0:
         return max(answer[MAX_AGE] - max(answer[AGE], 0), 0)
     if answer[EXPIRES] >= 0:
@@ -66,7 +66,7 @@ def http_freshness(answer: Sequence[int], now: int) -> int:
 
 
 def learn_http(state: State, answer: Sequence[int], now: int) -> None:
-    """Take the freshness of this very answer, be it a 200 or a 304."""
+    """Store the freshness of this response, a 200 or a 304; a 200 without any clears it."""
     fresh = http_freshness(answer, now)
     if fresh >= 0:
         state[HTTP_SECONDS] = fresh
@@ -84,7 +84,7 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """A document replaces what documents say; a 304 leaves that and renews the headers' part."""
+    """Store the hints. A 304 renews those of the headers and keeps those of the document."""
     learn_http(state, answer, now)
     state[LAST_STATUS] = answer[STATUS]
     if answer[STATUS] != NOT_MODIFIED:
@@ -97,9 +97,9 @@ def remember(
 
 
 def next_allowed(at: int, hours: int, days: int) -> int:
-    """The first instant from `at` on that lies in no skipped hour (bits, UTC) and no skipped day.
+    """The first instant from `at` on outside the skipped hours and days (bits, UTC).
 
-    Where everything is skipped the feed contradicts itself, and `at` stands.
+    `at` itself if a feed skips all of them, which contradicts itself.
     """
     instant = at
     for _ in range(8 * 24):
@@ -115,8 +115,8 @@ def next_allowed(at: int, hours: int, days: int) -> int:
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The feed's ttl, within floor and ceiling, outside skipped hours; without one, the longest of
-    what its headers and its sy elements say."""
+    """The feed's ttl, else the longer of its headers' freshness and its sy period; within floor and
+    ceiling, outside skipped hours and days."""
     wait = state[TTL_SECONDS]
     reason = FROM_TTL
     named = wait > 0
@@ -143,7 +143,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
 
 
 def decide_by_headers(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """What Cache-Control or Expires of the last answer says, within floor and ceiling."""
+    """The freshness by Cache-Control or Expires of the last response, within floor and ceiling."""
     wait = state[HTTP_SECONDS]
     if wait <= 0:
         return int(options[DEFAULT] * 60), FOREVER, FROM_DEFAULT
@@ -155,15 +155,15 @@ def decide_by_headers(state: State, options: Numbers, now: int) -> tuple[int, in
 
 
 def explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
-    """Each hint with its provenance, then what limited it."""
-    told = [
+    """Each hint with its source and age, then the limit that applied."""
+    hints = [
         (state[TTL_SECONDS], state[TTL_AT], "ttl"),
         (state[HTTP_SECONDS], state[HTTP_AT], "max-age or Expires"),
         (state[PERIOD_SECONDS], state[PERIOD_AT], "sy:updatePeriod"),
     ]
     reasons = [
         f"{name} {duration(seconds)}" + (f", heard {duration(now - at)} ago" if now > at else "")
-        for seconds, at, name in told
+        for seconds, at, name in hints
         if seconds > 0
     ]
     if not reasons:

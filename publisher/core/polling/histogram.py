@@ -1,8 +1,8 @@
-"""The publisher's own decision, turned round: learn the feed's day, then look ahead through it.
+"""The publisher's decision on the reader's side: learn when a feed posts, then look ahead.
 
-New items go into 24 slots by their hour (of UTC: a reader does not know the author's clock), older
-ones count less, a prior of two updates is spread over the day. The next poll comes when the waiting
-that it hides, expected by these rates, amounts to what one poll is worth.
+New items are counted in 24 slots by their hour (UTC, as a reader does not know the author's zone).
+Older ones count less; a prior of a quarter of an update is spread over the day. The next poll comes
+when the expected waiting of unseen items reaches the worth of one poll (`poll-minutes`).
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ FLOOR = 1
 CEILING = 2
 HALF_LIFE = 3
 
-# state: the first poll, when observation began, then 24 slots. An item counts 2 ** (time since the
-# first poll / half-life), so that older ones fade without being touched.
+# state: instant of the first poll, instant when observation began, then 24 slots. An item counts
+# 2 ** (time since the first poll / half-life), so that older ones decay without being rewritten.
 ORIGIN = 0
 SINCE = 1
 SLOTS = 2
@@ -38,7 +38,7 @@ AT_CEILING = 3
 
 
 def start(state: State, options: Numbers) -> None:
-    """Nothing seen."""
+    """All zeros: nothing counted."""
 
 
 def remember(
@@ -50,7 +50,7 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """Count the new items in the slots of their hours; without dates, of their arrival."""
+    """Count the new items in the slots of their hours; without dates, in the hour of the poll."""
     never_polled = state[ORIGIN] == 0
     if never_polled:
         state[ORIGIN] = now
@@ -64,20 +64,20 @@ def remember(
 
 
 def count(state: State, options: Numbers, at: int, items: int) -> None:
-    """Put `items` of `at` into their slot."""
+    """Add `items` published at `at` to their slot."""
     age = (at - state[ORIGIN]) / (options[HALF_LIFE] * DAY)
     state[SLOTS + at // HOUR % 24] += items * 2.0**age
 
 
 def densities(state: State, options: Numbers, now: int) -> tuple[float, float]:
-    """Factor and addend that turn a slot into expected updates a minute, as known at `now`."""
+    """Factor and addend that turn a slot's count into expected items a minute, at `now`."""
     half_life = int(options[HALF_LIFE] * DAY)
     minutes = max(exposure_days(int(state[SINCE]), now, half_life), 1.0) * 60.0
     return decay(now - int(state[ORIGIN]), half_life) / minutes, PRIOR_UPDATES / 24.0 / minutes
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """Go forward hour by hour until the expected hidden waiting is worth a poll."""
+    """Go forward hour by hour until the expected waiting of unseen items is worth a poll."""
     factor, prior = densities(state, options, now)
     worth, ceiling = options[WORTH], options[CEILING]
     wait = hidden = expected = 0.0

@@ -1,4 +1,4 @@
-"""What the reader miniflux does: hints count from a 200 only and are forgotten on the next 304."""
+"""The scheduling of the reader miniflux: hints count on a 200 only and a 304 removes them."""
 
 from collections.abc import Sequence
 
@@ -33,17 +33,17 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """Keep the hints of a 200 until the next answer; a 304 wipes them out."""
-    told = answer[STATUS] != NOT_MODIFIED
+    """Store the hints of a 200; a 304 sets them to 0."""
+    has_document = answer[STATUS] != NOT_MODIFIED
     state[LAST_STATUS] = answer[STATUS]
-    state[TTL_SECONDS] = max(answer[TTL], 0) if told else 0
+    state[TTL_SECONDS] = max(answer[TTL], 0) if has_document else 0
     state[TTL_AT] = now
-    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if told else 0
+    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if has_document else 0
     state[HTTP_AT] = now
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The largest of floor, ttl and headers, at most the ceiling; the floor after a 304."""
+    """The largest of floor, ttl and the headers' freshness, at most the ceiling."""
     hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
     if hint <= options[FLOOR] * 60:
         return int(options[FLOOR] * 60), FOREVER, FLOORED

@@ -1,4 +1,5 @@
-"""A rule, the rule with its options (a policy), and what a policy remembers of one feed."""
+"""The types of poll policies: a rule, a policy (a rule with its options), and a policy's memory of
+one feed."""
 
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
@@ -12,25 +13,25 @@ FOREVER = 1 << 40
 """A `valid_until` that never comes (seconds since 1970)."""
 
 NOT_SOONER, NOT_LATER = "never sooner than", "never later than"
-"""How the reasons say that a floor or a ceiling decided."""
+"""Words of the reasons for a wait set by a floor or a ceiling."""
 
 State = MutableSequence[float]
 Numbers = Sequence[float]
 
 Start = Callable[[State, Numbers], None]
-"""``start(state, options)``: write the state of a feed that was never polled (all zeros so far)."""
+"""``start(state, options)``: write the state of a feed that was never polled, from all zeros."""
 
 Remember = Callable[[State, Numbers, Sequence[int], Sequence[int], int, int, int], None]
-"""``remember(state, options, answer, dates, first, last, now)``: write an answer into the state.
+"""``remember(state, options, answer, dates, first, last, now)``: update the state from an answer.
 
-`answer` has the columns of `answer.py`; the new items' dates, oldest first, are
-``dates[first:last]``."""
+`answer` has the columns of `answer.py`; ``dates[first:last]`` are the dates of the new items,
+oldest first."""
 
 Decide = Callable[[State, Numbers, int], tuple[int, int, int]]
 """``decide(state, options, now) -> (wait_seconds, valid_until, reason_code)``: reads only.
 
-`valid_until`: polls before that instant which bring nothing new (and no other hint) leave a state
-with the same decision, so whoever replays history may skip over them."""
+`valid_until`: polls before that instant that bring neither items nor other hints leave the decision
+as it is, so a replay may skip them."""
 
 Explain = Callable[[State, Numbers, int, int, int], list[str]]
 """``explain(state, options, now, wait_seconds, reason_code)``: the reasons, as sentences."""
@@ -38,10 +39,10 @@ Explain = Callable[[State, Numbers, int, int, int], list[str]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One way to choose the next poll. `size` tells how many numbers it keeps per feed.
+    """One way to choose the next poll. `size`: how many numbers it stores for a feed.
 
-    memoryless: the wait follows from the last document, its headers and the 304s since; it does
-    not matter whether anything in it was new, nor what came before."""
+    memoryless: the wait depends only on the last document, its headers and the 304s since, not on
+    new items or earlier documents."""
 
     name: str
     summary: str
@@ -56,7 +57,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a policy knows about one feed: plain numbers, fit for a JSON column."""
+    """A policy's state for one feed: plain numbers, which fit into a JSON column."""
 
     rule: str
     state: tuple[float, ...]
@@ -92,13 +93,13 @@ class PollPolicy:
         return self.rule.name
 
     def start(self) -> Memory:
-        """What is known of a feed before its first poll."""
+        """The memory of a feed before its first poll."""
         state = [0.0] * self.rule.size(self.options)
         self.rule.start(state, self.options)
         return Memory(self.name, tuple(state))
 
     def restore(self, stored: dict[str, Any] | None) -> Memory:
-        """The memory from `Memory.as_json`; a fresh one where it belongs to another rule."""
+        """The memory from `Memory.as_json`; a new one if `stored` belongs to another rule."""
         fresh = self.start()
         if not stored or stored.get("rule") != self.name or len(stored["state"]) > len(fresh.state):
             return fresh
@@ -106,7 +107,7 @@ class PollPolicy:
         return Memory(self.name, state + (0.0,) * (len(fresh.state) - len(state)))
 
     def remember(self, memory: Memory, answer: Answer, now: int) -> Memory:
-        """`memory` after `answer` came in at `now`; a failed poll teaches nothing."""
+        """`memory` after `answer` came in at `now`; unchanged after a failed poll."""
         if not answer.succeeded:
             return memory
         state = list(memory.state)
@@ -115,11 +116,11 @@ class PollPolicy:
         return Memory(self.name, tuple(state))
 
     def decide(self, memory: Memory, now: int) -> NextPoll:
-        """When to poll next, asked at `now`, the moment of the poll that was just remembered."""
+        """When to poll next; `now` is the moment of the poll that was just remembered."""
         return NextPoll(*self.rule.decide(list(memory.state), self.options, now))
 
     def explain(self, memory: Memory, now: int) -> list[str]:
-        """The chain of reasons behind `decide`, the outcome last."""
+        """The reasons behind `decide`, with the wait as the last sentence."""
         state = list(memory.state)
         wait_seconds, _, reason = self.rule.decide(state, self.options, now)
         reasons = self.rule.explain(state, self.options, now, wait_seconds, reason)

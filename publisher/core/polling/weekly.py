@@ -1,9 +1,8 @@
-"""The average time between updates over the past week: `weekly-average` and `entry-frequency`.
+"""The average time between items of the past week: `weekly-average` and `entry-frequency`.
 
-The first is l.m. orchard's query (decafbad.com, 25 September 2003), whose author saw its flaw: it
-takes for granted that the feed is polled every hour. Here items count by their own dates; where a
-feed has none, by their arrivals over the time that was really observed. The second is what miniflux
-calls its entry frequency scheduler.
+`weekly-average` is l.m. orchard's query (decafbad.com, 25 September 2003). Its author noted that it
+assumes a poll every hour. Here items count by their own dates, or, where a feed has none, by their
+arrival over the time that was observed. `entry-frequency` is miniflux's entry frequency scheduler.
 """
 
 from collections.abc import Sequence
@@ -19,9 +18,9 @@ WEEK = 7 * 86400
 FLOOR = 0
 CEILING = 1
 
-# state: when observation began, how many items were ever kept, the running number of the oldest
-# that was not a week old at the last poll, then a ring of their dates, never falling. It holds a
-# power of two of them, at least as many as make the shortest wait.
+# state: instant when observation began; number of items ever stored; running number of the oldest
+# item that was not a week old at the last poll; then a ring buffer of item dates, never descending.
+# Its size is a power of two, large enough for the items of a week that lead to the shortest wait.
 SINCE = 0
 KEPT = 1
 OLDEST = 2
@@ -35,7 +34,8 @@ SILENT = 4
 
 
 def ring_size(options: Numbers) -> int:
-    """The first power of two above the number of items in a week that call for the floor."""
+    """The smallest power of two (from 2) above a week / floor: with so many items the wait is the
+    floor."""
     size = 2
     while size * options[FLOOR] * 60 <= WEEK:
         size *= 2
@@ -43,7 +43,7 @@ def ring_size(options: Numbers) -> int:
 
 
 def start(state: State, options: Numbers) -> None:
-    """Nothing seen."""
+    """All zeros: no items."""
 
 
 def remember(
@@ -55,19 +55,19 @@ def remember(
     last: int,
     now: int,
 ) -> None:
-    """Keep the dates of the new items, in order; without dates, the moment of their arrival."""
+    """Store the dates of the new items, in order; without dates, the instant of the poll."""
     dated, never_polled = answer[DATED] == 1, state[SINCE] == 0
     if never_polled:
         state[SINCE] = now
     if dated and last > first and dates[first] < state[SINCE]:
         state[SINCE] = dates[first]
-    # The first page of an undated feed says nothing about when its items came.
+    # The first document of an undated feed does not tell when its items came.
     arrived = 0 if never_polled else int(answer[NEW_ITEMS])
     kept, mask = int(state[KEPT]), len(state) - RING - 1
     latest = state[RING + ((kept - 1) & mask)] if kept > 0 else 0
     new = min(last - first if dated else arrived, mask + 1)
     for index in range(last - new, last):
-        # In order: a late-comer counts as the last one.
+        # An item older than the last stored one gets that one's date, which keeps the order.
         latest = max(min(int(dates[index]), now) if dated else now, latest)
         state[RING + (kept & mask)] = latest
         kept += 1
@@ -76,7 +76,7 @@ def remember(
 
 
 def oldest_within(state: Numbers, after: int) -> int:
-    """The running number of the first kept item with a date later than `after`."""
+    """The running number of the first stored item with a date later than `after`."""
     mask = len(state) - RING - 1
     kept = int(state[KEPT])
     oldest = max(int(state[OLDEST]), kept - mask - 1)
@@ -86,7 +86,7 @@ def oldest_within(state: Numbers, after: int) -> int:
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The week (or what was observed of it) divided by its items, within the limits."""
+    """The week (or the observed part of it) divided by its items, within the limits."""
     floor = int(options[FLOOR] * 60)
     ceiling = int(options[CEILING] * 60)
     oldest = oldest_within(state, now - WEEK)
@@ -94,7 +94,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     if items == 0:
         return ceiling, FOREVER, SILENT
     observed = min(now - int(state[SINCE]), WEEK)
-    # Holds until the oldest item is a week old; while observation is young, not at all.
+    # Valid until the oldest item is a week old; not at all in the first week of observation.
     leaves = int(state[RING + (oldest & (len(state) - RING - 1))]) + WEEK
     holds = leaves if observed == WEEK else now
     average = observed // items

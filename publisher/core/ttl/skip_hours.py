@@ -47,7 +47,7 @@ def quiet_hours(
 def in_words(hours: Sequence[int]) -> str:
     """The hours that the feed asks its readers to skip, as a sentence."""
     if not hours:
-        return "The feed names no hours to skip: none can be skipped without delaying a post."
+        return "The feed names no hours to skip: none is known to be safe to skip."
     named = ", ".join(f"{hour:02}" for hour in hours)
     return f"Readers are asked to skip {named} h GMT, which delayed no post in the last weeks."
 
