@@ -130,12 +130,12 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     reasons = HISTOGRAM.explain(state, options, now, learned, code)
     hints = ((TTL_SECONDS, "ttl"), (HTTP_SECONDS, "max-age or Expires"), (PERIOD_SECONDS, "sy"))
     reasons += [f"{name} {duration(state[slot])}" for slot, name in hints if state[slot] > 0]
-    kept_seconds = asked(state, options)
+    kept = asked(state, options)
     longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
-    if longest > kept_seconds:
-        asks = f"the feed asks for {duration(longest)}, of which at most {duration(kept_seconds)} is kept"
+    if longest > kept:
+        asks = f"the feed asks for {duration(longest)}, of which at most {duration(kept)} is kept"
     else:
-        asks = f"not sooner than the feed asks: {duration(kept_seconds)}"
+        asks = f"not sooner than the feed asks: {duration(kept)}"
     ends = {
         ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",
