@@ -1,10 +1,10 @@
-"""Web addresses, put together."""
+"""Links resolved against the address of the page that they stand on."""
 
 from urllib.parse import urljoin
 
 
 def joined(base: str, link: str) -> str:
-    """The address that a link on the page `base` leads to; "" for a link that is none."""
+    """The absolute address of `link` on the page `base`; "" if it cannot be parsed."""
     try:
         return urljoin(base, link)
     except ValueError:

@@ -14,5 +14,5 @@ class Attachment:
 
     @property
     def is_audio(self) -> bool:
-        """Whether podcast players want it."""
+        """Whether it is an audio file, which podcast players can play."""
         return self.content_type.startswith("audio/")

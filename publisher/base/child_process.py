@@ -1,4 +1,4 @@
-"""What a child process of ours arranges first: it leaves Ctrl-C to its parent and ends with it."""
+"""Signals of our child processes: Ctrl-C is left to the parent, and a child ends when it dies."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ def end_with_parent(
     """Handle SIGTERM with `on_stop`; on Linux the kernel sends it too when the parent dies.
 
     Ctrl-C, which reaches every process of a terminal, is left to the parent. Exits if the parent
-    was gone before the kernel had been told. Elsewhere a child has to look at `os.getppid()`.
+    has died already. On other systems a child has to check `os.getppid()` itself.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, on_stop)

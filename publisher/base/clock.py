@@ -19,7 +19,7 @@ Clock = Callable[[], datetime]
 
 _ASK_SECONDS = 30.0
 _MOST_BACK = timedelta(seconds=1)
-# Goes on while a machine sleeps, which the clock for durations does not everywhere.
+# Counts on while the machine is suspended, which `time.monotonic` does not do on every system.
 _RUNNING = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -50,30 +50,30 @@ class ShiftedClock:
         return f"{format_rfc3339(self.anchor)} {format_rfc3339(self.start)} {self.speed!r}"
 
 
-class _Told(NamedTuple):
-    """What another clock said: how long that took, and its moment with ours when it said so."""
+class _Reading(NamedTuple):
+    """One reading of another clock: how many seconds it took; its time and ours (`_RUNNING`)."""
 
     seconds: float
-    known: tuple[datetime, float]
+    pair: tuple[datetime, float]
 
 
 class AskedClock:
-    """Somebody else's clock, which `ask` reads: asked now and then, and counted on from there.
+    """Follows another clock (the database server's), which `ask` reads every 30 seconds.
 
-    What this machine's own clock says does not matter. It is asked again in a thread, so that
-    nobody waits for the answer; while nobody answers, it goes on. It goes back only when the
-    other one has gone back by more than a second.
+    In between, this machine's monotonic clock counts on; its date does not matter. `ask` runs in a
+    thread, so that no caller waits; while it fails, counting goes on. The time goes back only when
+    the other clock has gone back by more than a second.
     """
 
     def __init__(self, ask: Clock) -> None:
         self._ask = ask
-        told = self._asked()
-        while told.seconds > _MOST_BACK.total_seconds():  # its moment is not known that well
-            again = self._asked()
-            if again.seconds >= told.seconds:
+        reading = self._read()
+        while reading.seconds > _MOST_BACK.total_seconds():  # too slow to be exact to a second
+            again = self._read()
+            if again.seconds >= reading.seconds:
                 break
-            told = again
-        self._latest, here = self._known = told.known
+            reading = again
+        self._latest, here = self._known = reading.pair
         self._ask_at = here + _ASK_SECONDS
 
     def __call__(self) -> datetime:
@@ -82,25 +82,25 @@ class AskedClock:
         if here >= self._ask_at:
             self._ask_at = here + _ASK_SECONDS
             threading.Thread(target=self.ask_again, daemon=True).start()
-        told, at = self._known
-        moment = told + timedelta(seconds=here - at)
+        known, at = self._known
+        moment = known + timedelta(seconds=here - at)
         if not timedelta(0) < self._latest - moment <= _MOST_BACK:
             self._latest = moment
         return self._latest
 
     def ask_again(self) -> None:
-        """Ask now; an answer that took long, or none, changes nothing."""
+        """Read the other clock now; a failure or an answer after more than a second is ignored."""
         with suppress(StorageUnavailable):
-            told = self._asked()
-            if told.seconds <= _MOST_BACK.total_seconds():
-                self._known = told.known
+            reading = self._read()
+            if reading.seconds <= _MOST_BACK.total_seconds():
+                self._known = reading.pair
 
-    def _asked(self) -> _Told:
-        """The answer of now: it was given halfway between question and answer."""
+    def _read(self) -> _Reading:
+        """Call `ask`; its time is taken to be that of the middle of the call."""
         before = time.clock_gettime(_RUNNING)
         moment = self._ask()
         after = time.clock_gettime(_RUNNING)
-        return _Told(after - before, (moment, (before + after) / 2))
+        return _Reading(after - before, (moment, (before + after) / 2))
 
 
 def clock_from_text(text: str) -> ShiftedClock:

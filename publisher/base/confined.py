@@ -1,14 +1,14 @@
 """A pool of processes in which a stranger's bytes are read: limited in time, CPU and memory.
 
-`read(task, ...)` calls a function of this program in such a process and returns what it returns;
-`stream(task, ...)` calls a generator there and gives its values one by one. Whatever happens in
-there (a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and the process is
-replaced; the caller's process, its event loop and its lock go on. The processes are started when
-they are first needed, by exec and never by fork, and used again and again. They get none of our
-environment. What comes back is values only: see `_Values`.
+`read(task, ...)` calls a function of this program in such a process and returns its result;
+`stream(task, ...)` calls a generator there and yields its values one by one. Any failure in there
+(a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and the process is replaced;
+the caller's process is not affected. The processes are started when they are first needed, by exec
+and never by fork, and reused. They inherit no environment variables. Results are plain values,
+never code: see `_Values`.
 
-A reader would get wrong that arguments and results are copied: a task has no access to the
-database, to open files or to anything that its module keeps.
+Arguments and results are copied: a task has no access to the database, to open files or to the
+state of its module in the caller's process.
 """
 
 import atexit
@@ -49,14 +49,14 @@ _PLAIN = {
 
 
 class Unreadable(InvalidData):
-    """A stranger's bytes that could not be read within the limits, or broke what read them."""
+    """A stranger's bytes that could not be read within the limits, or made the parser fail."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one task, or each value of a stream, may take: seconds by the clock and of processor.
+    """The limit of one task, or of each value of a stream, in seconds: real time and CPU time.
 
-    `quick` tasks have processes of their own: who types does not wait for somebody's pictures.
+    `quick` tasks have a pool of their own: a preview while typing waits for no picture upload.
     """
 
     seconds: float = 10.0
@@ -64,10 +64,10 @@ class Limits:
 
 
 class _Values(pickle.Unpickler):
-    """Takes plain values, and of classes only our dataclasses and errors that are loaded here.
+    """Unpickles plain values, and of our classes only dataclasses and errors imported here.
 
-    A process that a hostile document took over may send anything: nothing of it is code, and none
-    of the classes it names is another one afterwards (a pickle may set attributes of anything).
+    A process that a hostile document took over may send anything. Nothing of it is executed. A
+    pickle can also set attributes of a class that it names: that is undone, and refused.
     """
 
     def __init__(self, answer: bytes) -> None:
@@ -99,21 +99,21 @@ def _is_value(ours: type) -> bool:
 
 
 def _put_back(named: type, before: dict[str, Any]) -> bool:
-    """Make a class what it was `before`; whether it was another one."""
+    """Restore a class's attributes as they were `before`; returns whether any had changed."""
     now = dict(vars(named))
-    more = now.keys() - before.keys() - {"__slotnames__"}  # which `copyreg` keeps there
-    other = {name: part for name, part in before.items() if now.get(name) is not part}
-    for name in more:
+    added = now.keys() - before.keys() - {"__slotnames__"}  # which `copyreg` keeps there
+    replaced = {name: part for name, part in before.items() if now.get(name) is not part}
+    for name in added:
         delattr(named, name)
-    for name, part in other.items():
+    for name, part in replaced.items():
         setattr(named, name, part)
-    return bool(more or other)
+    return bool(added or replaced)
 
 
 def _unpacked(answer: bytes) -> Any:
     try:
         return _Values(answer).load()
-    except Exception as error:  # nothing that comes out of there is trusted to fit
+    except Exception as error:  # bytes of a process that was taken over raise anything
         raise Unreadable("cannot be read: it made its reader crash") from error
 
 
@@ -145,21 +145,21 @@ class _Process:
         self.tasks = 0
 
     def ask(self, task: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        """Have it begin with a task; `take` gives what becomes of it."""
+        """Start a task; `take` returns its results."""
         self.tasks += 1
         fresh = task.__module__ not in self._modules
         question = (task, seconds, fresh, arguments)  # the function goes by its name
         body = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
         self._socket.settimeout(START_SECONDS)
         self._socket.sendall(HEADER.pack(QUESTION, len(body)) + body)
-        if fresh:  # the clock starts when its module is imported
+        if fresh:  # the task's time limit counts from when its module has been imported
             self._receive(time.monotonic() + START_SECONDS)
             self._modules.add(task.__module__)
 
     def take(self, seconds: float) -> tuple[bytes, Any]:
-        """PART and what a generator yielded, or ANSWER and what the task returned at its end.
+        """PART and the next value of a generator, or ANSWER and what the task returned.
 
-        Raises what it refused with, or Unreadable.
+        Raises the PublisherError that the task raised, or Unreadable.
         """
         kind, answer = self._receive(time.monotonic() + seconds)
         if kind == FAILURE:
@@ -210,7 +210,7 @@ class Pool:
         self._free: queue.LifoQueue[_Process | None] = queue.LifoQueue()
         self._memory_bytes = memory_bytes
         for _ in range(size):
-            self._free.put(None)  # a place in which nothing runs yet
+            self._free.put(None)  # an empty place: its process is started when it is needed
         self._size = size
         atexit.register(self.close)
 
@@ -235,7 +235,7 @@ class Pool:
 
     @contextmanager
     def _process(self) -> Iterator[_Process]:
-        """A process for one task; one that failed or is worn out is replaced by an empty place."""
+        """A process for one task; it is ended after a failure or after TASKS_PER_PROCESS tasks."""
         try:
             process = self._free.get(timeout=WAIT_SECONDS)
         except queue.Empty as error:
@@ -255,7 +255,7 @@ class Pool:
             self._free.put(kept)
 
     def close(self) -> None:
-        """End the processes that have nothing to do."""
+        """End the idle processes."""
         for _ in range(self._size):
             try:
                 process = self._free.get_nowait()
@@ -283,7 +283,7 @@ def pool(quick: bool = False) -> Pool:
 def read(task: Callable[P, R], limits: Limits, *args: P.args, **kwargs: P.kwargs) -> R:
     """`task(*args, **kwargs)`, a function of a module, in a confined process.
 
-    Raises the PublisherError that the task raised, and Unreadable for all that should not be.
+    Raises the PublisherError that the task raised, and Unreadable for any other failure.
     """
     return pool(limits.quick).call(task, limits.seconds, *args, **kwargs)
 
@@ -293,6 +293,6 @@ def stream(
 ) -> Iterator[R]:
     """What the generator `task(*args, **kwargs)` yields in a confined process; raises as `read`.
 
-    It goes on there only as fast as its values are taken here.
+    The generator runs only as fast as its values are taken here.
     """
     return pool(limits.quick).stream(task, limits.seconds, *args, **kwargs)

@@ -22,7 +22,7 @@ FILES = 64
 
 
 def main(number: int, memory_bytes: int) -> None:
-    """Serve the socket with this number; what is asked for without end is stopped by the kernel."""
+    """Run the tasks that come from the socket `number`, under limits that the kernel enforces."""
     _limit(resource.RLIMIT_AS, memory_bytes)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)
@@ -43,7 +43,7 @@ def main(number: int, memory_bytes: int) -> None:
 
 
 def _answers(task: Any, args: Any, kwargs: Any) -> Iterator[tuple[bytes, bytes]]:
-    """What is to be sent: the parts of a generator, and how it ended."""
+    """The messages to send: one for each value of a generator, then the result or the failure."""
     try:
         found = task(*args, **kwargs)
         if isinstance(found, GeneratorType):
@@ -75,7 +75,7 @@ def _limit(what: int, most: int) -> None:
 
 
 def _limit_processor(seconds: float) -> None:
-    """From now on so many seconds of the processor; beyond them the kernel ends this process."""
+    """Allow `seconds` of CPU time from now on (rounded up); then the kernel ends this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     until = int(used.ru_utime + used.ru_stime + seconds) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class _Words(NamedTuple):
-    """Month names within a date, the order of a date, and names alone where they differ."""
+    """Month names as in a date, the date's format, and their stand-alone form where it differs."""
 
     months: str
     order: str = "{day} {month} {year}"

@@ -4,9 +4,9 @@ LARGEST_ROW = 2**31 - 1  # what PostgreSQL's INTEGER holds
 
 
 def whole_number(text: str, most: int = LARGEST_ROW) -> int | None:
-    """The number from 0 to `most` that some ASCII digits write; None for anything else.
+    """`text`, in ASCII digits, as a number from 0 to `most`; None for anything else.
 
-    Python reads other digits too, and takes the square of their count to do it.
+    `int` alone would take other scripts' digits, and quadratic time for a long text.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(most))):
         return None
@@ -15,7 +15,7 @@ def whole_number(text: str, most: int = LARGEST_ROW) -> int | None:
 
 
 def number_up_to(most: int, text: str) -> int | None:
-    """The number that some ASCII digits write, `most` if it is larger; None for anything else."""
+    """As `whole_number`, but `most` for a larger number."""
     if not (text.isascii() and text.isdigit()):
         return None
     number = whole_number(text.lstrip("0") or "0", most)

@@ -25,7 +25,7 @@ _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name,
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# Every name we know, with what it means: shown in the docs, and what is not here stops the start.
+# Every known variable with its meaning, as in the docs; any other PUBLISHER_* stops the start.
 KNOWN = {
     "PUBLISHER_INSTANCE": "the folder of database, media and secret key (default instance/)",
     "PUBLISHER_DATABASE_URL": "an SQLAlchemy URL (default: SQLite in the instance folder)",
@@ -49,7 +49,7 @@ METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 @dataclass(frozen=True)
 class Purge:
-    """How a CDN is told to forget: an address as a template, and a header with a secret."""
+    """The request that purges a CDN: its address as a template, and a header with a secret."""
 
     template: str
     header: str
@@ -78,7 +78,7 @@ class Environment:
         return Bucket(self.media_url) if self.media_url else MediaFolder(self.instance / "media")
 
     def variables(self) -> dict[str, str]:
-        """The variables for a process of ours that is to work on this installation."""
+        """The environment variables for a child process that works on this installation."""
         return {
             **os.environ,
             "PUBLISHER_INSTANCE": str(self.instance),
@@ -118,12 +118,12 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
 
 
 def _purge(template: str, header: str) -> Purge | None:
-    """How the CDN is called; InvalidInput, which never shows the secret, for what is no call."""
+    """The purge request, None if neither is set; InvalidInput, which never shows the secret."""
     if not template and not header:
         return None
     parts = urlsplit(template)
     if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
-        raise InvalidInput("PUBLISHER_PURGE_URL: an https address is needed, a secret goes there")
+        raise InvalidInput("PUBLISHER_PURGE_URL: an https address is needed: it gets a secret")
     found = re.fullmatch(r"([A-Za-z0-9-]{1,60}): *([!-~][ -~]*)", header.strip())
     if found is None:
         raise InvalidInput("PUBLISHER_PURGE_HEADER: a header such as Authorization: Bearer ...")
@@ -172,9 +172,9 @@ def _unwritable(environment: Environment, error: OSError) -> StorageUnavailable:
 
 
 def _close_to_others(instance: Path) -> None:
-    """Take from others what an older version let them have: 0700 the folder, 0600 what is in it.
+    """Remove other users' access, which older versions allowed, to the folder and its contents.
 
-    What belongs to somebody else stays as it is, and so does a folder that all share (/tmp).
+    Files of other owners stay as they are, and so does a folder that all users share (/tmp).
     """
     if instance.stat().st_mode & stat.S_ISVTX:
         return
@@ -218,7 +218,7 @@ def site_address(text: str) -> str:
     if parts.scheme not in ("http", "https") or not re.fullmatch(_HOST, host) or odd:
         raise InvalidInput(f"an address such as https://example.com, not {address[:100]!r}")
     if not re.fullmatch(r"[!-~]*", parts.path) or set(parts.path) & set('<>"\\^`{|}'):
-        raise InvalidInput(f"the path of an address is plain letters: {address[:100]!r}")
+        raise InvalidInput(f"the path of an address is plain ASCII: {address[:100]!r}")
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
 

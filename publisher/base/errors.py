@@ -1,12 +1,12 @@
-"""The errors that a person can cause or meet; each knows its HTTP status and its exit code.
+"""The errors that are meant for people; each knows its HTTP status and its exit code.
 
 Rules and use-cases raise these; the command line turns them into one line and an exit code, the
-web into a page or a JSON answer with `http_status`. Everything else is a bug and looks like one.
+web into a page or a JSON answer with `http_status`. Any other exception is a bug.
 """
 
 
 class PublisherError(Exception):
-    """Something went wrong that can be said in one sentence.
+    """Any error whose message is a sentence for people.
 
     `exit_code` is what a command ends with, `http_status` what a page or an API answers.
     """

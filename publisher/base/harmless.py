@@ -1,6 +1,6 @@
-"""The headers under which a stranger's file may be opened in a browser: it runs nothing.
+"""Response headers for a stranger's file: opened in a browser, it runs no script.
 
-Without them it would be a page of this site, with its logins.
+Without them its scripts would run as this site's, with the visitor's login.
 """
 
 NOT_SNIFFED = ("X-Content-Type-Options", "nosniff")

@@ -4,5 +4,5 @@ import hashlib
 
 
 def hash_token(secret: str) -> str:
-    """The SHA-256 of a random token, in hex: recognises it again and is useless to a thief."""
+    """The SHA-256 of a random token, in hex: enough to check it, useless to a thief."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,7 +1,7 @@
 """The heartbeat of the scheduler: a file that it touches while everything in it works.
 
-Health check, metrics and doctor read its age. The time is the machine's, not the site's, which
-may run faster. No file: nobody serves here, or has not begun yet.
+Health check, metrics and doctor read its age, by the machine's clock: the site's may run faster.
+There is no file while the site is not served, or its scheduler has not started yet.
 """
 
 from pathlib import Path
@@ -9,11 +9,11 @@ from pathlib import Path
 from publisher.base.clock import utc_now
 
 NAME = "scheduler.alive"
-LATE_SECONDS = 120.0  # a beat is due each few seconds; a busy machine is forgiven some
+LATE_SECONDS = 120.0  # a beat is due every few seconds; the rest is for busy machines
 
 
 def beat(instance: Path) -> None:
-    """Say that everything works at this moment. A disk that refuses is not this one's matter."""
+    """Record that everything works at this moment. A disk that refuses is ignored here."""
     try:
         (instance / NAME).touch(mode=0o600)
     except OSError:
@@ -21,7 +21,7 @@ def beat(instance: Path) -> None:
 
 
 def end(instance: Path) -> None:
-    """Leave no trace: the scheduler ends because it was told to, or has not begun yet."""
+    """Remove the file: the scheduler ends because it was told to, or has not started yet."""
     (instance / NAME).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Values of a stranger's JSON, taken for what they should be: text, a list."""
+"""Values of a stranger's JSON, turned into the expected type: text or a list."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from publisher.base.text import clean
 
 
 def as_text(value: object) -> str:
-    """Text that can be kept, a number as text (ids were numbers once), nothing for the rest."""
+    """Text, cleaned; a number (as old ids are) becomes text, anything else ""."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return clean(str(value)).strip()
 
 
 def as_list(value: object) -> list[Any]:
-    """A list as it is, an empty one for the rest."""
+    """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""The links that stand at the head of each page: a line each, `About | /about`."""
+"""The navigation links at the top of each page, one a line: `About | /about`."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Link(NamedTuple):
 
 
 def parse_links(text: str) -> list[Link]:
-    """The links of some lines; InvalidInput names the first one that cannot be."""
+    """The links in `text`, one a line; InvalidInput names the first that is not valid."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > MOST:
         raise InvalidInput(f"at most {MOST} links fit")
@@ -28,7 +28,7 @@ def parse_links(text: str) -> list[Link]:
 
 
 def lines_of(links: Iterable[Link]) -> str:
-    """The reverse of `parse_links`; what it refuses, it refuses here too."""
+    """Links as lines, the reverse of `parse_links`; raises InvalidInput for the same links."""
     text = "\n".join(f"{' '.join(link.label.split())} | {link.target.strip()}" for link in links)
     return "\n".join(f"{link.label} | {link.target}" for link in parse_links(text))
 
@@ -66,6 +66,6 @@ def _link(line: str) -> Link:
         raise InvalidInput(f"{line.strip()[:60]!r}: a link is written About | /about")
     if not 1 <= len(label) <= LONGEST_LABEL or not label.isprintable():
         raise InvalidInput(
-            f"{label[:60]!r} is no label: 1 to {LONGEST_LABEL} characters are needed"
+            f"{label[:60]!r} is not a label: 1 to {LONGEST_LABEL} characters are needed"
         )
     return Link(label, check_target(target))

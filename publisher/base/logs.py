@@ -1,8 +1,8 @@
 """Structured logs: one event a line on standard error; JSON, or coloured for a person's terminal.
 
 Events name things by number and path. Passwords, tokens, cookies and addresses of people are never
-passed to a logger; the filter below is the second line of defence. A traceback names places, never
-the values there: among them are passwords that were just typed, and whole requests.
+passed to a logger; the filter below is the second line of defence. Tracebacks are logged without
+local variables, whose values include typed passwords and whole requests.
 """
 
 import logging
@@ -51,8 +51,8 @@ def configure(least: int = logging.INFO) -> None:
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a room. Where nothing was configured, as in a command, events below a warning
-    are left out: a command says what it did by itself.
+    """The logger of a room. Where `configure` was not called, as in a command, only warnings and
+    errors are logged: a command prints its own result.
     """
     if not structlog.is_configured():
         configure(logging.WARNING)
@@ -60,7 +60,7 @@ def get_logger(name: str) -> Any:
 
 
 def _to_standard_error(*_: Any) -> structlog.WriteLogger:
-    """A logger on standard error as it is now: who redirects it gets what is said afterwards."""
+    """A logger on the present `sys.stderr`, so that redirecting it works."""
     return structlog.WriteLogger(sys.stderr)
 
 

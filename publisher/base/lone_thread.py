@@ -1,4 +1,4 @@
-"""Blocking work in a thread that nobody waits for, neither its caller's end nor the program's."""
+"""Blocking work in a thread that neither a cancelled caller nor the program's end waits for."""
 
 import _thread
 import asyncio
@@ -11,27 +11,27 @@ R = TypeVar("R")
 
 
 async def in_lone_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """`work(...)` in a thread of its own; what it raises is raised.
+    """Call `work` in a thread of its own; returns its result or raises its error.
 
-    `asyncio.to_thread` has few threads, which an event loop joins at its end: who looks up a name
-    there may keep it for a minute. Whoever is cancelled here leaves the thread behind.
+    `asyncio.to_thread` has few threads, which an event loop joins at its end: a slow DNS look-up
+    could hold that up for a minute. If the caller is cancelled, the thread here runs on.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[R] = loop.create_future()
 
-    def tell(give: Callable[[Any], None], outcome: object) -> None:
+    def finish(setter: Callable[[Any], None], outcome: object) -> None:
         if not answer.done():
-            give(outcome)
+            setter(outcome)
 
     def run() -> None:
-        give: Callable[[Any], None] = answer.set_result
+        setter: Callable[[Any], None] = answer.set_result
         outcome: object
         try:
             outcome = work(*args, **kwargs)
         except Exception as problem:
-            give, outcome = answer.set_exception, problem
+            setter, outcome = answer.set_exception, problem
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, give, outcome)
+            loop.call_soon_threadsafe(finish, setter, outcome)
 
-    _thread.start_new_thread(run, ())  # `threading` would wait until it has begun
+    _thread.start_new_thread(run, ())  # `Thread.start` would block until the thread runs
     return await answer

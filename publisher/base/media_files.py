@@ -1,6 +1,6 @@
-"""Where uploaded files lie: a folder of the instance, or a bucket that all machines share.
+"""Storage of uploaded files: a folder of the instance, or a bucket that all machines share.
 
-Both keep a file under a name that tells its content, so that one that is there is never rewritten.
+A file's name is derived from its content, so an existing file is never rewritten.
 """
 
 import os
@@ -16,41 +16,41 @@ from typing import IO, Any, Protocol
 from publisher.base import whole_files
 from publisher.base.errors import InvalidInput, StorageUnavailable
 
-_PART_BYTES = 1024 * 1024  # what is asked of a bucket at once
+_PART_BYTES = 1024 * 1024  # fetched from a bucket in one request
 _NO_KEY = "no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 _REFUSED = "the store refuses this key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)"
-# What a store or its client says, by a word in it.
+# Our message for an error of the store or its client, by a word in that error.
 _TROUBLES = {
-    "NoSuchBucket": "the store has no such bucket: make it, or mend PUBLISHER_MEDIA_URL",
+    "NoSuchBucket": "the store has no such bucket: make it, or correct PUBLISHER_MEDIA_URL",
     "169.254.169.254": _NO_KEY,  # where a machine of AWS would learn its role
     "MissingAccessKeyId": _NO_KEY,
     "MissingSecretAccessKey": _NO_KEY,
     "403 Forbidden": _REFUSED,
     "401 Unauthorized": _REFUSED,
 }
-_SILENT = "the store (AWS_ENDPOINT_URL) does not answer as one; nothing was changed, try again"
+_SILENT = "the store at AWS_ENDPOINT_URL does not answer like S3; nothing was changed, try again"
 
 
 class MediaFiles(Protocol):
-    """What both can do; each raises OSError or StorageUnavailable as disk or store fail."""
+    """The operations of both; they raise OSError (disk) or StorageUnavailable (store)."""
 
     def names(self) -> list[str]:
-        """Every file, in order."""
+        """The names of all files, sorted."""
 
     def size(self, name: str) -> int | None:
-        """In bytes; None where there is no such file."""
+        """A file's size in bytes; None if there is no such file."""
 
     def open(self, name: str) -> IO[bytes]:
-        """A file to read and to seek in."""
+        """Open a file for reading and seeking."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Keep a file, whole or not at all."""
+        """Store a file, whole or not at all."""
 
     def bring(self, file: Path, name: str) -> None:
-        """Keep the file that lies at `file`, which may be gone then."""
+        """Store the file at the path `file`, which may be moved away from there."""
 
     def erase(self, name: str) -> None:
-        """Take a file away; one that is gone already does no harm."""
+        """Delete a file; a missing one is no error."""
 
 
 class MediaFolder:
@@ -60,53 +60,53 @@ class MediaFolder:
         self.path = path
 
     def names(self) -> list[str]:
-        """Every file, in order; drafts are none."""
+        """The names of all files, sorted, without drafts."""
         files = (path for path in self.path.rglob("*") if path.is_file())
         return sorted(str(p.relative_to(self.path)) for p in files if not p.name.startswith("."))
 
     def size(self, name: str) -> int | None:
-        """In bytes; None where there is no such file."""
+        """A file's size in bytes; None if there is no such file."""
         place = self.path / name
         return place.stat().st_size if place.is_file() else None
 
     def open(self, name: str) -> IO[bytes]:
-        """A file to read and to seek in."""
+        """Open a file for reading and seeking."""
         return (self.path / name).open("rb")
 
     def write(self, name: str, data: bytes) -> None:
-        """A reader sees the whole file or none, even after a power cut."""
+        """Store a file, whole or not at all, even after a power cut."""
         self.path.mkdir(parents=True, exist_ok=True)
         with whole_files.whole_file(self.path / name) as file:
             file.write(data)
 
     def bring(self, file: Path, name: str) -> None:
-        """Move a file of the same disk here."""
+        """Move a file here, from a path on the same disk."""
         place = self.path / name
         place.parent.mkdir(parents=True, exist_ok=True)
         whole_files.sync(file)
         whole_files.put_in_place(file, place)
 
     def erase(self, name: str) -> None:
-        """Take a file away; one that is gone already does no harm."""
+        """Delete a file; a missing one is no error."""
         (self.path / name).unlink(missing_ok=True)
 
 
 class Bucket:
     """The files in a bucket of an S3-compatible store, below a prefix.
 
-    Address, region and keys of the store are the AWS_* variables that every client of S3 reads.
+    The store's address, region and keys come from the AWS_* variables that every S3 client reads.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     def names(self) -> list[str]:
-        """Every file, in order."""
+        """The names of all files, sorted."""
         with self._store() as store:
-            return sorted(one["path"] for part in store.list() for one in part)
+            return sorted(file["path"] for page in store.list() for file in page)
 
     def size(self, name: str) -> int | None:
-        """In bytes; None where there is no such file."""
+        """A file's size in bytes; None if there is no such file."""
         try:
             with self._store() as store:
                 return int(store.head(name)["size"])
@@ -114,7 +114,7 @@ class Bucket:
             return None
 
     def open(self, name: str) -> IO[bytes]:
-        """A file to read and to seek in; a part of it is in memory at a time."""
+        """Open a file for reading and seeking; one part of it is in memory at a time."""
         size = self.size(name)
         if size is None:
             raise FileNotFoundError(name)
@@ -126,7 +126,7 @@ class Bucket:
             return bytes(store.get_range(name, start=start, length=length))
 
     def write(self, name: str, data: bytes) -> None:
-        """Keep a file: a store shows it whole or not at all."""
+        """Store a file; a store shows it whole or not at all."""
         with self._store() as store:
             store.put(name, data)
 
@@ -135,18 +135,18 @@ class Bucket:
         self.write(name, file.read_bytes())
 
     def erase(self, name: str) -> None:
-        """Take a file away; one that is gone already does no harm."""
+        """Delete a file; a missing one is no error."""
         with self._store() as store:
             store.delete(name)
 
     def check(self) -> None:
-        """StorageUnavailable or InvalidInput, saying why, unless a file can be kept and erased."""
+        """Store and delete a file; StorageUnavailable or InvalidInput, saying why, if it fails."""
         self.write("check", b"x")
         self.erase("check")
 
     @contextmanager
     def _store(self) -> Iterator[Any]:
-        """The client; its errors in words, but for a file that is not there."""
+        """The client; its errors become StorageUnavailable, except that of a missing file."""
         store = _store(self.url, os.environ.get("AWS_ENDPOINT_URL", ""))
         from obstore.exceptions import BaseError
 
@@ -161,7 +161,7 @@ class Bucket:
 
 
 class _Parts(RawIOBase):
-    """A file of a bucket, asked for in parts as it is read."""
+    """A file of a bucket, fetched in parts as it is read."""
 
     def __init__(self, bucket: Bucket, name: str, size: int) -> None:
         self._bucket, self._name, self._size, self._place = bucket, name, size, 0
@@ -190,7 +190,7 @@ class _Parts(RawIOBase):
 
 
 def bucket_url(value: str) -> str | None:
-    """PUBLISHER_MEDIA_URL, checked; None where the folder of the instance is meant."""
+    """PUBLISHER_MEDIA_URL, checked; None if it is empty: the instance's folder is used."""
     if value and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]+(/[\w.-]+)*/?", value):
         raise InvalidInput("PUBLISHER_MEDIA_URL: an address such as s3://bucket/folder is needed")
     return value or None
@@ -198,7 +198,7 @@ def bucket_url(value: str) -> str | None:
 
 @cache
 def _store(url: str, endpoint: str) -> Any:
-    """The client of a bucket; the library reads the AWS_* variables, those we know besides."""
+    """The client of a bucket. It reads the AWS_* variables itself; we check `endpoint` for it."""
     if endpoint and not re.fullmatch(r"https?://[A-Za-z0-9.\[\]:-]+(/[!-~]*)?", endpoint):
         raise InvalidInput("AWS_ENDPOINT_URL: an address such as https://s3.example is needed")
     try:

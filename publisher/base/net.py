@@ -5,7 +5,7 @@ document. The guard looks at the address a socket is about to connect to, so a
 redirect, a literal address and a DNS answer that changes between a check and the
 connection all meet the same test.
 
-The client (aiohttp) is imported at the first request: who never asks anybody saves its 7 MB.
+The client (aiohttp) is imported at the first request: a process that sends none saves its 7 MB.
 """
 
 from __future__ import annotations  # types of what is imported late
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
 
-# By the names of aiohttp's errors.
+# Our message for an error of aiohttp, by the name of its class.
 _IN_WORDS = {
     "ClientSSLError": "no encrypted connection could be made",
     "ClientPayloadError": "the answer broke off before its end",
@@ -48,7 +48,7 @@ class PrivateAddressError(OSError):
 
 
 class OutgoingError(Exception):
-    """A request that did not bring an answer; the message says why in one line."""
+    """A request failed; the message says why in one line."""
 
 
 def check_public(address: str) -> None:
@@ -132,8 +132,8 @@ async def guarded_session(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: final address, status, headers (names in lower case, what was said several
-    times joined by commas), bounded body."""
+    """A response: final address, status, headers (names in lower case, repeated ones joined by
+    commas), body."""
 
     url: str
     status: int
@@ -144,8 +144,8 @@ class Reply:
 async def read_bounded(
     response: aiohttp.ClientResponse, max_bytes: int, beginning: bool = False
 ) -> bytes:
-    """The decompressed body; once it grows beyond `max_bytes`, OutgoingError, or its `beginning`
-    where that is enough."""
+    """The decompressed body. If it is larger than `max_bytes`: its first `max_bytes` where the
+    `beginning` is enough, else OutgoingError."""
     parts: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
@@ -201,10 +201,10 @@ def request_public(
     timeout_seconds: float = 30.0,
     redirects: bool = True,
 ) -> Reply:
-    """One request from ordinary synchronous code; follows at most five `redirects`, or none.
+    """Send one request, from synchronous code; follows at most five `redirects`, or none.
 
-    Any HTTP status is a `Reply`; no answer, a refused address or an oversized body (unless its
-    `beginning` is enough) is an `OutgoingError`. Not for use inside a running event loop.
+    Returns a `Reply` for any HTTP status. Raises OutgoingError for no answer, a refused address or
+    an oversized body (see `read_bounded`). Not for use inside a running event loop.
     """
     import aiohttp
 

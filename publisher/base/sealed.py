@@ -1,11 +1,11 @@
-"""A seal for secrets that have to be read again: passwords of feeds, under the instance's key.
+"""Encryption of stored secrets that must be readable again (feed passwords) by the instance's key.
 
-Encrypt-then-MAC from the standard library: SHAKE-256, keyed and with a fresh nonce, makes the
-stream that the text is mixed with, HMAC-SHA256 guards nonce and text. A database or a backup by
-itself then tells nothing; with the key beside it (`secret_key`, not in backups) it does.
+Encrypt-then-MAC from the standard library: SHAKE-256 over a key and a fresh nonce makes the key
+stream that is XORed with the text, HMAC-SHA256 authenticates nonce and ciphertext. A stolen
+database or backup reveals nothing without the key (`secret_key`, which is not in backups).
 
 The library for this would be `cryptography`, which is larger than all that a blog needs otherwise;
-for some short texts that never leave the machine these two primitives do.
+for some short texts that never leave the machine these two primitives suffice.
 """
 
 import base64
@@ -25,7 +25,7 @@ def is_sealed(text: str) -> bool:
 
 
 class Seal:
-    """Seals and opens under one key, which is asked for when it is first needed."""
+    """Encrypts and decrypts with one key, which is loaded when it is first needed."""
 
     def __init__(self, key: Callable[[], str]) -> None:
         self._key = key
@@ -37,19 +37,19 @@ class Seal:
         return made[0], made[1]
 
     def close(self, secret: str) -> str:
-        """`secret`, readable only with the key; what is sealed already stays as it is."""
+        """Encrypt `secret`; a text that is sealed already is returned unchanged."""
         if not secret or is_sealed(secret):
             return secret
         nonce, plain = secrets.token_bytes(_NONCE), secret.encode() + b"\x01"
         plain += bytes(-len(plain) % _BLOCK)
-        body = nonce + self._mixed(nonce, plain)
+        body = nonce + self._xored(nonce, plain)
         sealed = body + hmac.digest(self._keys[1], body, "sha256")
         return PREFIX + base64.urlsafe_b64encode(sealed).decode()
 
     def open(self, text: str) -> str:
-        """The secret in a sealed text; the text as it is when the key is another one.
+        """Decrypt a sealed text; returned unchanged if it was sealed with another key.
 
-        What was never sealed is the secret itself.
+        A text that was never sealed is the secret itself.
         """
         if not is_sealed(text):
             return text
@@ -60,9 +60,9 @@ class Seal:
         body, tag = sealed[:-_TAG], sealed[-_TAG:]
         if not hmac.compare_digest(tag, hmac.digest(self._keys[1], body, "sha256")):
             return text
-        plain = self._mixed(body[:_NONCE], body[_NONCE:])
+        plain = self._xored(body[:_NONCE], body[_NONCE:])
         return plain.rstrip(b"\0").removesuffix(b"\x01").decode()
 
-    def _mixed(self, nonce: bytes, text: bytes) -> bytes:
+    def _xored(self, nonce: bytes, text: bytes) -> bytes:
         stream = hashlib.shake_256(self._keys[0] + nonce).digest(len(text))
         return bytes(a ^ b for a, b in zip(text, stream, strict=True))

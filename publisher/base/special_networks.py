@@ -1,8 +1,8 @@
 """Which addresses belong to the public internet: our own lists, the same under every Python.
 
-From the registries of special-purpose addresses (RFC 6890 and its successors). IPv6 is taken only
-where addresses are given out (2000::/3); what wraps an IPv4 address is judged by what it wraps
-where that can be reached at all, and refused where it is a tunnel or a translation of one's own.
+From the registries of special-purpose addresses (RFC 6890 and its successors). Of IPv6, only
+2000::/3 is assigned and so public. IPv4-mapped, 6to4 and NAT64 (64:ff9b::/96) addresses are public
+if the IPv4 address inside is; Teredo, ISATAP and local translation prefixes are refused.
 """
 
 import ipaddress

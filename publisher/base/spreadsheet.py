@@ -1,4 +1,4 @@
-"""Texts in CSV files, kept from being formulas where a spreadsheet opens them, and the way back."""
+"""Escaping of CSV cells, so that a spreadsheet takes no text for a formula, and its reverse."""
 
 import re
 
@@ -11,5 +11,5 @@ def cell(text: str) -> str:
 
 
 def text_of(value: str) -> str:
-    """What `cell` was given."""
+    """The text that `cell` made `value` of."""
     return value[1:] if value[:1] == "'" and _FORMULA.match(value, 1) else value

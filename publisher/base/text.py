@@ -1,4 +1,4 @@
-"""Text made fit for its place: HTML as plain words, strangers' words on one line, sentences."""
+"""Text helpers: HTML as plain text, strangers' text on one line, shortening, sentences."""
 
 import re
 from html import unescape
@@ -10,8 +10,8 @@ TITLE_LENGTH = 70
 # What XML 1.0 cannot carry: control characters but tab and newlines, lone surrogates, U+FFFE.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-_WORDS = nh3.Cleaner(tags=set())  # made once: that costs more than to use it
-_MARKED = re.compile("[<&\0\ufeff]")  # markup, and what the parser of it drops
+_WORDS = nh3.Cleaner(tags=set())  # made once: making one costs more than using it
+_MARKED = re.compile("[<&\0\ufeff]")  # markup, and characters that the HTML parser drops
 DEEPEST = 200  # elements inside elements
 _TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
 # The number of a footnote and the arrow back to the text: signs, not words.
@@ -20,12 +20,12 @@ _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.I
 
 
 def clean(text: str) -> str:
-    """`text` without the characters that XML 1.0 cannot carry, and so no feed."""
+    """`text` without the characters that XML 1.0, and so a feed, cannot carry."""
     return _NOT_XML.sub("", text)
 
 
 def one_line(text: str) -> str:
-    """`text` on one line, without what a terminal would obey: strangers' words in our output."""
+    """`text` on one line without control characters: a stranger's text, safe on a terminal."""
     return "".join(character for character in " ".join(text.split()) if character.isprintable())
 
 
@@ -49,9 +49,9 @@ def plain_text(markup: str) -> str:
 
 
 def nested_too_deeply(html: str) -> bool:
-    """Whether cleaned markup costs too much to clean again, as for a page or a feed.
+    """Whether cleaned HTML is nested too deeply to be cleaned again for a page or a feed.
 
-    The time grows with the square of the depth. Every `<` in it opens or closes an element.
+    That takes time quadratic in the depth. In cleaned HTML every `<` begins a tag.
     """
     depth = 0
     for slash, void in _TAG.findall(html):

@@ -73,7 +73,7 @@ def addresses(most: int) -> Callable[[str], str]:
     """At most so many addresses that can be requested, with spaces between."""
 
     def check(text: str) -> str:
-        # Here, because it brings an HTTP client: a good part of the time that serve takes to start.
+        # Imported late: it brings asyncio, which commands that check no address do without.
         from publisher.base.net import check_url
 
         addresses = text.split()
@@ -113,7 +113,7 @@ def elsewhere(text: str) -> str:
 
 def folder(text: str) -> str:
     """The whole path of a folder, or nothing."""
-    # Whether it is there is asked when it is chosen and used: settings must load without it.
+    # That the folder exists is checked when it is chosen and used: settings must load without it.
     place = text.strip()
     if place and (not Path(place).is_absolute() or not place.isprintable()):
         raise InvalidInput("the full path of a folder is needed, such as /srv/backups")
@@ -121,7 +121,7 @@ def folder(text: str) -> str:
 
 
 def picture(text: str) -> str:
-    """A file of ours, or an address elsewhere."""
+    """The address of an uploaded file, or of a file on another site."""
     return file(text) if text.startswith("/") else addresses(1)(text)
 
 

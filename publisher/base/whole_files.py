@@ -1,7 +1,7 @@
-"""Drafts: files that become what they are to be in one step, whole or not at all.
+"""Atomic file writes: a file appears whole or not at all.
 
-A draft is written under a name of its own beside its target, synced, and then put in place. While
-it is written it is locked, so that `sweep` knows what a killed process left from what is in use.
+A draft is written under a name of its own beside its target, synced, and then renamed. While it is
+written it is locked, so that `sweep` can tell it from a draft that a killed process left.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from typing import IO
 
 from publisher.base.errors import InvalidInput
 
-# A dot, a name, eight hex digits, and what SQLite or an export adds.
+# A draft's name: a dot, a name, eight hex digits, and what SQLite or an export appends.
 _DRAFT = re.compile(r"\..+-[0-9a-f]{8}(\.part|-wal|-shm|-journal)?")
 
 
@@ -26,16 +26,16 @@ def draft_of(target: Path) -> Path:
 
 
 def check_folder_of(target: Path) -> None:
-    """InvalidInput, which names the folder, when the one that `target` is to be in is not there."""
+    """InvalidInput, which names the folder, unless the folder of `target` exists."""
     if not target.parent.is_dir():
         raise InvalidInput(f"{target}: there is no such folder as {target.parent}")
 
 
 @contextmanager
 def whole_file(target: Path, *, replace: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write in, readable by its owner alone, that is `target` when the block ends well.
+    """A file to write, readable by its owner alone; it becomes `target` unless the block raises.
 
-    With `replace` false a file that is there already stays. Raises OSError as the disk does.
+    With `replace` false an existing `target` stays. Raises OSError.
     """
     draft = draft_of(target)
     with in_use(draft, create=True) as handle:
@@ -50,7 +50,7 @@ def whole_file(target: Path, *, replace: bool = True) -> Iterator[IO[bytes]]:
 
 
 def put_in_place(draft: Path, target: Path, *, replace: bool = True) -> None:
-    """Let `draft` be `target` from now on, also after a power cut; there is no moment without."""
+    """Rename `draft` to `target`, atomically and durably; an existing one is replaced, or stays."""
     if replace:
         draft.replace(target)
     else:
@@ -62,7 +62,7 @@ def put_in_place(draft: Path, target: Path, *, replace: bool = True) -> None:
 
 @contextmanager
 def in_use(draft: Path, *, create: bool = False) -> Iterator[int]:
-    """Keep `sweep` away from a draft, a file or a folder, as long as the block lasts."""
+    """Lock a draft (a file or a folder) against `sweep` while the block runs."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL if create else os.O_RDONLY
     handle = os.open(draft, flags, 0o600)
     try:
@@ -73,7 +73,7 @@ def in_use(draft: Path, *, create: bool = False) -> Iterator[int]:
 
 
 def sync(path: Path) -> None:
-    """Have what a file or a folder holds on the disk."""
+    """Flush a file or a folder to the disk (fsync)."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -82,7 +82,7 @@ def sync(path: Path) -> None:
 
 
 def sweep(folder: Path) -> list[str]:
-    """Remove the drafts in `folder` that nobody writes any more; returns their names."""
+    """Remove the drafts in `folder` that no process is writing; returns their names."""
     swept = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if _DRAFT.fullmatch(path.name) and not path.is_symlink() and not _busy(path):

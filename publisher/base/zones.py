@@ -42,7 +42,7 @@ _CITIES = {
     "Europe/Zurich": "basel, bern, geneva, geneve, lausanne",
     "Pacific/Auckland": "wellington",
 }
-# Areas whose last part is no city: old names that were kept.
+# Prefixes of zone names whose last part is no city: legacy names.
 _NO_CITIES = ("Etc", "US", "Canada", "Brazil", "Chile", "Mexico", "SystemV", "posix", "right")
 
 
@@ -65,7 +65,7 @@ def find_zone(text: str) -> str:
 
 
 def _called(name: str, zone: str) -> str:
-    """A zone with the place that it was found by, where its own name does not say it."""
+    """A zone, and the place that it was found by where the zone's own name lacks that."""
     return zone if name in _plain(zone) else f"{name.title()} ({zone})"
 
 

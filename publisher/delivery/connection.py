@@ -1,8 +1,7 @@
-"""One connection of the public port, on the event loop: polls are answered, the rest is handed on.
+"""One connection of the public port, on the event loop: answers polls, passes pages to threads.
 
-Requests are answered in the order in which they came, by `_advance`, each when its turn comes.
-Nothing here waits: a body is taken as it comes, a page is made by a thread, and the server's sweep
-ends whatever takes too long.
+Requests are answered in the order in which they came, by `_advance`. Nothing here blocks: a body is
+stored as it comes, a page is made by a thread, and the server's sweep ends whatever takes too long.
 """
 
 import asyncio
@@ -19,14 +18,14 @@ from publisher.delivery.wire import refusal, wire
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
 SLICE_BYTES = 2_048  # parsed at a time: some eighty requests at most
-PIECE_BYTES = 65_536  # sent at a time over TLS, which makes a copy of what it is given
+PIECE_BYTES = 65_536  # sent at a time over TLS, which copies it
 
 
 class Connection(asyncio.Protocol):
     """One connection; `since` is the second in which it last made progress.
 
-    `used`: something was answered. `first` are bytes that were read and wait to be parsed, `unsent`
-    the rest of an answer after which it ends.
+    `used`: a request was answered. `first` are bytes that were read already and are to be parsed;
+    `unsent` is the rest of an answer, after which the connection is closed.
     """
 
     __slots__ = (
@@ -40,10 +39,10 @@ class Connection(asyncio.Protocol):
         self.used = False
         self._last = False  # no further request is taken
         self._paused = False  # the peer reads slowly
-        self._working = False  # a thread is at the page
-        self._requests: RequestParser | None = None  # made when bytes come that are not known
-        self._page: Page | None = None  # that is being answered
-        self._queue: deque[Message | Refused] | None = None  # those that wait for their turn
+        self._working = False  # a thread works on the page
+        self._requests: RequestParser | None = None  # made when there are bytes to parse
+        self._page: Page | None = None  # the one that is being answered
+        self._queue: deque[Message | Refused] | None = None  # requests that wait for their turn
         self._raw = b""
         self._unsent = 0
         self.since = shared.second
@@ -55,10 +54,10 @@ class Connection(asyncio.Protocol):
         waits = self._queue or self._first or self._rest
         return not (begun or self._page is not None or waits)
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, or refuse one too many of an address."""
+        """Accept the connection, or refuse it with 503 if there are too many."""
         self._transport: Any = transport
         name = transport.get_extra_info("peername")
         self._peer = name[0] if name else ""
@@ -71,7 +70,7 @@ class Connection(asyncio.Protocol):
             self._shared.soon(self._begin)
 
     def data_received(self, data: bytes) -> None:
-        """Answer a poll whose bytes came before, or parse."""
+        """Answer at once if the same bytes were parsed before as a poll; else parse."""
         if self._last:
             return
         if self._first:
@@ -90,8 +89,8 @@ class Connection(asyncio.Protocol):
         self._parse(data)
 
     def eof_received(self) -> bool:
-        """The peer sends no more; what it has asked is answered."""
-        if self._first:  # it came with the end, and was not looked at yet
+        """The peer sends no more; what it has asked for is still answered."""
+        if self._first:  # read together with the end, and not parsed yet
             self.data_received(b"")
         ours = self._page is not None or self._queue or self._rest
         if not ours or not self._transport.can_write_eof():
@@ -100,13 +99,13 @@ class Connection(asyncio.Protocol):
         return True
 
     def pause_writing(self) -> None:
-        """The peer reads slowly: nothing more is taken from it until it does."""
+        """The peer reads slowly: nothing more is read from it until it has caught up."""
         self._paused = True
         self._unsent = self._transport.get_write_buffer_size()
         self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """The peer has read: go on with the answer that it gets, or with its next request."""
+        """The peer has caught up: go on with its answer, or with its next request."""
         self._paused = False
         self.since = self._shared.second
         self._send_rest()
@@ -118,7 +117,7 @@ class Connection(asyncio.Protocol):
             self._work(self._page.more)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Let go of everything; a page that a thread is at is closed when it comes back."""
+        """Release everything; a page that a thread works on is closed when the thread is done."""
         self._last = True
         self._shared.lose(self, self._peer)
         waiting, self._queue = self._queue, None
@@ -127,23 +126,23 @@ class Connection(asyncio.Protocol):
                 message.drop()
         if self._requests is not None:
             self._requests.drop()
-            self._requests = None  # each would keep the other
+            self._requests = None  # breaks a reference cycle
         if not self._working:
             self._abandon()
 
-    # What the server calls.
+    # Called by the server.
 
     def end(self) -> None:
-        """The server stops: what was asked is answered, nothing new is taken."""
+        """The server stops: close, unless a request is still being answered."""
         if self.at_rest:
             self._finish()
 
     def abort(self) -> None:
-        """Close at once; what was not sent yet is lost."""
+        """Close at once; unsent bytes are lost."""
         self._transport.abort()
 
     def sweep(self) -> None:
-        """Once a second: end what takes too long."""
+        """Called once a second: end whatever takes too long."""
         waited, requests = self._shared.second - self.since, self._requests
         if unsent := self._transport.get_write_buffer_size():
             if unsent != self._unsent:
@@ -151,7 +150,7 @@ class Connection(asyncio.Protocol):
             elif waited > STALL_SECONDS:
                 self._transport.abort()
         elif self._page is not None or self._queue:
-            pass  # ours to do
+            pass  # it waits for us, not for the peer
         elif self._last:
             if waited > LINGER_SECONDS:
                 self._transport.abort()
@@ -164,7 +163,7 @@ class Connection(asyncio.Protocol):
         elif waited > (KEEP_BUSY_SECONDS if self._shared.crowded else KEEP_SECONDS):
             self._finish()
 
-    # What the parser calls.
+    # Called by the parser.
 
     def request_begun(self) -> None:
         """The first bytes of a request have come."""
@@ -172,21 +171,21 @@ class Connection(asyncio.Protocol):
             self.since = self._shared.second
 
     def head_received(self, head: Head) -> None:
-        """A head is whole: the client is told to go on where it waits for that."""
+        """A head is complete: 100 Continue is sent if the client waits for it."""
         self.since = self._shared.second
         waits = head.length != 0 and head.expects_continue
         if waits and not self._queue and self._page is None and not self._paused:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def request_received(self, message: Message) -> None:
-        """A request is whole: it is answered when its turn comes."""
+        """A request is complete: it is answered when its turn comes."""
         self._last = not message.head.keep_alive
         self._put(message)
 
-    # What this connection does.
+    # Private.
 
     def _send(self, answer: bytes) -> None:
-        """Send an answer; a long one over TLS as the peer takes it."""
+        """Send an answer; a long one over TLS in pieces, as the peer reads it."""
         if len(answer) <= PIECE_BYTES or self._transport.can_write_eof():
             self._transport.write(answer)
         else:
@@ -200,20 +199,20 @@ class Connection(asyncio.Protocol):
             self._transport.write(piece)
 
     def _begin(self) -> None:
-        """Look at what was read before, unless more has come with it meanwhile."""
+        """Parse the bytes that were read already, unless newer bytes have done so meanwhile."""
         if self._first and not self._transport.is_closing():
             self.data_received(b"")
 
     def _parse(self, data: bytes) -> None:
-        """Take what has come, but no further while an answer is made or the peer reads slowly."""
+        """Parse received bytes, but stop while a page is made or the peer reads slowly."""
         while data and self._page is None and not (self._last or self._paused):
             data = self._parse_some(data)
         self._first = b"" if self._last else data
         if self._page is not None:
-            self._transport.pause_reading()  # one page after the other
+            self._transport.pause_reading()  # one page at a time
 
     def _parse_some(self, data: bytes) -> bytes:
-        """Parse a slice; what is left of the data."""
+        """Parse one slice; returns the rest of the data."""
         if self._requests is None:
             self._requests = RequestParser(self, self._shared.limit, self._shared.spool)
         data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
@@ -221,7 +220,7 @@ class Connection(asyncio.Protocol):
         try:
             return self._requests.feed(data) + rest
         except Refused as refused:
-            if not self._last:  # else it is what follows `Connection: close`
+            if not self._last:  # bytes after `Connection: close` are ignored
                 self._refuse(refused)
         return b""
 
@@ -232,7 +231,7 @@ class Connection(asyncio.Protocol):
         self._advance()
 
     def _advance(self) -> None:
-        """Answer what is next, until a page or the peer has to be waited for."""
+        """Answer queued requests, until a page or the peer has to be waited for."""
         while self._queue and self._page is None and not self._waits():
             self.since = self._shared.second
             following = self._queue.popleft()
@@ -241,8 +240,8 @@ class Connection(asyncio.Protocol):
             else:
                 self._transport.write(refusal(following, self._shared.front.clock))
                 if self._transport.can_write_eof():
-                    self._transport.write_eof()  # and linger, so that it is read before the end
-                else:  # TLS ends both ways at once
+                    self._transport.write_eof()  # and linger, so that the peer reads the answer
+                else:  # TLS cannot close one direction alone
                     self._transport.close()
                 self._queue.clear()
 
@@ -283,7 +282,7 @@ class Connection(asyncio.Protocol):
         self._shared.pages.run(work, self._made)
 
     def _made(self, part: Part | None) -> None:
-        """Back in the loop: a part of the page's answer."""
+        """Called in the loop with a part of the page's answer; None if making it failed."""
         self._working = False
         if part is None:
             return
@@ -307,7 +306,7 @@ class Connection(asyncio.Protocol):
         return self._paused or self._transport.is_closing()
 
     def _go_on(self) -> None:
-        """Answer what waits, then take more, or end if nothing more is taken."""
+        """Answer queued requests, then read more, or close after the last request."""
         self._advance()
         if self._first and self._page is None and not self._waits():
             self.data_received(b"")
@@ -318,20 +317,20 @@ class Connection(asyncio.Protocol):
                 self._transport.resume_reading()
 
     def _abandon(self) -> None:
-        """Nobody wants the answer any more."""
+        """Drop the page: the peer is gone."""
         page, self._page = self._page, None
         if page is not None:
             self._shared.pages.run(page.close, _nothing)
 
     def _refuse(self, refused: Refused) -> None:
-        """Take no more; `refused` is said when its turn comes."""
+        """Read no more requests; `refused` is answered when its turn comes."""
         if self._requests is not None:
             self._requests.drop()
         self._last = True
         self._put(refused)
 
     def _finish(self) -> None:
-        """End, after the rest of an answer if there is one (see `_go_on`)."""
+        """Close, after the rest of an answer if there is one (see `_go_on`)."""
         self._last = True
         if not self._rest:
             self._transport.close()
@@ -345,9 +344,9 @@ _BUSY = Refused(
 
 
 def _one_plain_head(data: bytes) -> bool:
-    """Whether these bytes may be kept: exactly one head, and not a long one."""
+    """Whether these bytes may be remembered: exactly one head, and not a long one."""
     return len(data) <= 1024 and data.endswith(b"\r\n\r\n") and data.count(b"\r\n\r\n") == 1
 
 
 def _nothing(_part: Part | None) -> None:
-    """The callback of work whose result nobody waits for."""
+    """The callback for work whose result is not needed."""

@@ -1,7 +1,7 @@
 """In front of Flask: feeds are answered from memory, without routing and without the database.
 
-A thread of each process is told when anything was committed, and loads the documents that are
-newer than those held. A worker that has just answered a form looks at once.
+A thread of each process is notified when anything was committed, and loads the documents that are
+newer than those in memory. A worker that has just answered a form checks at once.
 """
 
 import os
@@ -33,7 +33,7 @@ from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
-UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot tell us
+UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot notify us
 _RECHECK = timedelta(seconds=1)
 
 Environ = dict[str, Any]
@@ -45,10 +45,10 @@ log = get_logger("front")
 
 @dataclass(slots=True)
 class Poll:
-    """The head of a poll that may come again, with the answer that it got last.
+    """The head of a poll that may come again, with its last answer.
 
-    As long as `document` is served under `etag`, the answer is of this `kind`; the answer itself
-    is of one `second`.
+    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`);
+    `answer` itself is valid for one `second`.
     """
 
     environ: Environ
@@ -66,8 +66,8 @@ class Poll:
 class FeedFront:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `polls`, where given, counts each answer on the hot path, after everything is decided. Our own
-    server asks `poll` first, on its event loop, and runs the application for the rest.
+    `polls`, if given, counts each answer after it is decided. Our own server calls `poll` first, on
+    its event loop, and runs the application for all other requests.
     """
 
     def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
@@ -80,7 +80,7 @@ class FeedFront:
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
         self._tags = TagFeeds(site)
-        looks = site.database.look_seconds  # besides when a writer has rung
+        looks = site.database.look_seconds  # between checks while the bell does not ring
         pause_seconds = looks if site.database.tells else UNTOLD_CHECK_SECONDS
         self._packer: threading.Thread | None = None
         self._watch = Watch(self._looking, pause_seconds, site.database.listen)
@@ -91,7 +91,7 @@ class FeedFront:
         os.register_at_fork(after_in_child=lambda: (method := forked()) and method())
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a feed from memory, or hand the request on."""
+        """Answer a feed from memory, or pass the request on."""
         if not self._ready:
             self.start()
         now = self.moment()
@@ -105,12 +105,12 @@ class FeedFront:
         return answer.body
 
     def in_memory(self, environ: Environ, now: datetime) -> FeedAnswer | None:
-        """The answer to a poll, counted; None where memory has none. Never waits for anything."""
+        """The answer to a poll, which is counted; None if memory has no such feed. Never blocks."""
         document = self._document(environ)
         return None if document is None else self._answer(document, environ, now)[0]
 
     def poll(self, poll: Poll, peer: str, now: datetime) -> FeedAnswer | None:
-        """As `in_memory`, for a poll whose very bytes came before: they are not looked at again."""
+        """As `in_memory`; a poll that came before with the same bytes is not examined again."""
         document = poll.document
         if document is not None and document is self._documents.get(poll.path):
             second = document.second(now)
@@ -136,7 +136,7 @@ class FeedFront:
     def _answer(
         self, document: Served | Moved, environ: Environ, now: datetime
     ) -> tuple[FeedAnswer, Ticket | None]:
-        """The answer of one document, and where it was counted."""
+        """The answer of one document, and the ticket under which it was counted."""
         answer = document.respond(environ, now)
         if isinstance(document, Moved):
             return answer, None
@@ -149,7 +149,7 @@ class FeedFront:
         return answer, ticket
 
     def moment(self) -> datetime:
-        """The site's moment; once a second the watch is looked after."""
+        """The site's time; once a second it also checks that the watch is alive."""
         now = self._site.clock()
         if not self._checked_at <= now < self._recheck_at:  # the clock may also go back
             self._watch.ensure()
@@ -158,21 +158,21 @@ class FeedFront:
 
     @property
     def watching(self) -> bool:
-        """Whether this process would notice a new snapshot; true before it is asked for one."""
+        """Whether this process would notice a new snapshot; true before the first request."""
         return self._watch.alive or not self._ready
 
     def close(self) -> None:
-        """Stop watching, and wait for it: the application is not needed any more."""
+        """Stop the watch and the packer, and wait for both."""
         self._watch.stop()
         if (packer := self._packer) is not None:
             packer.join()
 
     def serial(self, name: str) -> int:
-        """Which build of a document is held; 0 for none."""
+        """The serial of a document in memory; 0 for none."""
         return self._serials.get(name, 0)
 
     def refresh(self) -> None:
-        """Take over the snapshots that are newer than what is held, and the old addresses."""
+        """Load the snapshots that are newer than those in memory, and the old addresses."""
         with self._refreshing, self._site.database.read() as session:
             current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
             new = [name for name, serial in current if self._serials.get(name) != serial]
@@ -180,7 +180,7 @@ class FeedFront:
             found = select(Snapshot).where(Snapshot.name.in_(new))
             rows = session.scalars(found).all() if new else []
             for row in rows:
-                path = ADDRESSES.get(row.name, row.name)  # a mirror's is its name
+                path = ADDRESSES.get(row.name, row.name)  # a mirror's name is its path
                 links = link_headers(settings.hubs, self._site.site_url + path)
                 document = served(row, links, foreign=row.name not in ADDRESSES)
                 self._snapshots[path] = document.packed_as(self._snapshots.get(path))
@@ -196,7 +196,7 @@ class FeedFront:
         self._be_fair(settings)
 
     def _pack(self) -> None:
-        """In a thread: make what takes long of each document (`Served.packed`), then serve it."""
+        """In a thread: replace each document by its packed form (`Served.packed`)."""
         while True:
             with self._refreshing:
                 new = ((p, d) for p, d in self._snapshots.items() if not d.is_packed)
@@ -206,13 +206,13 @@ class FeedFront:
                     return
             packed = document.packed()
             with self._refreshing:
-                if self._snapshots.get(path) is document:  # else it has been replaced meanwhile
+                if self._snapshots.get(path) is document:  # it may have been replaced meanwhile
                     self._snapshots[path] = packed
                 if self._documents.get(path) is document:
                     self._documents = {**self._documents, path: packed}
 
     def _be_fair(self, settings: Settings) -> None:
-        """Begin or end to refuse polls that come too early, as the settings want it."""
+        """Start or stop refusing polls that come too early (setting `fairness`)."""
         least_seconds = settings.rule.menu.smallest * 60
         if settings.fairness == "off":
             self._fairness = None
@@ -220,13 +220,13 @@ class FeedFront:
             self._fairness = Fairness(least_seconds)
 
     def _old_addresses(self, paths: str) -> dict[str, Moved]:
-        """Where the feed was in the blog's former life; the address of today is none of them."""
+        """The feed's former addresses (setting `old_feeds`); the present one is left out."""
         now_at = ADDRESSES[RSS]
         moved = Moved(self._site.site_url + now_at)
         return {path: moved for path in paths.split() if path != now_at}
 
     def _document(self, environ: Environ) -> Served | Moved | None:
-        """What memory has for a request: a feed, a tag's feed, an old address (`/?feed=rss2`)."""
+        """The document in memory for a request: a feed, a tag's, an old address (`/?feed=rss2`)."""
         path = environ["PATH_INFO"]
         document: Served | Moved | None = self._documents.get(path)
         if document is None and path.endswith("/rss.xml"):
@@ -242,7 +242,7 @@ class FeedFront:
         return body
 
     def start(self) -> None:
-        """Load, watch, count; at the first request at the latest, in the process that serves."""
+        """Load the documents, start watch and counter; at the latest at the first request."""
         with self._starting:
             if self._ready:
                 return
@@ -254,7 +254,7 @@ class FeedFront:
 
     @contextmanager
     def _looking(self) -> Iterator[Callable[[], None]]:
-        """A look at the database, with a connection that belongs to the thread that looks."""
+        """For `Watch`: a function that refreshes after changes, on its thread's own connection."""
         changes = ChangeCounter(self._site.database)
 
         def look() -> None:
@@ -262,7 +262,7 @@ class FeedFront:
                 try:
                     self.refresh()
                 except Exception:
-                    changes.close()  # forget that it was seen
+                    changes.close()  # so that the next look sees the change again
                     raise
 
         try:

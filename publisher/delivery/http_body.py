@@ -1,4 +1,4 @@
-"""A request's body while it comes in: within a limit, not too slowly, on disk when it is long."""
+"""A request's body while it is received: limited in size and time, on disk when it is long."""
 
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
@@ -7,22 +7,22 @@ from typing import IO
 from publisher.delivery.http_head import Refused
 
 IN_MEMORY_BYTES = 64 * 1024
-MOST_SPOOLED_BYTES = 512 * 1024 * 1024  # by all bodies of a worker that are not whole yet
+MOST_SPOOLED_BYTES = 512 * 1024 * 1024  # by all unfinished bodies of a worker
 GRACE_SECONDS, LONGEST_SECONDS, LEAST_BYTES_A_SECOND = 10, 600, 512
 
-# The most bytes that the body of a request may have, by its path.
+# From a request's path to the most bytes that its body may have.
 Limit = Callable[[str], int]
 
 
 class Spool:
-    """How many bytes all bodies of a worker hold together."""
+    """The number of bytes that all unfinished bodies of a worker hold together."""
 
     def __init__(self) -> None:
         self.held_bytes = 0
 
 
 class Body:
-    """One body; `length` is what was announced, None in chunks. Raises Refused if it is wrong."""
+    """One body; `length` is its Content-Length, None for chunks. Raises Refused if too large."""
 
     def __init__(self, length: int | None, limit: int, spool: Spool) -> None:
         self.received = 0
@@ -39,18 +39,18 @@ class Body:
         self._file.write(data)
 
     def too_slow(self, seconds: float) -> bool:
-        """Whether too little has come in `seconds`."""
+        """Whether too few bytes have come in `seconds`."""
         least = (seconds - GRACE_SECONDS) * LEAST_BYTES_A_SECOND
         return seconds > LONGEST_SECONDS or (seconds > GRACE_SECONDS and self.received < least)
 
     def whole(self) -> IO[bytes]:
-        """The file, at its beginning; whoever calls this closes it."""
+        """The complete body as a file at its beginning; the caller closes it."""
         self._file.seek(0)
         self._let_go()
         return self._file
 
     def drop(self) -> None:
-        """Discard what was received; the rest is not expected."""
+        """Discard the body."""
         self._let_go()
         self._file.close()
 

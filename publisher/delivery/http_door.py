@@ -1,12 +1,12 @@
-"""New connections are accepted; one that is a single known poll is answered and closed at once.
+"""Accepts connections; one that brings a single known poll is answered and closed at once.
 
-Each wake-up accepts what waits in the socket, some at a time. A poll whose bytes came before is
-answered from memory; a client that asks anything else, says nothing yet or reads slowly gets a
-`Connection` on the event loop, with what was read so far.
+Each wake-up accepts the connections that wait in the socket, some at a time. A poll whose bytes
+came before is answered from memory; a client that sends anything else, sends nothing yet or reads
+slowly gets a `Connection` on the event loop, with the bytes read so far.
 
-Such a poll is answered on the bare file descriptor: making and ending a Python socket object costs
-a fifth of all that a poll costs. What is written waits for the end of the connection, which is next
-(`TCP_CORK`, inherited from the listening socket), so that both go out in one packet.
+A known poll is answered on the bare file descriptor: making and ending a Python socket object costs
+a fifth of all that a poll costs. `TCP_CORK`, inherited from the listening socket, holds the answer
+back until the connection is closed right after it, so that both go out in one packet.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from publisher.delivery.http_shared import AddressCounts, Shared
 from publisher.delivery.wire import wire
 
 AT_ONCE = 32
-DEFER_SECONDS = 1  # a connection is ours when it has said something, or after so long
-FULL_SECONDS = 0.2  # until the next try where there is no room for another connection
-MOST_READ = 8_192  # more than a known head has; what is longer is read by its connection
+DEFER_SECONDS = 1  # the kernel hands over a connection once it has sent bytes, or after this
+FULL_SECONDS = 0.2  # until the next try when no file descriptor was free
+MOST_READ = 8_192  # longer than any known head; the `Connection` reads the rest
 MOST_WAITING, MOST_OF_AN_ADDRESS = 2_048, 256  # connections in the middle of a TLS handshake
 
 
@@ -42,7 +42,7 @@ class Door:
         self._loop = asyncio.get_running_loop()
         self._listener, self._shared, self._connect = listener, shared, connect
         self._tls = tls
-        # What `socket.accept` itself calls; nothing public gives the descriptor alone.
+        # What `socket.accept` itself calls; no public function returns the bare descriptor.
         self._accept: Callable[[], tuple[int, tuple[str, int] | None]] = listener._accept  # type: ignore[attr-defined]
         self._waiting: set[asyncio.Task[None]] = set()
         self._of_address = AddressCounts()
@@ -69,14 +69,14 @@ class Door:
         self._listener.close()
 
     def _take(self) -> bool:
-        """Take those that wait, some at a time; whether there may be more."""
+        """Accept waiting connections, AT_ONCE at most; returns whether there may be more."""
         now = self._shared.front.moment()
         for _ in range(min(_waiting(self._listener), AT_ONCE)):
             try:
                 taken, address = self._accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return False
-            except OSError:  # no file is free: others must go first
+            except OSError:  # no file descriptor is free: other connections must close first
                 if self._open:
                     self._loop.remove_reader(self._listener)
                     self._loop.call_later(FULL_SECONDS, self._again)
@@ -89,7 +89,7 @@ class Door:
             self._loop.add_reader(self._listener, self._take)
 
     def _greet(self, taken: int, peer: str, now: datetime) -> None:
-        """Answer a poll that is known and the only one of its connection; else hand it over."""
+        """Answer a known poll with `Connection: close`; else hand the connection over."""
         data = unsent = b""
         shared = self._shared
         if self._tls is not None:
@@ -105,7 +105,7 @@ class Door:
                     made = wire(answer, "close", shared.front.clock)
                     data, unsent = b"", made.data
                     unsent = made.send(taken)
-            if not data and not unsent:  # all was said, or nothing was asked
+            if not data and not unsent:  # the answer was sent whole, or the peer has closed
                 os.close(taken)
                 return
         except BlockingIOError:
@@ -125,7 +125,7 @@ class Door:
             return
         connected = socket.socket(fileno=taken)
         connected.setblocking(False)
-        if hasattr(socket, "TCP_CORK"):  # it may have more than one answer
+        if hasattr(socket, "TCP_CORK"):  # further answers must not be held back
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         task = self._loop.create_task(self._begin(connected, data, unsent))
         self._waiting.add(task)
@@ -137,7 +137,7 @@ class Door:
         self._of_address.drop(peer)
 
     async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
-        """A connection as the event loop knows it, with what was read or could not be sent."""
+        """Make a `Connection` on the event loop, with the bytes that were read or are unsent."""
         try:
             await self._loop.connect_accepted_socket(
                 lambda: self._connect(data, unsent),
@@ -150,12 +150,12 @@ class Door:
 
 
 def _waiting(listener: socket.socket) -> int:
-    """How many connections wait to be accepted, at least 1: not every system says it.
+    """How many connections wait to be accepted; at least 1, as not every system says it.
 
-    Of a listening socket, `tcpi_unacked` (the bytes 24 to 27 of Linux' `struct tcp_info`) is the
-    length of its queue. An accept of nothing costs more than this one question for all of them.
+    For a listening socket, `tcpi_unacked` (bytes 24 to 27 of Linux' `struct tcp_info`) is the
+    length of its queue. This call is cheaper than one `accept` that finds nothing.
     """
     if sys.platform != "linux":
         return 1
-    told = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)
-    return max(1, int.from_bytes(told[24:], sys.byteorder))
+    info = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)
+    return max(1, int.from_bytes(info[24:], sys.byteorder))

@@ -1,7 +1,7 @@
-"""A request's head as RFC 9112 wants it: checked, and turned into a WSGI environment.
+"""A request's head: checked against RFC 9112, and turned into a WSGI environment.
 
-The parser (httptools) has refused by then what is not a head at all; here is refused what is one
-and still must not be answered.
+The parser (httptools) has already refused malformed heads; this refuses well-formed ones that must
+not be answered.
 """
 
 import re
@@ -20,7 +20,7 @@ _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 
 
 class Refused(Exception):
-    """This request gets `status` and the connection is closed; `headers` are sent besides."""
+    """The request is answered with `status`, `text` and `headers`, and the connection closed."""
 
     def __init__(self, status: str, text: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ def make_head(
         raise Refused("400 Bad Request", "This server speaks HTTP/1.1 and HTTP/1.0.")
     host, path, query = _target(method, target)
     if method not in _METHODS:
-        raise Refused("405 Method Not Allowed", "This method is not known here.", _ALLOWED)
+        raise Refused("405 Method Not Allowed", "This method is not supported.", _ALLOWED)
     environ: Environ = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
@@ -89,7 +89,7 @@ def _target(method: str, target: bytes) -> tuple[bytes | None, bytes, bytes]:
 
 
 def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
-    """Headers under their names in WSGI; with an underscore they could pass for another one."""
+    """Add headers under their WSGI names; one with an underscore is dropped: it could fake one."""
     for raw_name, raw_value in headers:
         if b"_" in raw_name:
             continue
@@ -102,10 +102,10 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
 
 
 def _check_host(environ: Environ, host: bytes | None, given: list[bytes]) -> None:
-    """RFC 9112 3.2: exactly one Host in HTTP/1.1; the target's own authority comes before it."""
+    """RFC 9112 3.2: exactly one Host in HTTP/1.1; an authority in the target overrides it."""
     least = 1 if environ["SERVER_PROTOCOL"] == "HTTP/1.1" else 0
     if not least <= len(given) <= 1 or not all(_HOST.fullmatch(value.strip()) for value in given):
-        raise Refused("400 Bad Request", "A request names its host, once.")
+        raise Refused("400 Bad Request", "A request needs exactly one valid Host header.")
     if host is not None:
         if not host or not _HOST.fullmatch(host):
             raise Refused("400 Bad Request", "The address cannot be understood.")
@@ -117,6 +117,6 @@ def _length(environ: Environ) -> int | None:
     if codings is None:
         return int(environ.get("CONTENT_LENGTH") or 0)
     if codings.lower() != "chunked" or environ["SERVER_PROTOCOL"] != "HTTP/1.1":
-        raise Refused("400 Bad Request", "A body comes as it is, or in chunks.")
+        raise Refused("400 Bad Request", "Of transfer codings only chunked is taken, in HTTP/1.1.")
     environ.pop("CONTENT_LENGTH", None)
     return None

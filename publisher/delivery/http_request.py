@@ -1,6 +1,6 @@
-"""The requests of one connection, put together from its bytes.
+"""Parses the bytes of one connection into requests.
 
-httptools parses; what it calls (`on_...`) makes a checked head and a body of them.
+httptools parses; its callbacks (`on_...`) build a checked head and a body.
 """
 
 import re
@@ -22,28 +22,29 @@ class Message:
         self.body = body
 
     def drop(self) -> None:
-        """Nobody wants its body."""
+        """Discard its body."""
         if self.body is not None:
             self.body.drop()
 
 
 class Receiver(Protocol):
-    """Who is told of the requests of a connection."""
+    """The interface of what receives the parsed requests of a connection."""
 
     def request_begun(self) -> None:
         """The first bytes of a request have come."""
 
     def head_received(self, head: Head) -> None:
-        """A head is whole, and may be answered."""
+        """A head is complete and valid."""
 
     def request_received(self, message: Message) -> None:
-        """A request is whole."""
+        """A request is complete."""
 
 
 class RequestParser:
-    """Parses what one connection sends, and tells the receiver.
+    """Parses what one connection sends, and passes requests to the receiver.
 
-    `begun`: a request has begun and is not whole. `message`: the one whose head is whole.
+    `begun`: a request has begun and is incomplete. `message`: that request once its head is
+    complete.
     """
 
     __slots__ = (
@@ -60,10 +61,10 @@ class RequestParser:
         self.message: Message | None = None
 
     def feed(self, data: bytes) -> bytes:
-        """Parse some bytes; what is left of them. Raises Refused: nothing more can be taken."""
+        """Parse some bytes; returns the unparsed rest. After Refused nothing more can be parsed."""
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:  # there is nothing to upgrade to
+        except httptools.HttpParserUpgrade as upgrade:  # an upgrade is ignored
             self._parser = httptools.HttpRequestParser(self)
             return data[upgrade.args[0] :]
         except httptools.HttpParserCallbackError as error:
@@ -81,15 +82,15 @@ class RequestParser:
         return b""
 
     def drop(self) -> None:
-        """Forget the request that has begun."""
+        """Discard the incomplete request."""
         if self.message is not None:
             self.message.drop()
         self.message, self.begun = None, False
 
-    # What httptools calls.
+    # Called by httptools.
 
     def on_message_begin(self) -> None:
-        """Bytes of a new request."""
+        """The first bytes of a request."""
         self.begun = True
         self._target, self._head_bytes, self._headers = b"", 0, []
         self._receiver.request_begun()
@@ -99,7 +100,7 @@ class RequestParser:
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header, whole; a trailer is counted and forgotten."""
+        """One complete header; a trailer counts towards the limits and is dropped."""
         self._head_bytes += len(name) + len(value) + 4
         if len(self._headers) >= MOST_HEADERS or self._head_bytes > MOST_HEAD_BYTES:
             raise _long_head()
@@ -107,7 +108,7 @@ class RequestParser:
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole: refuse the request, or get ready for its body."""
+        """The head is complete: refuse the request, or prepare for its body."""
         parser = self._parser
         if len(self._target) > MOST_HEAD_BYTES // 4:
             raise Refused("414 URI Too Long", "The address is too long.")
@@ -116,7 +117,7 @@ class RequestParser:
         body = None
         if head.length != 0:
             if parser.should_upgrade():  # the parser would take its body for the next request
-                raise Refused("400 Bad Request", "Nothing is upgraded here, so ask without it.")
+                raise Refused("400 Bad Request", "Upgrades are not supported.")
             body = Body(head.length, self._limit(head.environ["PATH_INFO"]), self._spool)
         self.message = Message(head, body)
         self._receiver.head_received(head)
@@ -127,7 +128,7 @@ class RequestParser:
             self.message.body.add(data)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """The request is complete."""
         message, self.message = self.message, None
         self.begun = False
         if message is not None:
@@ -139,14 +140,14 @@ _KNOWN_METHODS = {b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PAT
 
 
 def _long_head() -> Refused:
-    """Made anew each time: an exception that is raised again keeps all frames of before alive."""
+    """Made anew each time: an exception raised twice keeps the frames of the first time alive."""
     return Refused("431 Request Header Fields Too Large", "The head is too long.")
 
 
 def _unknown_method(data: bytes) -> Refused:
-    """405 for a request with a method that nobody knows, 400 for what is none."""
+    """405 for a request line with an unknown method, 400 for anything else."""
     line = _REQUEST_LINE.match(data.lstrip(b"\r\n"))
     if line is None or line[1] in _KNOWN_METHODS:
         return Refused("400 Bad Request", "This is not HTTP.")
     allowed = (("Allow", "GET, HEAD"),)
-    return Refused("405 Method Not Allowed", "This method is not known here.", allowed)
+    return Refused("405 Method Not Allowed", "This method is not supported.", allowed)

@@ -1,4 +1,4 @@
-"""The server of one worker: takes connections, looks after their time, and ends in order."""
+"""The HTTP server of one worker: accepts connections, enforces their time limits, stops cleanly."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ from publisher.delivery.page_threads import WsgiApp
 class HttpServer:
     """Serves `front` and, behind it, a WSGI application on the running event loop.
 
-    `limit` says how many bytes a body may have by its path; `trusted` are our own proxies.
+    `limit` gives the most bytes of a body by the request's path; `trusted` are our own proxies.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class HttpServer:
 
     @property
     def stuck(self) -> bool:
-        """Whether pages have been waiting for so long that this process is of no use."""
+        """Whether all page threads hang, so that this process should be replaced."""
         return self._shared.pages.stuck
 
     def start(self, listener: socket.socket, tls: ssl.SSLContext | None = None) -> None:
@@ -44,13 +44,13 @@ class HttpServer:
         self._door.open()
 
     async def stop(self, seconds: float) -> None:
-        """Answer what has been asked and end; after `seconds` whatever is left is broken off."""
+        """Answer the requests that were sent, then stop; abort what is left after `seconds`."""
         self._shared.stopping = True
         self._shared.known.clear()
         await self._door.close()
         begun = self._loop.time()
         while self._shared.connections and self._loop.time() < begun + seconds:
-            await asyncio.sleep(0.05)  # what lies in the sockets is read
+            await asyncio.sleep(0.05)  # the loop reads what waits in the sockets
             for connection in list(self._shared.connections):
                 if connection.used or self._loop.time() > begun + 1.0:
                     connection.end()
@@ -65,7 +65,7 @@ class HttpServer:
         return Connection(self._shared, first, unsent)
 
     def _sweep(self) -> None:
-        """Once a second while there are connections."""
+        """Runs once a second while there are connections."""
         self._shared.second += 1
         for connection in list(self._shared.connections):
             connection.sweep()

@@ -1,4 +1,4 @@
-"""What the connections of one worker share: whom they serve, and how many there are."""
+"""The state that the connections of one worker share: the applications, limits, known polls."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,21 +15,21 @@ MOST_KNOWN_HEADS = 8_192
 
 
 class AddressCounts(Counter[str]):
-    """How many each address has; one that has none is forgotten."""
+    """Counts by IP address; an address whose count falls to 0 is removed."""
 
     def drop(self, address: str) -> None:
-        """One less."""
+        """Count one less."""
         self[address] -= 1
         if self[address] <= 0:
             del self[address]
 
 
 class Shared:
-    """`front`, and behind it the WSGI application `app`; `limit` says how long a body may be.
+    """`front`, and behind it the WSGI application `app`; `limit` is the most bytes of a body.
 
-    `trusted`: proxies, who may have any number of connections. `second` counts the seconds in
-    which there was a connection; `known` are heads of polls that came before. `soon` calls
-    something in the loop's next turn.
+    `trusted`: proxies, which may have any number of connections. `second` counts the seconds in
+    which there was a connection; `known` are polls by the bytes of their heads. `soon` calls a
+    function in the loop's next turn.
     """
 
     def __init__(
@@ -56,15 +56,15 @@ class Shared:
 
     @property
     def crowded(self) -> bool:
-        """Whether idle connections should go soon."""
+        """Whether idle connections should be closed sooner."""
         return len(self.connections) > MOST_CONNECTIONS // 2
 
     def trusts(self, peer: str) -> bool:
-        """Whether an address is one of our proxies, who may have any number of connections."""
+        """Whether an address is one of our proxies, which may have any number of connections."""
         return is_trusted(peer, self._trusted)
 
     def take(self, connection: object, peer: str) -> bool:
-        """Keep a new connection; False: it is one too many."""
+        """Add a new connection; returns False if it is one too many."""
         self.connections.add(connection)
         self._of_address[peer] += 1
         if self._of_address[peer] > MOST_OF_AN_ADDRESS and not self.trusts(peer):
@@ -72,7 +72,7 @@ class Shared:
         return len(self.connections) <= MOST_CONNECTIONS
 
     def lose(self, connection: object, peer: str) -> None:
-        """Forget a connection."""
+        """Remove a connection."""
         self.connections.discard(connection)
         self._of_address.drop(peer)
 

@@ -1,7 +1,7 @@
 """The bridge from the event loop to a WSGI application, in a bounded pool of threads.
 
-A thread works on a request that is whole, and gives what it has made back to the loop a part at a
-time: it is held as long as the application works, never as long as a reader reads.
+A thread gets a complete request and returns the answer to the loop a part at a time: it is busy as
+long as the application works, never as long as a slow client reads.
 """
 
 import gzip
@@ -35,7 +35,7 @@ log = get_logger("pages")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes for the wire; `last`: nothing follows; `keep`: then the connection may be used on."""
+    """Bytes of an answer; `last`: nothing follows; `keep`: the connection stays open after it."""
 
     data: bytes
     last: bool
@@ -65,7 +65,7 @@ class Page:
         self._made: Iterable[bytes] = ()
         self._parts: Iterator[bytes] = iter(())
         self._status, self._headers = "", list[tuple[str, str]]()
-        self._left: int | None = None  # bytes that the announced length still wants
+        self._left: int | None = None  # bytes of the Content-Length that are not sent yet
         self._chunked = False
 
     def begin(self) -> Part:
@@ -94,7 +94,7 @@ class Page:
         return self._part(b"", data, over)
 
     def close(self) -> None:
-        """Let the application clean up; also where nobody wants the answer any more."""
+        """Let the application clean up, also when the answer is not needed any more."""
         close = getattr(self._made, "close", None)
         self._made, self._parts = (), iter(())
         with suppress(Exception):
@@ -112,7 +112,7 @@ class Page:
         return self._environ["REQUEST_METHOD"] == "HEAD" or self._status[:3] in ("204", "304")
 
     def _pull(self) -> tuple[bytes, bool]:
-        """The next bytes, some PART_BYTES of them, and whether they were the last."""
+        """The next bytes, PART_BYTES or somewhat more, and whether they were the last."""
         taken, size = [], 0
         for chunk in self._parts:
             taken.append(chunk)
@@ -122,7 +122,7 @@ class Page:
         return b"".join(taken), True
 
     def _frame(self, length: int, over: bool) -> None:
-        """Decide how the end of the body is told: `length` bytes are there, all of it if `over`."""
+        """Choose Content-Length, chunks or close; `length` bytes are there, all of it if `over`."""
         announced = self._header("content-length")
         if announced:
             self._left = int(announced)
@@ -135,9 +135,9 @@ class Page:
             self._keep = False
 
     def _compressed(self, data: bytes) -> bytes:
-        """The whole body as it is sent; for HEAD only the headers become what GET's would be.
+        """Compress the whole body and set the headers; for HEAD, set only the headers.
 
-        Text for strangers: beside a cookie may stand secrets that the length would betray.
+        Not for requests with a cookie: the compressed length could reveal secrets in the page.
         """
         if self._status[:3] != "200" or not self._header("content-type").startswith(_COMPRESSIBLE):
             return data
@@ -147,9 +147,9 @@ class Page:
         vary = self._header("vary")
         if "Accept-Encoding" not in vary:
             self._set("Vary", f"{vary}, Accept-Encoding" if vary else "Accept-Encoding")
-        wish = self._environ.get("HTTP_ACCEPT_ENCODING", "")
+        accepted = self._environ.get("HTTP_ACCEPT_ENCODING", "")
         length = len(data) or int(self._header("content-length") or 0)
-        if length < LEAST_GZIP_BYTES or not accepts_gzip(wish):
+        if length < LEAST_GZIP_BYTES or not accepts_gzip(accepted):
             return data
         self._set("Content-Encoding", "gzip")
         self._set("Content-Length", None)
@@ -196,9 +196,9 @@ Then = Callable[[Part | None], object]
 class PageThreads:
     """The threads, and the requests that wait for one.
 
-    `tell` carries a call into the event loop's thread, from which `run` is called too. A thread
-    takes its next request from the loop, after what has come in meanwhile: taking it by itself, the
-    threads together would leave the loop a ninth of the interpreter's time.
+    `tell` schedules a call in the event loop's thread, from which `run` is called too. A thread
+    gets its next request from the loop, not from a shared queue: otherwise the threads together
+    would leave the loop a ninth of the interpreter's time.
     """
 
     def __init__(self, tell: Callable[..., object]) -> None:
@@ -210,12 +210,12 @@ class PageThreads:
 
     @property
     def full(self) -> bool:
-        """Whether one more would wait too long."""
+        """Whether another request would wait too long."""
         return self._running + len(self._queue) >= MOST_AT_ONCE
 
     @property
     def stuck(self) -> bool:
-        """Whether every thread has been at the same work for long: this process is of no use."""
+        """Whether every thread has hung for STUCK_SECONDS: the process should be replaced."""
         since = list(self._begun.values())
         long_ago = monotonic_seconds() - STUCK_SECONDS
         return len(since) >= THREADS and all(begun < long_ago for begun in since)
@@ -226,7 +226,7 @@ class PageThreads:
         self._begin()
 
     def close(self) -> None:
-        """No more work is taken; what was begun goes on."""
+        """Start no more work; running work goes on."""
         self._queue.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -241,7 +241,7 @@ class PageThreads:
         found = None
         try:
             found = work()
-        except Exception:  # whatever it was, the thread is free again
+        except Exception:  # the thread must become free in any case
             log.exception("a page failed")
         finally:
             del self._begun[key]
@@ -264,4 +264,4 @@ def _failure() -> Part:
 
 
 def _refuse_write(_data: bytes) -> object:
-    raise NotImplementedError("this application returns its body")
+    raise NotImplementedError("the write callable of WSGI is not supported")

@@ -1,7 +1,7 @@
-"""The feeds of tags, made when they are asked for: a thousand tags do not slow a rebuild.
+"""The feeds of tags, made when they are requested: a thousand tags do not slow a rebuild.
 
 They depend on stored facts alone (the tag's posts, when its list changed, the main build's ttl),
-so that every process makes the same bytes and validators, and none has to write any.
+so that every process makes the same bytes and validators without storing them.
 """
 
 import threading
@@ -32,7 +32,7 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class _Held:
-    """A document with what it was made from; `serial` is the main build it is known good for."""
+    """A document and what it was made from; it is up to date for the main build `serial`."""
 
     serial: int
     made_from: tuple[object, ...]
@@ -40,7 +40,7 @@ class _Held:
 
 
 class TagFeeds:
-    """The tag feeds of one process, the lately used ones held in memory."""
+    """The tag feeds of one process, with the most recently used ones in memory."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -48,15 +48,14 @@ class TagFeeds:
         self._storing = threading.Lock()
 
     def held(self, path: str, serial: int) -> Served | None:
-        """As `get`, without making anything."""
+        """As `get`, but only from memory."""
         held = self._held.get(path)
         return held.document if held is not None and held.serial == serial else None
 
     def get(self, path: str, serial: int) -> Served | None:
-        """The feed at `/tags/<tag>/rss.xml`, as it is with build `serial`; None if there is none.
+        """The feed at `/tags/<tag>/rss.xml` for the main build `serial`; None if there is none.
 
-        Without any trouble for the reader: a database that cannot be read is a missing feed here,
-        and the view behind says why.
+        Also None if the database cannot be read: then the Flask view answers, and says why.
         """
         if not (path.startswith("/tags/") and path.endswith("/rss.xml")):
             return None
@@ -109,7 +108,7 @@ def _channel(
 
 
 def _serve(channel: Channel, settings: Settings, build: Snapshot, tag: Tag) -> Served:
-    """Last-Modified is the second after the last change: by then no other change can share it."""
+    """Last-Modified is the second after the last change, which no earlier change can share."""
     body = rss.render(channel)
     frame_changed_at = datetime.fromtimestamp(build.decision.get("frame_changed_at", 0), UTC)
     return Served(
@@ -124,5 +123,5 @@ def _serve(channel: Channel, settings: Settings, build: Snapshot, tag: Tag) -> S
 
 
 def _decoded(path: str) -> str:
-    """WSGI hands paths over as Latin-1 that is really UTF-8."""
+    """A WSGI path as text: WSGI decodes it as Latin-1, but it is UTF-8."""
     return path.encode("latin-1", "replace").decode("utf-8", "replace")

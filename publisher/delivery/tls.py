@@ -1,4 +1,4 @@
-"""TLS of the public port, from a certificate and its key as every authority hands them out."""
+"""TLS of the public port, from a certificate chain and its key in PEM files."""
 
 import ssl
 from pathlib import Path
@@ -9,8 +9,8 @@ from publisher.base.errors import InvalidInput
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
     """TLS 1.2 and 1.3, for HTTP/1.1, with the system's ciphers.
 
-    `certificate` is the whole chain, both files are PEM. Raises InvalidInput in words when a file
-    is missing, cannot be read or is none, and when the two do not belong together.
+    `certificate` is the whole chain, both files are PEM. Raises InvalidInput when a file is
+    missing, unreadable or not PEM, and when the two do not belong together.
     """
     for file, what in ((certificate, "certificate"), (key, "key")):
         try:
@@ -20,7 +20,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
         if b"-----BEGIN " not in text:
             raise InvalidInput(f"{file} is no TLS {what} in PEM form (-----BEGIN ...)")
         if b"ENCRYPTED" in text:
-            raise InvalidInput(f"the TLS {what} {file} has a password: a server needs one without")
+            raise InvalidInput(f"the TLS {what} {file} has a password: remove it for a server")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

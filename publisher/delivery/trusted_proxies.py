@@ -1,4 +1,4 @@
-"""The visitor's address behind proxies: believed only of those that the site is told to trust.
+"""The visitor's address behind proxies: taken from headers of trusted proxies only.
 
 The host is never taken from a header: links are made from the site's own address.
 """
@@ -17,27 +17,27 @@ WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def behind_proxies(app: WsgiApp, trusted: Sequence[Network]) -> WsgiApp:
-    """`app`, told the visitor's address and scheme by proxies in `trusted`; by nobody if empty."""
+    """Wrap `app`: `believe` is applied to each request, unless `trusted` is empty."""
     if not trusted:
         return app
 
-    def told(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def wrapped(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         believe(environ, trusted)
         return app(environ, start_response)
 
-    return told
+    return wrapped
 
 
 def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
-    """Put the visitor's address and scheme into `environ` where a proxy in `trusted` says them.
+    """Put the visitor's address and scheme into `environ` if a proxy in `trusted` forwards them.
 
-    With `X-Counted-By: log` a proxy says that it counts polls itself, in a log that is read here.
+    With `X-Counted-By: log` a proxy says that this poll is counted from its access log, not here.
     """
     if trusted and is_trusted(environ.get("REMOTE_ADDR", ""), trusted):
         environ["REMOTE_ADDR"] = _visitor(environ, trusted)
         if environ.get("HTTP_X_COUNTED_BY") == LOG:
             environ[SOURCE] = LOG
-        elif "HTTP_X_FORWARDED_FOR" in environ:  # else it asks for itself
+        elif "HTTP_X_FORWARDED_FOR" in environ:  # without it, the proxy itself is the client
             environ[SOURCE] = PROXY
         scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").rpartition(",")[2].strip().lower()
         if scheme in ("http", "https"):
@@ -47,7 +47,7 @@ def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
 def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
     """The address nearest to us in X-Forwarded-For that is not one of our own proxies.
 
-    What stands further left was written by whoever sent the request, and proves nothing.
+    Entries further left come from the client, which may write anything.
     """
     address: str = environ["REMOTE_ADDR"]
     for hop in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):

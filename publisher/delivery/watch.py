@@ -1,4 +1,4 @@
-"""A background look at something, whenever a bell rings, that survives its own death."""
+"""A background thread that runs a check whenever a bell rings, and is replaced when it dies."""
 
 import threading
 from collections.abc import Callable
@@ -17,12 +17,12 @@ log = get_logger("watch")
 
 
 class Watch:
-    """Looks when its bell rings, and every `pause_seconds`, in a thread, from `ensure` on.
+    """Runs a check (a look) in a thread when its bell rings, and every `pause_seconds`.
 
-    `looking` is entered and left by the thread itself: what the look needs (a connection, say) is
-    opened and closed by the one thread that uses it, and each thread has its own. Whoever depends
-    on the watch calls `ensure` now and then: a thread that died, was lost by a fork or hangs is
-    replaced. What goes wrong in a look is logged and does not end the watch.
+    `looking` is a context manager that yields the check. The thread itself enters and leaves it, so
+    that a database connection is opened and closed by the one thread that uses it. Callers call
+    `ensure` now and then: a thread that died, was lost by a fork or hangs is replaced. An error in
+    a check is logged and does not end the watch.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Watch:
                 return
             if self._thread is not None:
                 log.warning("the watch had stopped and is started again")
-                self._thread.end()  # one that hangs ends when it comes back
+                self._thread.end()  # if it hangs, it ends when its check returns
             self._thread = _Thread(self._looking, self._pause_seconds, self._make_bell())
             self._thread.start()
 
@@ -67,7 +67,7 @@ class Watch:
             thread.join(STUCK_SECONDS)
 
     def forked(self) -> None:
-        """In the child of a fork: the thread stayed with the parent, and perhaps the lock too."""
+        """In the child of a fork: forget the thread and the lock, which are the parent's."""
         self._lock = threading.Lock()
         self._thread = None
 
@@ -90,21 +90,21 @@ class _Thread(threading.Thread):
         self.looked_at = monotonic_seconds()
 
     def end(self) -> None:
-        """Ask it to end after the look it is at."""
+        """Ask the thread to end after its present check."""
         with self._closing:
             self._stop_asked = True
             if not self._closed:
                 self._bell.wake()
 
     def run(self) -> None:
-        """Look until asked to end."""
+        """Run the check until asked to end."""
         with self._looking() as look:
             while not self._stop_asked:
                 pause = self._pause_seconds
                 try:
                     look()
-                except Exception as error:  # whatever it was, the next look may succeed
-                    log.warning("a look failed", reason=str(error))
+                except Exception as error:  # the next check may succeed
+                    log.warning("the check for changes failed", reason=str(error))
                     pause = _AFTER_AN_ERROR_SECONDS
                 self.looked_at = monotonic_seconds()
                 self._bell.wait(pause)

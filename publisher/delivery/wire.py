@@ -1,4 +1,4 @@
-"""Finished answers as the bytes that go over the wire."""
+"""Finished answers as the bytes of an HTTP response."""
 
 import os
 from contextlib import suppress
@@ -8,21 +8,21 @@ from publisher.base.dates import format_rfc822
 from publisher.delivery.http_head import Refused
 from publisher.feeds.feed_answer import FeedAnswer
 
-_LONG_BYTES = 16_384  # below it copying is as cheap
-_OFTEN = 8  # to make a file costs as much as this many copies save
+_LONG_BYTES = 16_384  # for shorter answers copying is as cheap as sendfile
+_OFTEN = 8  # making a file costs as much as this many copies save
 
 
 class Wire:
-    """The bytes of an answer; those of a long one that is asked for often are a file in memory too.
+    """The bytes of an answer; a long one that is sent often is also kept as a file in memory.
 
-    The kernel sends the pages of a file as they are (`sendfile`), and would copy bytes.
+    The kernel sends a file's pages without copying them (`sendfile`), but would copy bytes.
     """
 
     __slots__ = ("_copies", "_file", "data")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self._copies = 0  # how often it was copied that needed not
+        self._copies = 0  # how often a long answer was copied
         self._file: int | None = None
 
     def __del__(self) -> None:
@@ -30,14 +30,17 @@ class Wire:
             os.close(self._file)
 
     def send(self, connected: int) -> bytes:
-        """Write what a connection's descriptor takes at once; the rest. OSError as `os.write`."""
+        """Write to a connection's descriptor, without blocking; returns the unsent rest.
+
+        Raises OSError as `os.write`.
+        """
         data = self.data
         if self._file is not None:
             return data[os.sendfile(connected, self._file, 0, len(data)) :]
         if len(data) > _LONG_BYTES:
             self._copies += 1
             if self._copies == _OFTEN and hasattr(os, "memfd_create"):
-                with suppress(OSError):  # no descriptor is free: it is copied again
+                with suppress(OSError):  # no descriptor is free: go on copying
                     self._file = os.memfd_create("answer")
                     os.write(self._file, data)
         return data[os.write(connected, data) :]
@@ -46,7 +49,7 @@ class Wire:
 def wire(answer: FeedAnswer, connection: str, clock: Clock) -> Wire:
     """Head and body of an answer from memory, with `connection` as its Connection header if any.
 
-    An answer with a date of its own is made of one second: its bytes are kept for the next poll.
+    An answer with a Date header is valid for one second: its bytes are kept for the next poll.
     """
     kept: Wire | None = answer.wires.get(connection)
     if kept is not None:
@@ -64,7 +67,7 @@ def wire(answer: FeedAnswer, connection: str, clock: Clock) -> Wire:
 
 
 def refusal(refused: Refused, clock: Clock) -> bytes:
-    """The answer to a request that is not answered; it is the last one of its connection."""
+    """The answer to a refused request; the connection is closed after it."""
     text = f"{refused}\n".encode() if not refused.status.startswith("204") else b""
     headers = [*refused.headers, ("Date", format_rfc822(clock())), ("Connection", "close")]
     if text:

@@ -1,4 +1,4 @@
-"""The documents that readers poll: rendered from plain values, kept as snapshots, served as bytes.
+"""Feed documents, as values and bytes: RSS, Atom, JSON Feed, and the HTTP answers that carry them.
 
-Same values, same bytes: nothing here reads a clock, the database's posts or the web framework.
+The same values give the same bytes: nothing here reads a clock, the database or the web framework.
 """

@@ -21,7 +21,7 @@ _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def render(channel: Channel) -> bytes:
-    """The Atom document, with RFC 5005's `complete` and RFC 6721's deleted entries where they hold.
+    """The Atom document, with RFC 5005's `complete` and RFC 6721's deleted entries if any.
 
     It has no ttl: the response's Cache-Control carries it.
     """
@@ -65,7 +65,7 @@ def first_words(item: Item) -> str:
 
 
 def entry_id(guid: str) -> str:
-    """The guid where it is an IRI, as Atom demands; else a name made from it, always the same."""
+    """The guid if it is an IRI, as Atom demands; else a UUID derived from it, always the same."""
     return guid if _IRI.fullmatch(guid) else uuid.uuid5(uuid.NAMESPACE_OID, guid).urn
 
 

@@ -1,4 +1,4 @@
-"""What a feed consists of, as plain values: the input of every format."""
+"""A feed as plain values: channel and items, the input of every format."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -49,14 +49,14 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Channel:
-    """The feed around the items: `home_url` is what it is about, `feed_url` its own address.
+    """A feed: `home_url` is the page that it is about, `feed_url` its own address.
 
-    `content_changed_at` is the last time what it says changed, not when it was built;
-    `skip_hours` are hours of the day in GMT; `rhythm` is told where it is a podcast;
-    `accounts` are services and names there; `blogroll_url` is a public OPML list. `complete`:
-    there are no posts besides these, so what a reader has and this lacks was taken away; `deleted`
-    are guids, and when they were. `older` and `newer` are folders with archive documents (RFC
-    5005); `current_url` is set in those alone: the feed that they belong to.
+    `content_changed_at` is when its content last changed, not when it was built;
+    `skip_hours` are hours of the day in GMT; `rhythm` is the author's week, for podcasts;
+    `accounts` are pairs of service and name; `blogroll_url` is a public OPML list. `complete`:
+    these are all posts, so any other that a reader holds was deleted; `deleted` are pairs of guid
+    and time of deletion. `older` and `newer` are folders with archive documents (RFC 5005);
+    `current_url` is set in archive documents only: the feed that they belong to.
     """
 
     title: str
@@ -81,19 +81,19 @@ class Channel:
     current_url: str = ""
 
     def history_links(self, name: str) -> list[tuple[str, str]]:
-        """RFC 5005's links, as relation and address, for documents that are called `name`."""
+        """RFC 5005's links, as relation and address, for documents with the file name `name`."""
         links = [("prev-archive", self.older), ("next-archive", self.newer)]
         found = [(relation, folder + name) for relation, folder in links if folder]
         return [*found, ("current", self.current_url)] if self.current_url else found
 
     @property
     def is_podcast(self) -> bool:
-        """Whether any item carries a sound."""
+        """Whether any item has an audio file."""
         return any(item.attachment is not None and item.attachment.is_audio for item in self.items)
 
 
 def content_hash(channel: Channel) -> str:
-    """A hash of the content alone: neither ttl nor dates nor hubs take part."""
+    """A hash of the content alone, without ttl, skipHours, dates, rhythm, hubs and cloud."""
     content = replace(
         channel,
         ttl_minutes=0,

@@ -1,7 +1,7 @@
 """HTTP validators and freshness (RFC 9110, 9111): the one place that decides 200 or 304.
 
-All that does not depend on the request is made beforehand: once per document, and once per second
-for the dates. What remains for a request is to choose one of a handful of finished answers.
+Everything that does not depend on the request is prepared beforehand: bodies once per document,
+headers with dates once per second. A request then only selects one of a few finished answers.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from publisher.feeds.feed_answer import NOT_ALLOWED, NOT_THE_SAME, FeedAnswer, H
 from publisher.feeds.packing import CODINGS, GZIP, packed
 
 _SECOND = timedelta(seconds=1)
-# Headers of a whole document that a delta does not have, and what it has instead.
+# A delta is sent without these headers of a whole document, and with those of `_FOR_ONE` instead.
 _FOR_ALL = {
     "Cache-Control", "CDN-Cache-Control", "X-Accel-Expires", "Vary", "Content-Encoding",
     "Content-Length",
@@ -39,9 +39,9 @@ _FOR_ONE: Headers = [
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """What the headers say of a document: to the minute by its `expiries`, or its ttl where there
-    are none. `renewed`: in a long silence its tag changes every four hours, so that readers that
-    listen to a 200 only hear the long word again."""
+    """How max-age is found: to the minute from `expiries`, or from the ttl if there are none.
+    `renewed`: while the max-age is long, the tag changes every four hours, so that readers that
+    take hints from a 200 only get a 200 with it."""
 
     expiries: Expiries | None = None
     renewed: bool = False
@@ -49,8 +49,8 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """The answers that may be given in one second of the site's clock, and the tag they carry;
-    `news` go to those who hold other content; both are there in each coding."""
+    """The answers of one second of the site's clock, and their tag: 304, and a 200 for each coding.
+    `news` are the 200s for readers whose tag names other content, with a shorter max-age."""
 
     begins: datetime
     ends: datetime
@@ -68,10 +68,10 @@ class Second:
 class Served:
     """A document ready to be sent, with its validators.
 
-    `second_shared` says that two builds fell into the second of `last_modified`, so that a reader
-    who names this second may hold the older one. `links` are values of the Link header.
-    `max_age_seconds` is the document's own ttl; `history` tells which of its items are new.
-    A `foreign` one is a stranger's: no browser runs what stands in it, and it is packed no further.
+    `second_shared`: two builds share the second of `last_modified`, so that a reader that names it
+    may hold the older one. `links` are values of the Link header. `max_age_seconds` is the
+    document's own ttl; `history` says which of its items are new. `foreign`: a stranger's document,
+    sent with headers that keep browsers from running it, and compressed by gzip only.
     """
 
     def __init__(
@@ -101,8 +101,9 @@ class Served:
         self._deltas: Mapping[str, deltas.Delta] = {}
         self.is_packed = foreign
         self._second_shared = second_shared
-        # A surprise post must not be hidden by a shared cache. Not s-maxage: some readers take it
-        # for theirs. CDN-Cache-Control is RFC 9213; X-Accel-Expires is nginx's, which keeps it.
+        # Shared caches get a short max-age, so that they do not hide an unexpected post. Not by
+        # s-maxage, which some readers take for their own: by CDN-Cache-Control (RFC 9213) and
+        # nginx's X-Accel-Expires.
         self._fixed: Headers = [
             ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
@@ -115,7 +116,7 @@ class Served:
 
     @property
     def plain_bytes(self) -> int:
-        """Length of the body as it is."""
+        """Length of the uncompressed body."""
         return len(self._bodies[""])
 
     @property
@@ -124,16 +125,16 @@ class Served:
         return len(self._bodies[GZIP])
 
     def packed(self) -> "Served":
-        """The same document with all that takes time: better codings, the newer items alone.
+        """The same document with the slow parts added: better codings, and deltas.
 
-        Costs up to some 200 ms for a feed of 64 kB.
+        Takes up to some 200 ms for a feed of 64 kB.
         """
         body = self._bodies[""]
         newer = deltas.deltas(self._history, self._content_type, body)
         return self._packed_with(self._bodies | packed(body), newer)
 
     def packed_as(self, before: "Served | None") -> "Served":
-        """The same document; packed at once where it says what `before` says, which is packed."""
+        """The same document, packed with the parts of `before` if that is packed and equal."""
         if self.is_packed or before is None or not before.is_packed:
             return self
         if self._bodies[""] != before._bodies[""] or self._history != before._history:
@@ -154,7 +155,7 @@ class Served:
         if method not in ("GET", "HEAD"):
             return NOT_ALLOWED
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
-            return NOT_THE_SAME  # compared strongly, as RFC 9110 has it, a weak tag equals none
+            return NOT_THE_SAME  # RFC 9110 wants strong comparison, which our weak tags never pass
         unmodified = http_date(environ.get("HTTP_IF_UNMODIFIED_SINCE", ""))
         if unmodified and unmodified < self.last_modified and "HTTP_IF_MATCH" not in environ:
             return NOT_THE_SAME
@@ -168,9 +169,9 @@ class Served:
         return newer or answer
 
     def _newer(self, answer: FeedAnswer, environ: dict[str, Any]) -> FeedAnswer | None:
-        """Instead of `answer` the items that are newer than what the reader names (RFC 3229).
+        """In place of `answer`, only the items newer than the tag that the reader sent (RFC 3229).
 
-        No shared cache may keep it: it is an answer to this one validator.
+        No shared cache may keep it: it is valid for this tag only.
         """
         held = tags_in(environ.get("HTTP_IF_NONE_MATCH", ""))
         known = [tag for tag in held if tag[: deltas.CONTENT_DIGITS] in self._deltas]
@@ -199,14 +200,14 @@ class Served:
         return place if tags is None or self._content in tags else place + len(self._places)
 
     def second(self, now: datetime) -> Second:
-        """The answers of this second; the same object for as long as they hold."""
+        """The answers for the second of `now`; the same object for all calls in one second."""
         second = self._second
         if second is None or not second.begins <= now < second.ends:
             second = self._prepare(now)
         return second
 
     def _is_current(self, tags: str | None, since: str | None, etag: str) -> bool:
-        """Whether the reader holds this document: If-None-Match decides alone where it is given."""
+        """Whether the reader holds this document; If-None-Match takes precedence over the date."""
         if tags is not None:
             held = etag.removeprefix("W/").strip('"')
             return tags == etag or not {"*", held}.isdisjoint(tags_in(tags))
@@ -236,8 +237,8 @@ class Served:
         return self._second
 
     def _headers(self, etag: str, now: datetime, max_age_seconds: int) -> Headers:
-        # Left out where it tells two documents apart in nothing: libcurl, and so newsboat, throws
-        # away the body of a 200 whose Last-Modified is no later than that of its own copy.
+        # Last-Modified is left out where two documents would share it: libcurl, and so newsboat,
+        # drops the body of a 200 whose Last-Modified is no later than that of its own copy.
         ambiguous = self._second_shared or self.last_modified > now
         return [
             ("ETag", etag),

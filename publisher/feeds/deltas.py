@@ -1,7 +1,7 @@
-"""The newer items of a document alone, for readers that ask with `A-IM: feed` (RFC 3229).
+"""Deltas: only the newer items of a document, for readers that send `A-IM: feed` (RFC 3229).
 
-A document's history says which contents it had lately, and with which of them each of its items
-came. A reader names the content that it holds by its tag, and gets what came after.
+A document's history lists its latest contents, and the content in which each item first appeared.
+A reader's tag names the content that it holds; it gets the items that appeared later.
 """
 
 import hashlib
@@ -17,25 +17,25 @@ from publisher.feeds.syndication import ATOM, HISTORY
 
 MOST_CONTENTS = 32
 CONTENT_DIGITS = 8  # of the content's hash; a tag begins with them
-# feedparser asks for programs that know nothing of it: rss2email takes status 226 for an error.
+# feedparser sends the header on behalf of programs that cannot take a 226: rss2email fails.
 UNAWARES = ("feedparser/", "rss2email/")
-LARGEST_SHARE = 0.5  # of the whole document: a longer delta is not worth its name
+LARGEST_SHARE = 0.5  # of the whole document: a longer delta is not offered
 
-# "contents": content -> number, oldest first; "items": item -> number of the content it came with.
+# "contents": content -> number, oldest first; "items": item -> number of its first content.
 History = dict[str, dict[str, int]]
 
 
 class Delta(NamedTuple):
-    """A document of newer items, as it is and as gzip."""
+    """A document of newer items, uncompressed and as gzip."""
 
     body: bytes
     body_gzip: bytes
 
 
 def followed(before: History | None, content_hash: str, content_type: str, body: bytes) -> History:
-    """The history of a document that follows the one with the history `before`.
+    """The history of a document whose predecessor had the history `before`.
 
-    Nothing is known of documents that cannot be taken apart.
+    A document that cannot be parsed has no items in it.
     """
     content = content_hash[:CONTENT_DIGITS]
     document = _Document(content_type, body)
@@ -45,13 +45,13 @@ def followed(before: History | None, content_hash: str, content_type: str, body:
     if next(reversed(contents), None) == content:
         if came == items:
             return {"contents": contents, "items": items}
-        contents = {}  # the same words in other bytes: what readers hold is not known
+        contents = {}  # the same content in other bytes: which of them a reader holds is unknown
     kept = [(name, at) for name, at in contents.items() if name != content]
     return {"contents": dict([*kept, (content, number)][-MOST_CONTENTS:]), "items": came}
 
 
 def deltas(history: History | None, content_type: str, body: bytes) -> dict[str, Delta]:
-    """What the holders of each earlier content lack, by the content; only where it is short."""
+    """By earlier content, the items that its holders lack; only if short (LARGEST_SHARE)."""
     if not history or not history["items"]:
         return {}
     document = _Document(content_type, body)
@@ -66,7 +66,7 @@ def deltas(history: History | None, content_type: str, body: bytes) -> dict[str,
 
 
 def wanted(environ: Mapping[str, Any]) -> bool:
-    """Whether a request asks for newer items alone, and its sender can read them."""
+    """Whether a request asks for a delta, from a program that can read one."""
     if str(environ.get("HTTP_USER_AGENT", "")).startswith(UNAWARES):
         return False
     for part in str(environ.get("HTTP_A_IM", "")).lower().split(","):
@@ -77,7 +77,7 @@ def wanted(environ: Mapping[str, Any]) -> bool:
 
 
 class _Document:
-    """A feed taken apart; one that cannot be has no items."""
+    """A parsed feed; one that cannot be parsed has no items."""
 
     def __init__(self, content_type: str, body: bytes) -> None:
         self._is_json = "json" in content_type

@@ -1,4 +1,4 @@
-"""The answer to a request for a feed, and those that hold no document: moved, too soon, refused."""
+"""HTTP answers to a request for a feed; here those without a document: 301, 405, 412 and 429."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +11,7 @@ Headers = list[tuple[str, str]]
 class FeedAnswer:
     """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
 
-    `wires` is where the server keeps it as it goes over the wire.
+    `wires` is the server's cache of its bytes, by the Connection header.
     """
 
     code: int
@@ -29,7 +29,7 @@ NOT_THE_SAME = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0
 
 
 class Moved:
-    """An old address of a feed: permanently where `location` is."""
+    """An old address of a feed, which redirects permanently to `location`."""
 
     def __init__(self, location: str) -> None:
         text = f"The feed is at {location}\n".encode()
@@ -42,7 +42,7 @@ class Moved:
         self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
 
     def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
-        """The redirect, to those who may ask."""
+        """The redirect; 405 for other methods than GET and HEAD."""
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return NOT_ALLOWED
         if environ["REQUEST_METHOD"] == "HEAD":

@@ -56,5 +56,5 @@ def _attachment(file: Attachment) -> dict[str, Any]:
 
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:
-    """Without what is not there; `items` stays, even empty."""
+    """`values` without the empty ones; an empty `items` stays."""
     return {name: value for name, value in values.items() if value or name == "items"}

@@ -1,6 +1,6 @@
-"""What makes a feed a podcast: Apple's channel fields, and those of the podcast namespace.
+"""A podcast's channel fields: Apple's, and those of the podcast namespace.
 
-The categories are Apple's list; a directory refuses a feed whose category is spelt otherwise.
+The categories are Apple's list; a directory refuses a feed whose category is spelt differently.
 """
 
 import uuid
@@ -61,7 +61,7 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Podcast:
-    """The channel's own fields; what is empty is left out.
+    """A podcast's channel fields; empty ones are left out of the feed.
 
     `category` is Apple's, with " > " before a narrower one; `guid` stays when the feed moves.
     """
@@ -87,6 +87,6 @@ def category_names() -> list[str]:
 
 
 def guid_of(feed_url: str) -> str:
-    """The podcast:guid of a feed that has none yet: made of its address without the scheme."""
+    """The podcast:guid of a feed that has none yet, derived from its address without scheme."""
     parts = urlsplit(feed_url)
     return str(uuid.uuid5(_GUIDS, (parts.netloc + parts.path).rstrip("/")))

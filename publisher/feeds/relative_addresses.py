@@ -9,7 +9,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 @lru_cache(maxsize=512)
 def relative_addresses(html: str) -> tuple[str, ...]:
-    """Values of href and src that a reader could not resolve; fragments stay within the text."""
+    """Values of href and src without a scheme; fragments (#note) are allowed."""
     parser = _Addresses()
     parser.feed(html)
     parser.close()

@@ -1,4 +1,4 @@
-"""RSS 2.0, by feedgen: the only module that knows it."""
+"""RSS 2.0, written by feedgen, which no other module uses."""
 
 import html
 import threading
@@ -29,7 +29,7 @@ def render(channel: Channel) -> bytes:
     feed.generator("Publisher")
     feed.docs("https://www.rssboard.org/rss-specification")
     feed.lastBuildDate(channel.content_changed_at.astimezone(UTC))
-    if not channel.current_url:  # an archive is not asked again
+    if not channel.current_url:  # an archive is not polled
         feed.ttl(channel.ttl_minutes)
     feed.link(href=channel.feed_url, rel="self", type="application/rss+xml")
     feed.link(href=channel.home_url, rel="alternate")  # the last one becomes <link>

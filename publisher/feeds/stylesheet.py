@@ -1,8 +1,8 @@
-"""What an XML feed says to people who open its address in a browser; readers pass over it.
+"""A style sheet and a comment in XML feeds, for people who open the feed in a browser.
 
-A processing instruction names a style sheet, for browsers that show feeds as XML. Chromium shows
+A processing instruction names the style sheet, for browsers that show feeds as XML. Chromium shows
 the source instead, so a comment says in words where to subscribe. The sheet's address carries no
-hash, so that a new sheet makes no new document.
+hash, so that a new sheet makes no new document. Feed readers ignore both.
 """
 
 from urllib.parse import urljoin
@@ -12,9 +12,9 @@ _WORDS = "A web feed, meant for feed readers. How to follow this blog: {}"
 
 
 def styled(document: bytes, home_url: str) -> bytes:
-    """An XML document with both behind its declaration, the only place for the instruction."""
+    """Insert both after the XML declaration, the only place where the instruction may stand."""
     page = urljoin(home_url, "/subscribe")
-    if "--" in page:  # which ends a comment, and stands in every name of another script
+    if "--" in page:  # it would end the comment; every internationalised host name contains it
         page = "choose Subscribe on its pages"
     head = f"{_SHEET}\n<!-- {_WORDS.format(page)} -->\n"
     declaration, end, rest = document.partition(b"?>\n")

@@ -1,6 +1,6 @@
-"""What feedgen does not write, or writes wrongly: one extension for the channel, one for items.
+"""The RSS elements that feedgen lacks or writes wrongly, as its extensions for channel and items.
 
-They speak lxml only; `rss.py` plugs them in.
+They use lxml only; `rss.py` registers them.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ HISTORY = "http://purl.org/syndication/history/1.0"
 
 
 class ChannelExtension:
-    """Hubs, cloud, skipHours in order, the syndication and source modules, a podcast's frame."""
+    """Hubs, cloud, sorted skipHours, the syndication and source modules, a podcast's fields."""
 
     channel: Channel
 
@@ -71,7 +71,7 @@ class ChannelExtension:
 
 
 def _add_podcast(target: Any, channel: Channel) -> None:
-    """What directories of podcasts ask of a channel; Apple wants picture and category."""
+    """The fields that podcast directories need; Apple requires picture and category."""
     show = channel.podcast
     SubElement(target, f"{{{ITUNES}}}author").text = show.author or channel.title
     if show.image_url:
@@ -98,7 +98,7 @@ def _add_podcast(target: Any, channel: Channel) -> None:
 
 
 class ItemExtension:
-    """The author by name (RSS's own element wants an e-mail address), the source, an episode."""
+    """The author's name (RSS's own element wants an e-mail address), Markdown source, episode."""
 
     item: Item
 
@@ -114,7 +114,7 @@ class ItemExtension:
 
 
 def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
-    """What programs for podcasts show of one recording."""
+    """The fields of one podcast episode."""
     if file.seconds:
         SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
     if item.transcript:

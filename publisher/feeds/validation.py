@@ -1,8 +1,8 @@
-"""The feed doctor: reads the bytes that are about to be served as a reader would, and objects.
+"""The feed doctor: parses a document as a reader would, and lists the rules that it breaks.
 
-It knows the document's channel only to tell what was meant; everything is looked up in the bytes.
-A feed that was not made here is read by the same rules, without a channel: then only what
-contradicts itself is wrong, and what readers can do without may be missing.
+It checks the bytes that are about to be served against the channel that they were made from.
+A feed that was not made here is checked by the same rules, without a channel: then optional
+elements may be missing, and only contradictions within the document are problems.
 The rules are those of RSS 2.0, its best-practices profile, RFC 822, RFC 4287, JSON Feed 1.1 and
 the sy and WebSub documents; R1 to R13 name them.
 """
@@ -45,7 +45,7 @@ _RFC822 = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that a document breaks: which document, which rule, what is wrong."""
+    """A broken rule: the document's name, the rule's (R1 to R13), and what is wrong."""
 
     document: str
     rule: str
@@ -60,13 +60,13 @@ def examine(
     render: Callable[[Channel], bytes],
     body: bytes,
 ) -> list[Problem]:
-    """What is wrong with `body`, the document `name` that says what `channel` does; [] if nothing.
+    """The problems of `body`, the document `name` that `render` made of `channel`; [] if none.
 
-    `render` made it, and is asked to make it again.
+    `render` is called again, to check that it gives the same bytes.
     """
     found = [] if content_type == MEDIA_TYPES[name] else [("R10", f"sent as {content_type}")]
     if render(channel) != body:
-        found.append(("R13", "made again from the same values, it has other bytes"))
+        found.append(("R13", "rendered again from the same values, its bytes differ"))
     try:
         found += _EXAMINERS[name](body, channel, now)
     except (ParseError, ValueError) as error:
@@ -75,7 +75,7 @@ def examine(
 
 
 def inspect(body: bytes, now: datetime) -> list[Problem]:
-    """What is wrong with a feed that was not made here; at most `MOST_PROBLEMS`, each kind once."""
+    """The problems of a feed that was not made here; at most `MOST_PROBLEMS`, each kind once."""
     name = "json" if body.lstrip()[:1] == b"{" else "rss"
     try:
         if name == "rss" and fromstring(body).tag == f"{{{ATOM}}}feed":
@@ -85,7 +85,7 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
         found = [("R1", f"it cannot be parsed: {error}")]
     kinds: dict[tuple[str, str], Problem] = {}
     for rule, message in found:
-        kind = message.partition(": ")[2] or message  # of many items the first
+        kind = message.partition(": ")[2] or message  # without the item's number
         kinds.setdefault((rule, kind[:40]), Problem(name, rule, message))
     return list(kinds.values())[:MOST_PROBLEMS]
 
@@ -120,7 +120,7 @@ def _ttl(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tupl
 def _skip_hours(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tuple[str, str]]:
     lists = top.findall("skipHours")
     if len(lists) > 1:
-        yield "R3", "skipHours stands there more than once"
+        yield "R3", "there is more than one skipHours"
     for hours in lists:
         texts = [hour.text or "" for hour in hours.findall("hour")]
         whole = all(re.fullmatch(r"\d{1,2}", text) for text in texts)
@@ -269,7 +269,7 @@ def _absolute(address: str | None) -> bool:
 
 
 def _whole(text: str | None) -> int:
-    """A positive number of minutes; 0 where it is none."""
+    """A positive number of minutes; 0 for any other text."""
     text = (text or "").strip()
     return int(text) if re.fullmatch(r"[1-9]\d{0,5}", text) else 0
 
@@ -283,7 +283,7 @@ def _rfc822(text: str | None) -> datetime | None:
         return None
 
 
-# From one build to the next, and from one format to the other, nearly all texts stay the same.
+# Cached: nearly all dates stay the same from build to build and from format to format.
 _instant = lru_cache(maxsize=1024)(parse_instant)
 
 _EXAMINERS = {"rss": _rss, "atom": _atom, "json": _json}

@@ -1,4 +1,4 @@
-"""Publishing: posts become feed documents, the documents are kept, and others are told.
+"""Publishing: posts become feed documents, the documents are stored, and hubs are notified.
 
-The only room that both reads posts and renders feeds.
+It reads posts and renders feeds; `blog` and `feeds` do not know each other.
 """

@@ -1,8 +1,8 @@
-"""The author's accounts elsewhere, as `source:account` names them: a service and a name there."""
+"""The author's accounts at other services, for `source:account`: service and account name."""
 
 from urllib.parse import urlsplit
 
-# Where a service keeps people: its host, and the path before a name.
+# Profile addresses: a service's host, and the path before the account name.
 _SERVICES = {
     ("github.com", "/"): "github",
     ("gitlab.com", "/"): "gitlab",
@@ -19,12 +19,12 @@ _SERVICES = {
 
 
 def accounts(addresses: str) -> tuple[tuple[str, str], ...]:
-    """Those of some addresses (the setting `elsewhere`) that are a person's at a service."""
+    """The accounts among some addresses (the setting `elsewhere`), as (service, name)."""
     return tuple(found for address in addresses.split() if (found := _account(address)))
 
 
 def _account(address: str) -> tuple[str, str] | None:
-    """`/@name` at a host that is not known is the Fediverse's way to name people."""
+    """The account at an address; `/@name` at an unknown host is one of the Fediverse."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None

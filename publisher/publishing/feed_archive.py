@@ -1,7 +1,7 @@
-"""Archive documents (RFC 5005, section 4): a month of UTC each, so that their addresses stay.
+"""Archive documents (RFC 5005, section 4), one for each month in UTC, so that addresses are stable.
 
 The feed itself links to the month of the newest post that it lacks; each month links to the ones
-before and after it. Whoever follows the links has every post.
+before and after it. Following the links yields every post.
 """
 
 from collections.abc import Sequence
@@ -24,22 +24,22 @@ _OLDEST = select(func.min(Post.published_at)).where(published.listed())
 
 
 def newest(session: Session, shown: Sequence[Post], feed_items: int) -> Month | None:
-    """The month of the newest post that the feed has no place for beside the `shown` ones; None
-    where it has room for more."""
+    """The month of the newest post that is older than the `shown` ones; None if there is none, or
+    if the feed has room for more."""
     if len(shown) < feed_items:
         return None
     return _month(session.scalar(_NEWEST.where(published.older_than(shown[-1]))))
 
 
 def folder(site_url: str, month: Month | None) -> str:
-    """Where the documents of a month stand, with a slash at its end; "" for none."""
+    """The address of a month's folder, with a slash at its end; "" for None."""
     return f"{site_url}/archive/{month.year}/{month.month:02}/" if month else ""
 
 
 def document(
     session: Session, site_url: str, year: int, month: int, name: str, now: datetime
 ) -> Channel:
-    """The archive of a month, as the file `name` (rss.xml) of its folder; NotFound for none."""
+    """The archive of a month, as the file `name` (rss.xml) of its folder; NotFound if empty."""
     settings = load_settings(session)
     shown = published.newest_until(session, now, settings.feed_items)
     last = newest(session, shown, settings.feed_items)

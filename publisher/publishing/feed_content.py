@@ -23,7 +23,7 @@ _FULL_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 def frame(settings: Settings, site_url: str) -> Channel:
-    """The main feed without its items and without any sign of time."""
+    """The main feed without items, ttl and dates."""
     return Channel(
         title=settings.title,
         description=settings.description,
@@ -38,7 +38,7 @@ def frame(settings: Settings, site_url: str) -> Channel:
 
 
 def tag_frame(main: Channel, tag: Tag) -> Channel:
-    """The feed of one tag; nobody is told of it by a hub."""
+    """The feed of one tag, without items; it has no hubs and no cloud."""
     home_url = f"{main.home_url}tags/{quote(tag.slug)}"
     return replace(
         main,
@@ -47,17 +47,17 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
         feed_url=f"{home_url}/rss.xml",
         hubs=(),
         cloud=None,
-        podcast=replace(main.podcast, guid=""),  # it names one feed
+        podcast=replace(main.podcast, guid=""),  # a podcast:guid belongs to one feed only
     )
 
 
 def items(rows: Iterable[Post], site_url: str, with_markdown: bool = True) -> tuple[Item, ...]:
-    """Posts as readers get them, with their Markdown where that is wanted."""
+    """Posts as feed items, on request with their Markdown source."""
     return tuple(_item(post, site_url, with_markdown) for post in rows)
 
 
 def tombstones(rows: Iterable[tuple[str, datetime]]) -> tuple[tuple[str, datetime], ...]:
-    """What was deleted, as feeds say it."""
+    """Deleted posts for `Channel.deleted`, from pairs of guid and time."""
     return tuple((clean(guid), _whole_second(moment)) for guid, moment in rows)
 
 
@@ -76,8 +76,8 @@ def _podcast(settings: Settings, site_url: str) -> Podcast:
 def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
     url = site_url + quote(posts.path(post))
     content = of_post(post, tuple(tag.name for tag in post.tags))
-    # What was typed was cleaned when it was saved; a guid may come from elsewhere, and HTML may
-    # name characters by number.
+    # Typed text was cleaned when it was saved; but a guid may be imported, and HTML may contain
+    # character references (&#1;).
     return Item(
         guid=clean(post.guid),
         guid_is_permalink=post.guid_is_permalink and bool(_FULL_ADDRESS.fullmatch(post.guid)),
@@ -104,12 +104,12 @@ def _transcript(post: Post, site_url: str) -> tuple[str, str] | None:
 
 
 def _markdown(post: Post, site_url: str) -> str:
-    """The source of a post that was written in Markdown, our own addresses whole."""
+    """The Markdown source of a post, with links to this site made absolute; "" for HTML posts."""
     if post.source_format != "markdown":
         return ""
     return clean(_OWN_TARGET.sub(rf"\1{site_url}/", post.source))
 
 
 def _whole_second(moment: datetime) -> datetime:
-    """Feeds count in seconds."""
+    """Cut off the fraction of a second, which feeds do not have."""
     return moment.replace(microsecond=0)

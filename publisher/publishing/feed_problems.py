@@ -15,7 +15,7 @@ NAME = "feed_problems"
 
 
 def keep(session: Session, problems: Sequence[Problem], now: datetime) -> bool:
-    """Note what is wrong since `now`, or that nothing is; returns whether that is news."""
+    """Store the problems found at `now`, or that there are none; returns whether that is new."""
     before = session.get(Meta, NAME)
     text = json.dumps([asdict(problem) for problem in problems])
     if before is None and not problems:
@@ -30,7 +30,7 @@ def keep(session: Session, problems: Sequence[Problem], now: datetime) -> bool:
 
 
 def known(session: Session) -> tuple[datetime | None, list[Problem]]:
-    """Since when something is wrong, and what; nothing is (None, [])."""
+    """When the present problems were found first, and the problems; (None, []) if none."""
     row = session.get(Meta, NAME)
     if row is None:
         return None, []

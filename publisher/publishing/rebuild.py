@@ -1,7 +1,7 @@
-"""Rebuild the feeds: publish what is due, decide the ttl, render, keep the snapshots.
+"""Rebuild the feeds: publish due posts, decide the ttl, render, store the snapshots.
 
-Runs after every update and every hour, in any process: it is idempotent, and the write lock makes
-it happen in one place at a time. A crash in the middle leaves the last good documents in place.
+Runs after every update and every hour, in any process: it is idempotent, and the write lock allows
+one run at a time. A crash in the middle leaves the last good documents in place.
 """
 
 from dataclasses import asdict, replace
@@ -34,7 +34,7 @@ FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
 
 SERIAL = "content_serial"  # the newest change that the documents were built from
 PODCAST_GUID = "podcast_guid"
-TOLD = "told_update"  # the newest update that hubs and cloud have been told of
+TOLD = "told_update"  # the newest update that was announced to hubs and cloud
 
 log = get_logger("rebuild")
 
@@ -42,8 +42,8 @@ log = get_logger("rebuild")
 def rebuild(site: Site) -> Snapshot:
     """Bring every document up to date; returns the main feed's snapshot.
 
-    The clock is read when the write lock is held: a moment from before would leave out posts that
-    others published while this process waited.
+    The clock is read under the write lock: an earlier reading would leave out posts that others
+    published while this process waited for the lock.
     """
     with site.database.write() as session:
         now = site.clock()
@@ -55,7 +55,7 @@ def rebuild(site: Site) -> Snapshot:
 
 
 def refresh(site: Site) -> bool:
-    """Rebuild if anything is due: a post, an update that is not shown yet, a new hour.
+    """Rebuild if anything is due: a post, an update that is not in the feed yet, a new hour.
 
     Returns whether a rebuild was needed.
     """
@@ -69,7 +69,7 @@ def refresh(site: Site) -> bool:
 def document_at(session: Session, site_url: str, now: datetime) -> bytes:
     """The RSS document for `now`, from the posts published by then; stores nothing.
 
-    For the present it is what is served. The past is shown in today's wording: the posts' older
+    For the present it is what is served. For the past, it has the posts' texts of today: older
     versions are not looked up.
     """
     settings = load_settings(session)
@@ -85,9 +85,9 @@ def document_at(session: Session, site_url: str, now: datetime) -> bytes:
 
 
 def _behind(session: Session, now: datetime) -> bool:
-    """Whether what is served at `now` misses something.
+    """Whether the served documents are out of date at `now`.
 
-    What was changed is told by its serial, not by its time: see `storage.content_serial`.
+    Changes of content are found by a serial, not by their time: see `storage.content_serial`.
     """
     seen = select(Snapshot.decided_at, Snapshot.decision).where(Snapshot.name == RSS)
     shown = session.execute(seen).one_or_none()
@@ -131,18 +131,20 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
 
 
 def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Snapshot:
-    """Keep the documents that the doctor passes; a bad one never replaces a good one.
+    """Store the documents that pass validation; a bad one never replaces a good one.
 
-    Returns the main feed's snapshot, the new one or, where that one is ill, the one before.
+    Returns the main feed's snapshot: the new one or, if that has problems, the one before.
     """
     found, kept = [], {}
     for name, form in FORMATS.items():
         own = replace(channel, feed_url=channel.home_url.rstrip("/") + ADDRESSES[name])
         body = bytes(form.render(own))
-        ills = validation.examine(name, form.CONTENT_TYPE, own, build.built_at, form.render, body)
-        found += ills
+        problems = validation.examine(
+            name, form.CONTENT_TYPE, own, build.built_at, form.render, body
+        )
+        found += problems
         shown = session.get(Snapshot, name)
-        if ills and shown is not None:
+        if problems and shown is not None:
             kept[name] = shown
             continue
         if name == RSS:
@@ -159,9 +161,9 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
 def _queue_pings(
     session: Session, channel: Channel, build: snapshots.Build, shown: Snapshot | None
 ) -> None:
-    """Queue a ping to hubs and cloud when new content comes with an update that was made here.
+    """Queue pings to hubs and cloud if there is both new content and a new update made here.
 
-    A new ttl changes no content; a minor edit and a setting record no update.
+    So a new ttl (no new content), a minor edit and a setting (no update) ping nobody.
     """
     newest = session.scalar(select(func.max(Update.id)).where(Update.kind.in_(MADE_HERE))) or 0
     if newest <= int(recall(session, TOLD) or "0"):
@@ -175,7 +177,7 @@ def _queue_pings(
 
 
 def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:
-    """The main feed's content; a post dated in the future is none of it."""
+    """The main feed's content, without posts dated in the future."""
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
     older = feed_archive.newest(session, rows, settings.feed_items)
@@ -192,8 +194,8 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
 
 
 def _with_guid(session: Session, channel: Channel) -> Podcast:
-    """The podcast's fields with its guid: the author's, or the one that was made of the first
-    address, which stays when the feed moves."""
+    """The podcast's fields with its guid: the author's, or one derived from the feed's address and
+    stored, so that it stays when the feed moves."""
     if not channel.is_podcast or channel.podcast.guid:
         return channel.podcast
     guid = recall(session, PODCAST_GUID) or guid_of(channel.feed_url)
@@ -217,10 +219,10 @@ def _frame_facts(
     before: Snapshot | None,
     now: datetime,
 ) -> dict[str, object]:
-    """What feeds made on demand (one per tag) need to know of this build.
+    """The facts of this build that feeds made on demand (one per tag) need.
 
-    `frame_changed_at` is when anything but their posts last changed, so that any process finds
-    the same Last-Modified without writing one.
+    `frame_changed_at` is when anything but their posts last changed, so that every process
+    computes the same Last-Modified without storing one.
     """
     frame = replace(channel, items=(), content_changed_at=NEVER)
     if settings.etag == "quiet":

@@ -1,4 +1,4 @@
-"""What a document says about freshness, decided for any moment; it needs no document for that."""
+"""Freshness signals (ttl, skipHours, rhythm) for any moment, decided without a document."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,8 +15,8 @@ from publisher.settings import load_settings
 
 @dataclass(frozen=True)
 class Signals:
-    """What a document says about freshness: the ttl decision, the skipHours, the author's week; and
-    why, in sentences."""
+    """A document's freshness signals: the ttl decision, skipHours and the author's week, with the
+    reasons as sentences."""
 
     decision: Decision
     skip_hours: tuple[int, ...]
@@ -36,7 +36,7 @@ def decision_at(session: Session, now: datetime) -> Decision:
 
 
 def signals_at(session: Session, now: datetime) -> Signals:
-    """All that the document in force at `now` says about freshness; reads only."""
+    """The freshness signals of the document in force at `now`; reads only."""
     settings, moment = load_settings(session), moment_of(session, now)
     known = update_log.load(session)
     if known.last_update is not None and known.last_update > moment:

@@ -18,8 +18,8 @@ from publisher.storage.tables.publishing import Snapshot
 class Build:
     """What the documents of one build have in common.
 
-    `decision` says why the ttl is as it is; `etag` is the setting: with `quiet` the ETag follows
-    the content alone.
+    `decision` holds the ttl's reasons and other facts of the build; `etag` is the setting: with
+    `quiet` the ETag depends on the content alone.
     """
 
     content_hash: str
@@ -31,7 +31,7 @@ class Build:
     etag: str = "document"
 
     def tag(self, body: bytes) -> str:
-        """The weak validator: of the document's bytes, or of its content where that is wanted."""
+        """The ETag of a document with these bytes (see `entity_tag`)."""
         return entity_tag(self.content_hash, body, self.etag)
 
 
@@ -43,10 +43,10 @@ def keep(
     build: Build,
     foreign_gzip: bytes | None = None,
 ) -> Snapshot:
-    """Make `body` the document that is served under `name` from now on.
+    """Store `body` as the document that is served under `name` from now on.
 
-    Last-Modified moves only when the ETag does, and never goes back. `foreign_gzip` comes with a
-    stranger's document: packed where that may take long; it is not taken apart for its items.
+    Last-Modified moves only when the ETag does, and never goes back. `foreign_gzip` is given for a
+    stranger's document: it is compressed elsewhere, as that may take long, and has no item history.
     """
     before = session.get(Snapshot, name)
     etag = build.tag(body)
@@ -78,10 +78,7 @@ def keep(
 
 
 def served(row: Snapshot, links: tuple[str, ...] = (), foreign: bool = False) -> Served:
-    """A stored snapshot, ready to be sent; `links` are values of the Link header.
-
-    `foreign`: it is a stranger's document (see `Served`).
-    """
+    """A stored snapshot as a `Served`, which explains `links` and `foreign`."""
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
         row.ttl_minutes * 60, row.second_shared, links, freshness(row), row.item_history,
@@ -90,15 +87,15 @@ def served(row: Snapshot, links: tuple[str, ...] = (), foreign: bool = False) ->
 
 
 def freshness(row: Snapshot) -> Freshness:
-    """What the headers of a stored snapshot say; for those of an earlier release, the ttl."""
+    """The freshness of a stored snapshot; one of an earlier release has no expiries, only a ttl."""
     told = row.decision.get("expiries")
     expiries = Expiries(told["top"], tuple(told["instants"])) if told else None
     return Freshness(expiries, row.decision.get("etag") == "renewed")
 
 
 def entity_tag(digest: str, body: bytes, etag: str) -> str:
-    """The weak validator: of the content `digest` alone where the setting `etag` is `quiet`; else
-    its beginning and the hash of the bytes, so that a tag tells which content its holder has."""
+    """The weak ETag: the content `digest` alone if the setting `etag` is `quiet`; else its
+    beginning and the hash of the bytes, so that a tag tells which content its holder has."""
     return f'W/"{digest}"' if etag == "quiet" else f'W/"{digest[:8]}.{fingerprint(body)}"'
 
 

@@ -9,7 +9,7 @@ from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 
 def note(session: Session, snapshot: Snapshot, now: datetime) -> None:
-    """Write down the version that is served from now on, unless it is the one from before."""
+    """Record the version that is served from now on, unless it is the same as before."""
     newest = session.scalar(
         select(DocumentVersion.etag)
         .where(DocumentVersion.name == snapshot.name)
@@ -33,7 +33,7 @@ def note(session: Session, snapshot: Snapshot, now: datetime) -> None:
 
 
 def since(session: Session, name: str, begin: datetime) -> list[DocumentVersion]:
-    """The versions of a document from `begin` on, oldest first, and the one in force then."""
+    """The version of a document in force at `begin`, and all later ones, oldest first."""
     first = session.scalar(
         select(func.max(DocumentVersion.id)).where(
             DocumentVersion.name == name, DocumentVersion.built_at <= begin
@@ -46,7 +46,7 @@ def since(session: Session, name: str, begin: datetime) -> list[DocumentVersion]
 
 
 def prune(session: Session, before: datetime) -> None:
-    """Forget versions older than `before`, except the one that each document has now."""
+    """Delete versions older than `before`, except the present one of each document."""
     newest = select(func.max(DocumentVersion.id)).group_by(DocumentVersion.name)
     session.execute(
         delete(DocumentVersion).where(

@@ -1,8 +1,8 @@
-"""How processes of one site tell each other that something was committed, without asking.
+"""The bell: notifies the other processes of a site that something was committed (SQLite).
 
-Each process that wants to know keeps a named pipe beside the database; whoever commits writes a
-byte into each. Nobody waits for anybody, and a pipe that a dead process left is swept away. It is a
-hint, not a promise: who listens also looks by himself now and then.
+Each listening process keeps a named pipe beside the database; a process that commits writes a byte
+into each of them. Writers never block, and remove the pipes of dead processes. A notification may
+get lost, so listeners also check the database now and then.
 """
 
 import os
@@ -32,7 +32,7 @@ class Bell:
         else:
             folder.mkdir(mode=0o700, exist_ok=True)
             self._path = folder / secrets.token_hex(8)
-            # A writer sweeps away what nobody has open: it sees the pipe only when it is.
+            # Writers remove pipes that nobody has open, so this one is opened under a hidden name.
             unseen = folder / f".{self._path.name}"
             os.mkfifo(unseen, 0o600)
             self._read = self._write = os.open(unseen, os.O_RDWR)
@@ -43,7 +43,7 @@ class Bell:
         self._poll.register(self._read, select.POLLIN)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the bell, at most so long; whether it rang."""
+        """Wait for the bell, up to `seconds`; returns whether it rang."""
         rang = bool(self._poll.poll(max(0.0, seconds) * 1000))
         if rang:
             with suppress(BlockingIOError):
@@ -56,7 +56,7 @@ class Bell:
             os.write(self._write, b".")
 
     def close(self) -> None:
-        """Take the pipe away; nobody may be waiting."""
+        """Remove the pipe; no thread may be in `wait`."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
         for number in {self._read, self._write}:
@@ -64,7 +64,7 @@ class Bell:
 
 
 def ring(folder: Path | None) -> None:
-    """Tell every listener; never fails, never waits."""
+    """Notify every listener; never fails, never waits."""
     if folder is None:
         return
     with suppress(OSError):

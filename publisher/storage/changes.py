@@ -7,11 +7,11 @@ from publisher.storage.database import Database
 
 
 class ChangeCounter:
-    """Remembers the state it has seen; belongs to one thread, from its making to `close`.
+    """Remembers the state that it saw last; one thread makes, uses and closes it.
 
     SQLite counts the commits of all other connections in a number that a connection of our own
     reads from shared memory. Other databases have nothing as cheap: there the answer is always
-    yes, and whoever asks looks for himself.
+    yes, and the caller compares what it has itself.
     """
 
     def __init__(self, database: Database) -> None:

@@ -12,10 +12,10 @@ from publisher.base.sealed import Seal
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware instant, kept in UTC whatever the database thinks of zones.
+    """An aware datetime, stored as naive UTC in every database.
 
-    SQLite keeps the text that SQLAlchemy would write, made here in half of its time and read in a
-    fifth.
+    In SQLite it is the text that SQLAlchemy would write, made here in half of its time and read in
+    a fifth.
     """
 
     impl = DateTime
@@ -34,7 +34,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
     def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any] | None:
-        """What turns a value into what is stored."""
+        """The function that converts a value for the database."""
         if dialect.name != "sqlite":
             return super().bind_processor(dialect)
 
@@ -47,7 +47,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     def result_processor(
         self, dialect: Dialect, coltype: object
     ) -> Callable[[Any], datetime | None] | None:
-        """What turns what is stored into a value."""
+        """The function that converts a stored value back."""
         if dialect.name != "sqlite":
             return super().result_processor(dialect, coltype)
         return lambda text: datetime.fromisoformat(f"{text}+00:00") if text else None
@@ -57,15 +57,15 @@ _seals: WeakKeyDictionary[Dialect, Seal] = WeakKeyDictionary()
 
 
 def seal_with(dialect: Dialect, seal: Seal) -> None:
-    """Let the `SealedText` of the database behind `dialect` be written and read under `seal`."""
+    """Set the `seal` that encrypts and decrypts the `SealedText` columns of a database."""
     _seals[dialect] = seal
 
 
 class SealedText(TypeDecorator[str]):
-    """A secret that has to be read again: sealed in the database, plain in the program.
+    """A secret that must be readable again: sealed in the database, plain in the program.
 
-    One that was sealed under another key comes out sealed (`sealed.is_sealed`). A database that was
-    opened without a seal, to be copied or checked, keeps what it has.
+    One that was sealed with another key is returned sealed (`sealed.is_sealed`). A database that is
+    opened without a seal, to be copied or checked, reads and writes the stored text unchanged.
     """
 
     impl = Text
@@ -83,7 +83,7 @@ class SealedText(TypeDecorator[str]):
 
 
 class Base(DeclarativeBase):
-    """All tables; constraints get predictable names, so that migrations can speak of them."""
+    """All tables; constraints get predictable names, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={

@@ -19,10 +19,10 @@ from publisher.storage import bell, postgresql
 from publisher.storage.columns import seal_with
 
 BUSY_TIMEOUT_SECONDS = 5.0
-_LOOKS_AGAIN_SECONDS = 0.1  # as SQLite does while it waits for the lock
+_LOOKS_AGAIN_SECONDS = 0.1  # the longest pause of SQLite between two tries to get the lock
 
 _DAMAGED = "the database is damaged: put a backup in its place with `publisher restore FILE`"
-# SQLite reports these by text alone; each is something a person can act on.
+# SQLite reports these by text alone; each is something that a person can act on.
 _TROUBLES = {
     "database is locked": "the database is busy; nothing was changed, try again",
     "database or disk is full": "the disk is full; nothing was changed",
@@ -38,7 +38,7 @@ class Database:
     """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
 
     def __init__(self, url: str, seal: Seal | None = None, listen_url: str | None = None) -> None:
-        """`listen_url` is the way past the pooler that `url` leads to."""
+        """`listen_url` leads to the server itself where `url` leads to a pooler."""
         self._direct_url = listen_url or url
         self.pooled = listen_url is not None
         self.on_server = make_url(url).get_backend_name() == "postgresql"
@@ -68,27 +68,27 @@ class Database:
             if self.on_server:
                 postgresql.tell(session.connection())
             changed = self._changed_rows(session) > before
-        if changed:  # else a listener that finds nothing to write would ring for itself
+        if changed:  # else a listener whose own write changed nothing would wake itself
             bell.ring(self._bells)
 
     def _changed_rows(self, session: Session) -> int:
-        """How many rows SQLite has changed on this connection so far; a server tells by itself."""
+        """The rows that SQLite has changed on this connection so far; a server: always 0."""
         if self.on_server:
             return 0
         driver: Any = session.connection().connection.driver_connection
         return int(driver.total_changes)
 
     def give_way(self) -> None:
-        """Between many writes: let those who wait for the lock have it (a server has a queue)."""
+        """Pause between many writes, so that others get SQLite's lock (a server has a queue)."""
         if not self.on_server:
             time.sleep(1.2 * _LOOKS_AGAIN_SECONDS)
 
     @contextmanager
     def write_rows(self) -> Iterator[Session]:
-        """As `write`, for work that locks each row it relies on, in the order of the rows' names.
+        """As `write`, for work that itself locks the rows it relies on, in the order of names.
 
-        It tells nobody: what is done all the time must not wake everybody. On a server it waits
-        only for those rows, and not behind the other writers.
+        It rings no bell, because it happens all the time. On a server it waits only for those rows,
+        not for the writers' lock.
         """
         kind = {"rows": True} if self.on_server else {"immediate": True}
         with self._writing(**kind) as session:
@@ -122,16 +122,16 @@ class Database:
 
     @property
     def tells(self) -> bool:
-        """Whether writers ring the bell; else whoever wants to know has to look."""
+        """Whether writers ring the bell; otherwise listeners have to check by themselves."""
         return self.on_server or self._bells is not None
 
     @property
     def look_seconds(self) -> float:
-        """How long to rely on the bell before looking anyway: a look at a server costs more."""
+        """Seconds between checks without a bell; more on a server, where a check costs more."""
         return 5.0 if self.on_server else 1.0
 
     def check_listening(self) -> None:
-        """InvalidInput where what is named as the way past a pooler is none."""
+        """InvalidInput if PUBLISHER_LISTEN_URL is set and does not lead to the server itself."""
         if not self.pooled:
             return
         try:
@@ -145,13 +145,13 @@ class Database:
             self._direct.dispose()
 
     def right_to_schedule(self) -> postgresql.Alone | None:
-        """On a server, where several machines may want it: the right to be the one scheduler."""
+        """The lock that makes one process the only scheduler of all machines; None on SQLite."""
         if not self.on_server:
             return None
         return postgresql.Alone(self._direct, postgresql.SCHEDULER)
 
     def close(self) -> None:
-        """Close every connection; one that a thread still uses, as soon as it comes back."""
+        """Close every connection; one that a thread still uses, as soon as it is returned."""
         for engine in {self.engine, self._direct}:
             event.listen(engine.pool, "checkin", lambda _, record: record.invalidate())
             engine.dispose()
@@ -170,7 +170,7 @@ def translated() -> Iterator[None]:
 
 
 def _sqlite(url: str) -> Engine:
-    # An error that is logged says which statement failed, not what it held.
+    # `hide_parameters`: a logged error names the statement that failed, not its values.
     arguments = {"timeout": BUSY_TIMEOUT_SECONDS}
     engine = create_engine(url, hide_parameters=True, connect_args=arguments)
     event.listen(engine, "connect", _set_up_sqlite)

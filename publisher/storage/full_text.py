@@ -1,9 +1,9 @@
 """The full-text indexes of posts and river items: SQLite's FTS5, PostgreSQL's tsvector.
 
-A query wants all of its words, the last of which may be unfinished (from three letters on). A word
-in the title weighs five times one in the body. Scripts that write no spaces (Chinese, Japanese,
-Thai ...) are indexed character by character, with an invisible space between them: a word of the
-query is then found as a phrase, inside sentences.
+All words of a query must match; the last one may be a prefix (from three letters on). A word in the
+title weighs five times one in the body. Scripts that write no spaces (Chinese, Japanese, Thai ...)
+are indexed character by character, with an invisible space between them: a word of the query is
+then found as a phrase, inside sentences.
 """
 
 import re
@@ -32,12 +32,12 @@ from sqlalchemy.orm import Session
 from publisher.storage.postgresql import on_server
 
 MOST_WORDS = 12
-# What so many texts say tells none of them apart: then the newest come first. And a beginning of
-# one or two letters begins too many words.
+# More matches than COMMON are not ranked: the newest come first. A prefix shorter than
+# SHORTEST_BEGINNING letters would match too many words.
 COMMON, SHORTEST_BEGINNING = 1_000, 3
 LONGEST_BODY = 200_000  # characters that PostgreSQL indexes of a body: a tsvector holds 1 MB
 
-_GAP = "\u200b"  # zero width space: no part of any word, and not to be seen
+_GAP = "\u200b"  # zero width space: invisible, and part of no word
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3"
 # Kana, Han, and the letters of Thai, Lao, Myanmar and Khmer with the marks that stand on them: some
 # databases take a mark for a letter, others for a space, so it never stands alone.
@@ -45,22 +45,22 @@ _DENSE = re.compile(
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u1000-\u102a\u1780-\u17b3\u3040-\u30ff"
     f"\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f][{_MARKS}]*"
 )
-_WORD = re.compile(f"[\\w{_MARKS}]+")  # as people type it
+_WORD = re.compile(f"[\\w{_MARKS}]+")  # in a query
 
 _SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
 _RANK: ColumnClause[float] = literal_column("rank")  # a column of every FTS5 table
 _WEIGHTS: ColumnClause[str] = literal_column("'{0.2, 0.2, 0.2, 1.0}'")
 _EXCERPT = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
-# Where each character is a word, all of them are short.
+# Where each character is a word, more of them are needed, and short ones count.
 _DENSE_EXCERPT = "StartSel=\x02, StopSel=\x03, MinWords=30, MaxWords=60, ShortWord=0"
 
 Row = tuple[int, str, str]
-"""Number, title and body of what can be found, both plain text."""
+"""Id, title and body of a post or an item; title and body are plain text."""
 
 
 @dataclass(frozen=True)
 class Hit:
-    """What was found; in its plain `excerpt`, matches stand between \\x02 and \\x03."""
+    """A match: its id, and a plain-text `excerpt` with the words found between \\x02 and \\x03."""
 
     number: int
     excerpt: str
@@ -93,49 +93,49 @@ class FullText:
         session.connection().execute(new, values)
 
     def remove(self, session: Session, numbers: Iterable[int]) -> None:
-        """Forget rows, whether they are in it or not."""
+        """Remove rows from the index; rows that are not in it are ignored."""
         values = [{"number": number} for number in numbers]
         if values:
             gone = delete(self._rows).where(self._key(session) == bindparam("number"))
             session.connection().execute(gone, values)
 
     def best(self, session: Session, query: str, limit: int, offset: int = 0) -> list[Hit]:
-        """The best matches first; of what very many have in common, the newest."""
+        """The best matches first; the newest first if more than COMMON rows match."""
         if not (match := _match(session, query)):
             return []
         key = self._key(session)
-        weighed = not self._common(session, match)
+        ranked = not self._common(session, match)
         if on_server(session):
             wanted = func.to_tsquery(_SIMPLE, match)
             how = _DENSE_EXCERPT if _DENSE.search(query) else _EXCERPT
             excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, how)
             found = select(key, excerpt).where(self._matches(session, match))
-            if weighed:
+            if ranked:
                 rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
                 found = found.order_by(rank.desc())
         else:
             tokens = 60 if _GAP in match else 24
             excerpt = func.snippet(self._itself, 1, "\x02", "\x03", "…", tokens)
             found = select(key, excerpt).where(self._matches(session, match))
-            if weighed:
+            if ranked:
                 found = found.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
-        if not weighed:
+        if not ranked:
             found = found.order_by(key.desc())
         rows = session.execute(found.limit(limit).offset(offset))
         return [Hit(number, _shown(words)) for number, words in rows]
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
-        """The highest numbers that match: not weighed, and so quick among many."""
+        """The highest ids that match; fast also for many matches, as nothing is ranked."""
         found = self.matching(session, query).order_by(self._key(session).desc())
         return list(session.scalars(found.limit(limit)))
 
     def matching(self, session: Session, query: str) -> Select[int]:
-        """The numbers that match, for the condition of another query; none for no words."""
+        """The matching ids as a subquery for another query; none if there are no words."""
         match = _match(session, query)
         return select(self._key(session)).where(self._matches(session, match) if match else false())
 
     def _common(self, session: Session, match: str) -> bool:
-        """Whether more match than can be weighed in passing."""
+        """Whether more than COMMON rows match, too many to rank."""
         first = select(self._key(session)).where(self._matches(session, match)).limit(COMMON + 1)
         return (session.scalar(select(func.count()).select_from(first.subquery())) or 0) > COMMON
 
@@ -159,7 +159,7 @@ class FullText:
 
 
 def _shown(excerpt: str) -> str:
-    """Without gaps, and characters that follow each other marked as one word."""
+    """An excerpt without gaps, with adjacent marked characters marked as one word."""
     return excerpt.replace(_GAP, "").replace("\x03\x02", "")
 
 

@@ -1,9 +1,9 @@
-"""PostgreSQL as the second home of a site: connections, the writers' lock, notices, its errors.
+"""PostgreSQL as a site's database: connections, the writers' lock, notifications, its errors.
 
-Writers take one advisory lock of the database for their transaction, as SQLite's writers take the
-file: what a use-case read is still true when it commits, on however many machines it runs. What
-was committed is told by NOTIFY; PgBouncer in transaction mode swallows LISTEN, and then everybody
-finds it at the next look.
+Each writing transaction takes one advisory lock, as SQLite's writers lock the file: what a use-case
+has read is still true when it commits, on however many machines the site runs. Commits are
+announced by NOTIFY. PgBouncer in transaction mode drops LISTEN: then processes notice a commit at
+their next check.
 """
 
 import select
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
-# The numbers of our advisory locks, one a purpose; any would do that nobody else uses.
+# The numbers of our advisory locks: arbitrary, but no other program in the database may use them.
 WRITERS, SCHEDULER = 7_020_201, 7_020_202
 # A statement or an idle transaction that takes longer than these (ms) is a fault, not work.
 _SESSION = {
     "lock_timeout": 5_000,
     "statement_timeout": 30_000,
     "idle_in_transaction_session_timeout": 60_000,
-    # A machine that is gone loses its locks within some ten seconds (these in s).
+    # In seconds: a machine that is gone loses its locks within some ten seconds.
     "tcp_keepalives_idle": 5,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 2,
@@ -41,7 +41,7 @@ _SET = "".join(
 )
 _TELL = f"SELECT pg_notify('{CHANNEL}', '') WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
 
-# By SQLSTATE, the longest beginning that fits: https://www.postgresql.org/docs/current/errcodes-appendix.html
+# By SQLSTATE or its first characters: https://www.postgresql.org/docs/current/errcodes-appendix.html
 _TROUBLES = {
     "55P03": "the database is busy; nothing was changed, try again",
     "40": "the database is busy; nothing was changed, try again",
@@ -49,7 +49,7 @@ _TROUBLES = {
     "53100": "the database server's disk is full; nothing was changed",
     "25006": "the database takes no writes: name the primary server, not a replica, and let "
     "default_transaction_read_only be off; nothing was changed",
-    "28": "the database server refuses this user or password: mend the database's URL",
+    "28": "the database server refuses this user or password: correct the database's URL",
     "3D000": "the database server has no database of this name: make it with createdb",
     "42501": "this user may not do that in the database: make it the owner",
     "53300": "the database server takes no more connections; try again",
@@ -59,10 +59,10 @@ _TROUBLES = {
 }
 _GONE = _TROUBLES["08"]
 _POOLER = (
-    "PUBLISHER_DATABASE_URL leads to a pooler, behind which nobody hears a notice: set "
+    "PUBLISHER_DATABASE_URL leads to a pooler, which passes on no notifications: set "
     "PUBLISHER_LISTEN_URL to the database server itself"
 )
-# What a connection is refused with comes without a SQLSTATE.
+# A refused connection has no SQLSTATE: our message by words in its error.
 _REFUSALS = {
     "password": _TROUBLES["28"],
     'FATAL:  role "': _TROUBLES["28"],
@@ -70,7 +70,7 @@ _REFUSALS = {
     'FATAL:  database "': _TROUBLES["3D000"],
     "permission denied for database": _TROUBLES["42501"],
     "too many clients": _TROUBLES["53300"],
-    "failed to resolve host": "the database server's name is not known: mend the database's URL",
+    "failed to resolve host": "the database server's name is not known: correct the database's URL",
     "invalid connection option": "the database's URL has an option that the driver does not know",
     "does not support SSL": "the database server speaks no TLS, which the URL's sslmode asks for",
     "certificate verify failed": "the database server's certificate is not trusted: see the URL's "
@@ -82,9 +82,9 @@ _REFUSALS = {
 
 
 def make_engine(url: str, pooled: bool = False) -> Engine:
-    """Connections to a server; InvalidInput without its driver. None is opened yet.
+    """The engine for a server, with no connection opened yet; InvalidInput without the driver.
 
-    `pooled`: a pooler hands each transaction to another session, which keeps nothing that was set.
+    `pooled`: a pooler may run each transaction in another session, so each sets its own options.
     """
     options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
     arguments: dict[str, Any] = {
@@ -110,10 +110,10 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
 
 
 def check_server(connection: Connection, pooled: bool = False) -> None:
-    """InvalidInput for a server that is too old, a database that cannot hold every letter, or a
-    pooler of which nobody spoke.
+    """InvalidInput for a server that is too old, an encoding other than UTF-8, or a pooler although
+    `pooled` is false.
 
-    StorageUnavailable for one that takes no writes.
+    StorageUnavailable for a replica.
     """
     if not pooled and connection.exec_driver_sql("SHOW lock_timeout").scalar_one() == "0":
         raise InvalidInput(_POOLER)
@@ -135,27 +135,27 @@ def check_server(connection: Connection, pooled: bool = False) -> None:
 
 
 def takes_writes(connection: Connection) -> bool:
-    """Whether it is a primary on which transactions may write unless they say otherwise."""
+    """Whether it is a primary server with default_transaction_read_only off."""
     replica = connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one()
     closed = connection.exec_driver_sql("SHOW default_transaction_read_only").scalar_one()
     return not replica and closed == "off"
 
 
 def time_of(connection: Connection) -> datetime:
-    """What the server's clock says."""
+    """The time of the server's clock."""
     moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
     return moment.astimezone(UTC)
 
 
 def insert_into(session: Session, table: Table) -> "postgresql.Insert | sqlite.Insert":
-    """An INSERT that can say what to do where the row is there: `on_conflict_do_...`."""
+    """An INSERT of the database's own dialect, which has `on_conflict_do_...`."""
     from sqlalchemy.dialects import postgresql, sqlite  # late: most commands start without them
 
     return postgresql.insert(table) if on_server(session) else sqlite.insert(table)
 
 
 def insert_unless_there(session: Session, row: Base) -> bool:
-    """Insert a row; False, and nothing done, where another transaction has made it meanwhile."""
+    """Insert a row; returns False, and changes nothing, if it exists already."""
     values = {name: value for name, value in vars(row).items() if not name.startswith("_")}
     table = Base.metadata.tables[row.__tablename__]
     statement = insert_into(session, table).values(values).on_conflict_do_nothing()
@@ -169,12 +169,12 @@ def on_server(session: Session) -> bool:
 
 
 def tell(connection: Connection) -> None:
-    """Tell all listeners, when this transaction commits, that it has written something."""
+    """Notify all listeners when this transaction commits, if it has written anything."""
     connection.exec_driver_sql(_TELL)
 
 
 def in_words(error: BaseException | None) -> str | None:
-    """What is wrong, for people; None for what is a mistake of ours."""
+    """The message for a driver's error that people can act on; None for a bug of ours."""
     if error is None or not type(error).__module__.startswith("psycopg"):
         return None
     state = getattr(error, "sqlstate", None)
@@ -187,7 +187,7 @@ def in_words(error: BaseException | None) -> str | None:
 
 
 class ServerBell(Bell):
-    """A bell that a server rings: LISTEN on a connection of its own, begun again when it breaks."""
+    """A bell that the server rings: LISTEN on a connection of its own, reopened when it breaks."""
 
     def __init__(self, url: str) -> None:
         super().__init__(None)
@@ -195,17 +195,17 @@ class ServerBell(Bell):
         self._connection: Any = None
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the bell, at most so long; whether it rang. A broken connection rings too."""
+        """As `Bell.wait`; a broken connection counts as ringing, as notifications may be lost."""
         if self._connection is None and not self._open():
             return super().wait(seconds)
         number = self._connection.fileno()
         ready, _, _ = select.select([self._read, number], [], [], max(0.0, seconds))
         if number in ready:
-            self._hear()
+            self._take_notices()
         return super().wait(0.0) or bool(ready)
 
     def close(self) -> None:
-        """Give everything back; nobody may be waiting."""
+        """Close connection and pipe; no thread may be in `wait`."""
         self._forget()
         super().close()
 
@@ -221,7 +221,7 @@ class ServerBell(Bell):
             return False
         return True
 
-    def _hear(self) -> None:
+    def _take_notices(self) -> None:
         """Take the notices off the connection."""
         import psycopg
 
@@ -231,7 +231,7 @@ class ServerBell(Bell):
             for _ in self._connection.notifies(timeout=0):
                 pass
         except psycopg.Error:
-            get_logger("storage").warning("the database server broke off; listening begins again")
+            get_logger("storage").warning("the connection to the database server was lost")
             self._forget()
 
     def _forget(self) -> None:
@@ -242,7 +242,7 @@ class ServerBell(Bell):
 
 
 class Alone:
-    """The right of one process among all machines to do something; lost with its connection."""
+    """An advisory lock that one process of all machines holds until its connection ends."""
 
     def __init__(self, engine: Engine, number: int) -> None:
         self._engine = engine
@@ -250,15 +250,15 @@ class Alone:
         self._connection: Connection | None = None
 
     def taken(self) -> bool:
-        """Whether this process has the right now: tries to get it, and looks whether it is lost."""
+        """Whether this process holds the lock: tries to get it, or checks that it is not lost."""
         try:
             if self._connection is None:
                 self._connection = self._engine.connect()
                 self._connection.execution_options(isolation_level="AUTOCOMMIT")
-                asking = f"SELECT pg_try_advisory_lock({self._number})"
-                if not self._connection.exec_driver_sql(asking).scalar_one():
-                    asked, self._connection = self._connection, None
-                    asked.close()
+                statement = f"SELECT pg_try_advisory_lock({self._number})"
+                if not self._connection.exec_driver_sql(statement).scalar_one():
+                    unused, self._connection = self._connection, None
+                    unused.close()
                     return False
             self._connection.exec_driver_sql("SELECT 1")
         except Exception:
@@ -267,7 +267,7 @@ class Alone:
         return True
 
     def give_up(self) -> None:
-        """Let another process have it."""
+        """Release the lock."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):
@@ -276,7 +276,7 @@ class Alone:
 
 
 def _begin(connection: Connection) -> None:
-    """A writer waits for its turn, except one of rows; a reader sees one state and cannot write."""
+    """At BEGIN: `write` waits for the lock, `write_rows` does not, `read` gets a fixed snapshot."""
     options = connection.get_execution_options()
     if options.get("isolation_level") == "AUTOCOMMIT":
         return
@@ -302,7 +302,7 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in value else value
     if isinstance(value, dict):
-        return {name: _cleaned(one) for name, one in value.items()}
+        return {name: _cleaned(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)([_cleaned(one) for one in value])
+        return type(value)([_cleaned(part) for part in value])
     return value

@@ -36,7 +36,7 @@ def upgrade(database: Database) -> None:
 
 
 def newest_revision() -> str:
-    """The schema of this program: what the migration with the highest number leads to."""
+    """The schema of this program: the revision of the migration with the highest number."""
     newest = max(MIGRATIONS.glob("versions/[0-9]*.py"), key=lambda path: path.name)
     found = re.search(r'^revision = "([^"]+)"', newest.read_text("utf-8"), re.MULTILINE)
     if found is None:
@@ -64,9 +64,9 @@ def _migrate(database: Database) -> None:
 
 
 def _check_references(connection: Connection) -> None:
-    """InvalidData, which undoes the migration, when a row refers to one that is not there.
+    """InvalidData, which undoes the migration, when a row refers to one that is missing.
 
-    A migration that copies a table drops and makes it again, which SQLite's own checks do not see.
+    SQLite does not check this where a migration copies a table: it is dropped and made again.
     """
     if connection.dialect.name != "sqlite":
         return  # checked by the database itself at each statement

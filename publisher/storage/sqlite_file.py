@@ -1,4 +1,4 @@
-"""The file of an SQLite database: made in one step, and looked at before it is trusted."""
+"""The file of an SQLite database: created atomically, and checked before it is used."""
 
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 
-_STEPS = 10_000  # of SQLite's machine between two looks at the clock
+_STEPS = 10_000  # instructions of SQLite's virtual machine between two checks of the time
 LOGS = ("-wal", "-shm", "-journal")
 BACKUP = "put a backup in its place with `publisher restore FILE`"
 
@@ -39,12 +39,12 @@ def path_of(url: str, name: str = "PUBLISHER_DATABASE_URL") -> Path | None:
 
 
 def prepare(path: Path) -> None:
-    """Make the database where there is none; InvalidData, in words, when it cannot be trusted."""
+    """Make the database where there is none; InvalidData if it is damaged or seems to be lost."""
     if not path.exists():
         traces = _traces(path)
         if traces:
             raise InvalidData(
-                f"the database {path} is missing, but {traces[0]} is there: it has been a site. "
+                f"the database {path} is missing, but {traces[0]} is there, left by a site. "
                 f"Nothing was changed. To have it back, {BACKUP}; for a new site, set "
                 "PUBLISHER_INSTANCE to an empty folder"
             )
@@ -62,8 +62,8 @@ def prepare(path: Path) -> None:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Whether a file begins as a database. It is read by SQLite: closing it ourselves would end
-    the locks of every connection that this process has, and another process could take the log."""
+    """Whether a file begins like a database. SQLite reads it: if we closed the file ourselves,
+    every connection of this process would lose its POSIX locks."""
     with closing(sqlite3.connect(path)) as connection:
         try:
             connection.execute("PRAGMA schema_version").fetchone()
@@ -73,10 +73,10 @@ def _begins_as_one(path: Path) -> bool:
 
 
 def check(path: Path, seconds: float | None = None) -> bool:
-    """Read the database through; InvalidData with what is wrong and what to do.
+    """Check the whole database; InvalidData with what is wrong and what to do.
 
-    Within `seconds` where they are given: half a gigabyte takes one from a warm disk, and a start
-    must not wait for a cold one. False when the time was over before the end.
+    Returns False if `seconds` were over before the end: half a gigabyte takes one second from a
+    warm disk, and a start must not wait for a cold one.
     """
     until = None if seconds is None else time.monotonic() + seconds
     try:
@@ -95,7 +95,7 @@ def check(path: Path, seconds: float | None = None) -> bool:
 
 
 def _create(path: Path) -> None:
-    """A new database with its schema: whoever finds the file finds all of it."""
+    """Make a database with its schema; the file appears when it is complete."""
     draft = whole_files.draft_of(path)
     with whole_files.in_use(draft, create=True):
         try:
@@ -111,7 +111,7 @@ def _create(path: Path) -> None:
 
 
 def fold_log(path: Path) -> bool:
-    """Bring the write-ahead log into the file and end it; False while somebody else has it open."""
+    """Merge the write-ahead log into the file and remove it; False while others have it open."""
     with closing(sqlite3.connect(path, timeout=2.0)) as connection:
         try:
             mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
@@ -123,7 +123,7 @@ def fold_log(path: Path) -> bool:
 
 
 def _traces(path: Path) -> list[str]:
-    """What shows that there has been a site in the database's folder."""
+    """Files that show that a site has been in the database's folder."""
     folder = path.parent
     names = [f"{path.name}-wal", "secret_key"]
     found = [name for name in names if (folder / name).exists()]

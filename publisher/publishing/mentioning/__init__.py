@@ -1,3 +1,3 @@
-"""Webmention (W3C recommendation, 2017): pages that posts link to are told; pages that link to a
-post may tell us, and wait for the author. What stands elsewhere is read in a confined process.
+"""Webmention (W3C recommendation, 2017): pages that posts link to are notified; pages that link to
+a post may notify us, and are shown once the author agrees. Pages are read in a confined process.
 """

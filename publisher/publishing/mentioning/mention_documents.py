@@ -1,6 +1,6 @@
-"""Strangers' pages, read for two things: where they take mentions, and what they say of a post.
+"""Strangers' pages, parsed for their Webmention endpoint and for what they say about a post.
 
-Pure functions for `base.confined`; what comes back is plain text, addresses and nothing else.
+Pure functions for `base.confined`; they return plain text and addresses only.
 """
 
 import codecs
@@ -28,7 +28,7 @@ _SAID = {"u-in-reply-to": "reply", "u-like-of": "like", "u-repost-of": "share"}
 
 @dataclass(frozen=True)
 class MentionText:
-    """What a page says of a post it links to; `said`: mention, reply, like or share."""
+    """What a page says about a post it links to; `said`: mention, reply, like or share."""
 
     said: str = "mention"
     author: str = ""
@@ -57,7 +57,7 @@ def endpoint_in_page(body: bytes, base: str) -> str | None:
 
 
 def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
-    """What a document says of `target`; None where it does not name that very address."""
+    """What a document says about `target`; None if it does not contain exactly that address."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml", ""):
         page = _parsed(body)
@@ -84,7 +84,7 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
     if not title:
         title = _line(" ".join(page.xpath("//head/title[1]//text()")))
     words = _first(around, "e-content", MAX_WORDS) if entry is not None else ""
-    if words.startswith(title.rstrip(" ….")):  # a note's name is its words again
+    if words.startswith(title.rstrip(" ….")):  # a note's p-name repeats its text
         title = ""
     return MentionText(
         said, _author(around), title, words or _first(around, "p-summary", MAX_WORDS)
@@ -92,7 +92,7 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
 
 
 def _said(element: Any, around: Any) -> Iterator[str]:
-    """How a link, or the citation around it, calls what it leads to."""
+    """The kinds of mention in the classes of a link and of the elements around it."""
     while element is not None and element is not around:
         for name in element.get("class", "").split():
             if name in _SAID:
@@ -127,12 +127,12 @@ def _line(text: str, most: int = MAX_LINE) -> str:
 
 
 def _parsed(body: bytes) -> Any:
-    """The page as a tree without comments, scripts and templates; None where there is none."""
+    """The page as a tree without comments, scripts and templates; None if it cannot be parsed."""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(body)  # which may end inside a character
+        codecs.getincrementaldecoder("utf-8")().decode(body)  # `body` may end inside a character
         encoding = "utf-8"
     except ValueError:
-        encoding = None  # what its meta element says
+        encoding = None  # the parser looks for a meta element
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding=encoding)
     try:
         page = lxml_html.document_fromstring(body, parser)

@@ -1,7 +1,7 @@
-"""Mentions that come in: noted, looked at where they are said to stand, then the author's.
+"""Received mentions: stored, verified by fetching their page, then shown or refused by the author.
 
-A stranger decides what we fetch here, so it is little, seldom, and behind the guard against private
-addresses; at most `MOST_OF_A_HOST` pages of one host wait to be looked at.
+A stranger decides what we fetch here, so fetches are small, rare, and behind the guard against
+private addresses; at most `MOST_OF_A_HOST` pages of one host wait to be fetched.
 """
 
 from collections.abc import Sequence
@@ -33,10 +33,10 @@ SHOWN_BELOW, LISTED = 200, 200
 
 
 def receive(session: Session, site_url: str, source: str, target: str, now: datetime) -> Mention:
-    """Note that `source` says it links to `target`; it is looked at soon.
+    """Store the claim that `source` links to `target`; `look` fetches `source` soon.
 
-    Raises FieldErrors for addresses that cannot be, InvalidInput for a target that is no published
-    post or page, TooMany when too many wait.
+    Raises FieldErrors for invalid addresses, InvalidInput for a target that is no published post or
+    page, TooMany when too many wait.
     """
     problems = {name: problem for name, text in (("source", source), ("target", target))
                 if (problem := _problem(text))}  # fmt: skip
@@ -58,7 +58,7 @@ def receive(session: Session, site_url: str, source: str, target: str, now: date
 
 
 def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
-    """Look at the pages that are due, several at once; returns when the next one is due."""
+    """Fetch the pages that are due, several at once; returns when the next one is due."""
     with site.database.read() as session:
         due = session.scalars(
             select(Mention).where(Mention.next_at <= now).order_by(Mention.next_at).limit(limit)
@@ -84,7 +84,8 @@ def below(session: Session, post: Post) -> Sequence[Mention]:
 
 
 def listed(session: Session, author: Author) -> list[tuple[Mention, Post]]:
-    """What the studio shows to `author`: what waits before what is shown, the newest first."""
+    """The mentions that the studio lists for `author`: waiting ones first, then shown ones, each
+    the newest first."""
     query = (
         select(Mention, Post)
         .join(Post, Post.id == Mention.post_id)
@@ -98,7 +99,7 @@ def listed(session: Session, author: Author) -> list[tuple[Mention, Post]]:
 
 
 def waiting(session: Session, author: Author) -> int:
-    """How many mentions wait for `author`."""
+    """How many mentions wait for a decision by `author`."""
     query = select(func.count(Mention.id)).where(Mention.state == "waiting")
     if not permissions.is_admin(author):
         query = query.join(Post, Post.id == Mention.post_id).where(Post.author_id == author.id)
@@ -106,13 +107,16 @@ def waiting(session: Session, author: Author) -> int:
 
 
 def decide(session: Session, author: Author, mention_id: int, show: bool) -> Mention:
-    """Show a mention below its post, or refuse it for good; Forbidden for who may not edit it."""
+    """Show a mention below its post, or refuse it for good.
+
+    Raises Forbidden unless `author` may edit the post.
+    """
     row = session.get(Mention, mention_id)
     if row is None:
         raise NotFound("there is no such mention")
     permissions.editable(session, author, row.post_id)
     row.state = "shown" if show else "refused"
-    content_serial.grow(session)  # the post's page is another one
+    content_serial.grow(session)  # the post's page changes
     return row
 
 
@@ -152,7 +156,7 @@ def _check_room(session: Session, source: str, post: Post) -> None:
 
 
 def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | bool:
-    """What the page says; False where it is gone or does not link; True where nobody answered."""
+    """What the page says; False if it is gone or has no link; True if it did not answer."""
     try:
         page = request_public(
             row.source, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
@@ -172,7 +176,7 @@ def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | b
 
 
 def _settle(session: Session, row: Mention, told: MentionText | bool, now: datetime) -> None:
-    """What was seen, kept. A mention that says something else than was allowed waits again."""
+    """Store the result. A shown mention whose text has changed waits for the author again."""
     row.next_at = None
     was_shown = row.state == "shown"
     if told is True:

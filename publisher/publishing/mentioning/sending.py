@@ -1,4 +1,4 @@
-"""A page that a post links to is told of it: its endpoint is found, and asked to look."""
+"""Send a Webmention to a page that a post links to: find its endpoint and notify it."""
 
 from urllib.parse import urljoin
 
@@ -12,9 +12,9 @@ READING = Limits(seconds=5.0)
 
 
 def send(source: str, target: str, site_url: str, allow_private: bool) -> Reply | None:
-    """Tell the page at `target` that `source` links to it, or did; None where it takes no mentions.
+    """Notify the page at `target` that `source` links to it, or did; None if it has no endpoint.
 
-    Raises OutgoingError where another try may help.
+    Raises OutgoingError if another try may help.
     """
     if target.startswith(f"{site_url}/"):
         return None
@@ -37,7 +37,7 @@ def send(source: str, target: str, site_url: str, allow_private: bool) -> Reply 
 
 
 def endpoint_of(page: Reply) -> str | None:
-    """Where a page takes mentions: its Link header comes first, then its first such element."""
+    """A page's Webmention endpoint: from its Link header, else from its first such element."""
     found = endpoint_in_header(page.headers.get("link", ""))
     try:
         if found is not None:

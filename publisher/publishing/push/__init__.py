@@ -1,5 +1,5 @@
-"""Push: WebSub hubs and an rssCloud server are told of new content through a stored outbox.
+"""Push: WebSub hubs and an rssCloud server are pinged about new content through a stored outbox.
 
-A build queues what is to be sent in its own transaction; the scheduler process sends it. Nobody is
-told of a new ttl or of a minor edit, and no author waits for a hub.
+A build queues the pings in its own transaction; the scheduler process sends them, so that no author
+waits for a hub. A new ttl or a minor edit causes no ping.
 """

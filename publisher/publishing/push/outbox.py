@@ -17,14 +17,14 @@ from publisher.storage.database import Database
 from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.publishing import Delivery
 
-# Minutes until the next try after the first, second, ... failure; then it is given up.
+# Minutes until the next try after the first, second, ... failure; after the last it is given up.
 PAUSES_MINUTES = (1, 5, 15, 60, 240, 720)
 TIMEOUT_SECONDS = 10.0
 AT_ONCE = 8
 LONGEST_PAUSE = timedelta(days=1)
 LONGEST_ANSWER = 120
 
-Send = Callable[[Target], Reply | None]  # None: there is nobody to tell
+Send = Callable[[Target], Reply | None]  # None: the target takes no such messages
 Outcome = tuple[bool, str, timedelta] | None
 
 
@@ -35,9 +35,9 @@ def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
 
 
 def deliver(database: Database, now: datetime, send: Send) -> int:
-    """Send what is due, several at once; returns how many pings were tried.
+    """Send the pings that are due, several at once; returns how many were tried.
 
-    Nothing is locked while the hubs answer. A crash on the way repeats a ping, which does no harm.
+    Nothing is locked while the hubs answer. A crash may repeat a ping, which is harmless.
     """
     with database.read() as session:
         due = session.scalars(
@@ -55,7 +55,7 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
             row = session.get(Delivery, before.id)
             if row is None:
                 continue
-            if row.created_at != before.created_at:  # there is newer content to tell of
+            if row.created_at != before.created_at:  # queued anew meanwhile: to be sent again
                 continue
             if outcome is None:
                 session.delete(row)
@@ -65,9 +65,9 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
 
 
 def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> Send:
-    """How a site sends: behind the guard against private addresses, with a time limit.
+    """The function that sends a site's messages, with the guard against private addresses.
 
-    `purging` calls a CDN where there is one.
+    `purging` sends the purge requests if a CDN is configured.
     """
 
     def send(target: Target) -> Reply | None:
@@ -89,7 +89,7 @@ def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> S
 
 
 def prune(session: Session, before: datetime) -> None:
-    """Forget what was settled before then."""
+    """Delete messages that were delivered or given up before `before`."""
     session.execute(
         delete(Delivery).where(
             or_(Delivery.delivered_at < before, Delivery.given_up_at < before),
@@ -103,8 +103,8 @@ def _target(row: Delivery) -> Target:
 
 
 def _try(target: Target, send: Send) -> Outcome:
-    """Whether it was taken, what was answered, and how long the other side asks us to wait; None
-    where there is nobody to tell."""
+    """Whether it was accepted, the answer, and the wait that it asks for; None if the target takes
+    no such messages."""
     try:
         reply = send(target)
     except OutgoingError as error:

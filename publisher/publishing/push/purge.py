@@ -1,7 +1,7 @@
-"""CDNs are told to forget a feed that has changed: calls in the outbox, like pings to hubs.
+"""Purge requests to a CDN when a feed has changed; they wait in the outbox, like pings to hubs.
 
-The address and the secret come from the environment: a secret there is in no backup, no page and
-no log, and whoever may change settings cannot have it sent elsewhere.
+Address and secret come from the environment: so the secret is in no backup, no page and no log, and
+people who may change settings cannot have it sent elsewhere.
 """
 
 import json
@@ -20,11 +20,11 @@ from publisher.publishing.push.targets import PURGE, Target
 from publisher.publishing.rebuild import ADDRESSES
 from publisher.storage.tables.publishing import Snapshot
 
-PURGED = "purged"  # the tags of the documents that the CDN was last told of
+PURGED = "purged"  # the ETags of the documents at the last purge request
 
 
 def request_calls(site: Site) -> None:
-    """Put a call into the outbox for each document that has changed since the last look."""
+    """Queue a purge request for each document that has changed since the last call."""
     purge = site.environment.purge
     if purge is None:
         return
@@ -35,17 +35,17 @@ def request_calls(site: Site) -> None:
         changed = _changed(session)
         here = public_address(session, site.environment)
         topics = [here + ADDRESSES.get(name, name) for name in sorted(changed)]
-        told = [Target(PURGE, purge.template, topic) for topic in topics]
-        outbox.enqueue(session, told, site.clock())
+        targets = [Target(PURGE, purge.template, topic) for topic in topics]
+        outbox.enqueue(session, targets, site.clock())
         remember(session, PURGED, json.dumps({**_known(session), **changed}))
 
 
 def send(target: Target, purge: Purge, site_url: str, allow_private: bool) -> Reply:
-    """Make the call; raises OutgoingError.
+    """Send a purge request; raises OutgoingError.
 
-    A template that names the document by `{host}`, `{path}` or `{url}` is called as it is
-    (Fastly); any other is sent the document's address as JSON (Cloudflare). Redirects are not
-    followed: the secret is for this address alone.
+    In a template with `{host}`, `{path}` or `{url}` these are filled in (Fastly); to any other
+    address the document's address is sent as JSON (Cloudflare). Redirects are not followed: the
+    secret is for this address alone.
     """
     parts = urlsplit(target.topic)
     named: Mapping[str, str] = {
@@ -80,7 +80,7 @@ def _known(session: Session) -> dict[str, str]:
 
 
 def _changed(session: Session) -> dict[str, str]:
-    """The documents, by name, whose tag is another one than was told."""
+    """The ETags, by document name, that differ from those of the last purge request."""
     known = _known(session)
     rows = session.execute(select(Snapshot.name, Snapshot.etag)).all()
     return {name: etag for name, etag in rows if known.get(name) != etag}

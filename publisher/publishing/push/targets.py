@@ -1,6 +1,6 @@
 """The ping requests of WebSub and rssCloud, as values.
 
-WebSub (W3C recommendation, 2018) leaves the publisher's request to the hub; all of them take
+WebSub (W3C recommendation, 2018) does not define the publisher's request; all hubs take
 `hub.mode=publish` with the topic. rssCloud (rsscloud.co) takes `POST /ping url=...`.
 """
 
@@ -23,12 +23,12 @@ class Target:
 
 
 def targets(hubs: str, cloud: str, topics: Mapping[str, str]) -> list[Target]:
-    """Everybody to tell of new content; `topics` are the documents' addresses by name.
+    """The pings about new content; `topics` are the documents' addresses by name.
 
-    Hubs get each document, a cloud the RSS document alone.
+    Hubs get one for each document, a cloud one for the RSS document.
     """
-    told = [Target(WEBSUB, hub, topic) for hub in hubs.split() for topic in topics.values()]
-    return told + [Target(RSSCLOUD, ping_address(url), topics["rss"]) for url in cloud.split()]
+    found = [Target(WEBSUB, hub, topic) for hub in hubs.split() for topic in topics.values()]
+    return found + [Target(RSSCLOUD, ping_address(url), topics["rss"]) for url in cloud.split()]
 
 
 def form(target: Target) -> dict[str, str]:
@@ -59,6 +59,6 @@ def ping_address(cloud: str) -> str:
 
 
 def link_headers(hubs: str, topic: str) -> tuple[str, ...]:
-    """Values of the Link header of the document at `topic`: each hub, and itself once."""
+    """Values of the Link header of the document at `topic`: hubs and `self`; () without hubs."""
     found = [f'<{hub}>; rel="hub"' for hub in hubs.split()]
     return (*found, f'<{topic}>; rel="self"') if found else ()

@@ -1,7 +1,7 @@
 """The tables: columns only, no behaviour, no defaults that read a clock.
 
-One module a room that owns them, and one for those who may log in; each imports those whose rows
-its own refer to.
+One module for each room that owns tables, and one for those who may log in; each imports the
+modules whose tables its foreign keys refer to.
 """
 
 from sqlalchemy import MetaData
@@ -10,8 +10,8 @@ from publisher.storage.columns import Base
 
 
 def all_rooms() -> MetaData:
-    """Every table there is; most commands need those of a room or two, and load no more."""
-    from publisher.storage.tables import (  # noqa: F401 - a table is known once its module is
+    """All tables, loaded; most commands load only those of a room or two."""
+    from publisher.storage.tables import (  # noqa: F401 - importing a module registers its tables
         blog,
         credentials,
         mirror,

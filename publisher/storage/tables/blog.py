@@ -48,16 +48,16 @@ MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind 
 JobKind = Literal["import", "export", "backup"]
 JobState = Literal["waiting", "working", "done", "failed"]
 
-# When a post is, for lists that mix all states: published, to be published, or last changed.
+# A post's date in lists that mix all states: published, to be published, or last changed.
 WHEN = "coalesce(published_at, scheduled_at, changed_at)"
 
 
 class Post(Base):
-    """A post or a page. What of it is content, and so replaced by a save, says `blog/content.py`.
+    """A post or a page. A save replaces the columns that `blog/content.py` lists as content.
 
     `source` is Markdown (`source_format` markdown) or imported HTML (html); `html` is what readers
-    get, already sanitised. `version` counts saves: a form that edits an older one is told so.
-    `published_at` is when it entered the feed, or the imported date; it does not move on edit.
+    get, already sanitised. `version` counts saves, so that a save over a newer one is noticed.
+    `published_at` is when it entered the feed, or the imported date; edits leave it as it is.
     """
 
     __tablename__ = "posts"
@@ -122,7 +122,8 @@ class TagRedirect(Base):
 class PostTag(Base):
     """Which post has which tag.
 
-    `published_at` repeats the post's while it is published (else null): a tag's page is one seek.
+    `published_at` repeats the post's while it is published (else null): a tag's page needs only
+    this table's index.
     """
 
     __tablename__ = "post_tags"
@@ -135,9 +136,9 @@ class PostTag(Base):
 
 
 class Revision(Base):
-    """What a post said when it was saved: one row a save, the newest equals the post.
+    """The content of a post at each save: one row a save, the newest equals the post.
 
-    `content` holds the fields by name (`content.to_plain`); one that is missing was not kept then.
+    `content` holds the fields by name (`content.to_plain`); a missing one did not exist then.
     """
 
     __tablename__ = "revisions"
@@ -152,9 +153,9 @@ class Revision(Base):
 
 
 class Autosave(Base):
-    """What stands in somebody's editor and has not been saved: one row per author and post.
+    """The unsaved text of somebody's editor: one row per author and post.
 
-    `post_id` 0 is the box for a new post. `fields` are the form's values as typed.
+    `post_id` 0 is a new post. `fields` are the form's values as typed.
     """
 
     __tablename__ = "autosaves"
@@ -199,8 +200,8 @@ class Media(Base):
 class Update(Base):
     """The update log, the truth behind the histogram: one row per update of the feed.
 
-    `kind` backdate: published with an earlier date, and when it entered the feed the log does not
-    say. loaded: history from elsewhere.
+    `kind` backdate: published with the earlier date `at`; when it entered the feed is not recorded.
+    loaded: history from elsewhere.
     """
 
     __tablename__ = "updates"
@@ -225,21 +226,21 @@ class HistogramSlot(Base):
 
 
 class HistogramState(Base):
-    """What else the checkpoint holds: up to which instant, in which zone, how many updates."""
+    """The rest of the checkpoint: up to which instant, in which zone, how many updates."""
 
     __tablename__ = "histogram_state"
     id: Mapped[int] = mapped_column(primary_key=True)
     values: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-# What takes long
+# Long-running jobs
 
 
 class Job(Base):
-    """A long work that somebody asked for in the studio: an import, an export, a backup.
+    """A long-running job that somebody started in the studio: an import, an export, a backup.
 
-    `told` is how far it is, or what went wrong; `report` what came of it; `file` the name, in the
-    folder of jobs, of what was uploaded or made.
+    `told` is its progress or its error message, `report` its result, `file` the name of the
+    uploaded or created file in the folder of jobs.
     """
 
     __tablename__ = "jobs"

@@ -66,7 +66,7 @@ class LoginAddress(Base):
 
 
 class Passkey(Base):
-    """A device's key that logs its author in: the public half of it."""
+    """The public key of a passkey with which an author logs in."""
 
     __tablename__ = "passkeys"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -101,7 +101,7 @@ class ApiToken(Base):
 class AuthorizationCode(Base):
     """An author's consent to a program that has not fetched its token yet (IndieAuth).
 
-    `challenge` is the hash of the program's own secret; of the code too only the hash is kept.
+    `challenge` is the hash of the program's own secret; the code is kept as a hash too.
     """
 
     __tablename__ = "authorization_codes"

@@ -25,9 +25,9 @@ class Mirror(Base):
     """One mirrored feed, served at `/mirror/<name>.xml` from the snapshot of that name.
 
     `body` is the origin's last good document as it came, `history` the FeedHistory as JSON.
-    `asked_at`: somebody told us to look (a ping), and nobody has since. `token_hash` opens the
-    ping. `hub_*` is the subscription at the origin's hub: where, about what, since and until when,
-    with which secret; the callback's address holds `hub_key`.
+    `asked_at`: when a ping asked for a poll that has not happened yet. Pings need the token of
+    `token_hash`. `hub_*` is the subscription at the origin's hub: its address, topic, begin, end
+    and secret; `hub_key` is part of the callback's address.
     """
 
     __tablename__ = "mirrors"

@@ -19,11 +19,12 @@ from publisher.storage.tables.blog import Post
 
 
 class Snapshot(Base):
-    """A rendered document: the bytes that every worker serves, and why they are as they are.
+    """A rendered document: the bytes that every worker serves, and the decision behind them.
 
     `serial` grows with each build; `decided_at` is the moment g that the decision belongs to;
-    `content_hash` tells content from ttl; `content_changed_at` is lastBuildDate; `second_shared`
-    marks two different builds in one second; `item_history` is `feeds.deltas.History`.
+    `content_hash` covers the content without the ttl; `content_changed_at` is lastBuildDate;
+    `second_shared`: two different builds share the second of `last_modified`; `item_history` is
+    `feeds.deltas.History`.
     """
 
     __tablename__ = "snapshots"

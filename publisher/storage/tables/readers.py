@@ -1,7 +1,7 @@
 """The readers' tables: polls as they were counted, and the sums per reader, day and hour.
 
-What is kept of a reader's document and of its day stands once, as a dataclass; the tables are made
-of its fields.
+The columns of `reader_feeds` and `reader_days` are declared once, as dataclasses; the tables are
+made of their fields.
 """
 
 from dataclasses import dataclass, field, fields
@@ -36,7 +36,7 @@ _LARGE = ("bytes", "_seconds", "origin")
 
 
 def _columns(kept: type[Any]) -> list["Column[Any]"]:
-    """A column for each field of a dataclass; sums of bytes and seconds, and hashes, are large."""
+    """A column for each field of a dataclass; 64 bits for sums of bytes and seconds, and hashes."""
     return [
         Column(
             part.name,
@@ -56,7 +56,7 @@ class ReaderKey(Base):
 
 
 class PollBatch(Base):
-    """Polls that a worker has counted and nobody has folded into the tables below yet."""
+    """Polls that a worker has counted and that are not in the tables below yet."""
 
     __tablename__ = "poll_batches"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -64,10 +64,10 @@ class PollBatch(Base):
 
 
 class ReaderClient(Base):
-    """A reader: a number that says nothing, with what its agent says.
+    """A reader: a random number, and what its User-Agent header says.
 
-    `subscribers` is what its agent announces, cut at a limit (`subscribers_capped`). `mirror`: of
-    which mirrored feed it is a reader; "" for a reader of the blog.
+    `subscribers` is the number in that header, cut at a limit (`subscribers_capped`). `mirror` is
+    the name of the mirrored feed that it reads; "" for a reader of the blog.
     `first_at` and `last_at` are seconds since 1970.
     """
 
@@ -98,15 +98,15 @@ class ReaderOrigin(Base):
 
 @dataclass(slots=True)
 class ReaderFeed:
-    """What one reader was told by one document, and when: the base of its next interval.
+    """One reader's last answer for one document: the next poll is compared with it.
 
     `told_minutes` is the ttl element, `max_age` the header's seconds at that minute; `seen_at`:
     Last-Modified of the version that it holds; `full_at`: when it last got a body;
-    `asked_back_at`: the moment that a 429 told it to wait for. Moments are seconds since 1970.
+    `asked_back_at`: the moment that a 429 asked it to wait for. Moments are seconds since 1970.
 
     `tag` is the ETag that it was given last, `tag_before` the one before; `returned`: whether it
-    ever sent one back; `rhythm`: its own interval in seconds, 0 while it comes as told; `given`:
-    copies that went out to the same origin and were never claimed, as lists of (moment, ttl,
+    ever sent one back; `rhythm`: its own interval in seconds, 0 while it follows the ttl; `given`:
+    copies that went out to the same origin and that no later poll named, as lists of (moment, ttl,
     max-age, Last-Modified, ETag): another reader may hold them. `foreign`: its first request
     already had an ETag, so how many hold it was never counted; `origin`: where it got its last
     body or 304.
@@ -141,10 +141,10 @@ reader_feeds = Table(
 class ReaderCounts:
     """Sums over one reader's polls, as they stood at the end of a day.
 
-    `heads`: requests with HEAD. `first`: polls without one before. `stale`, `invented`: validators
-    of an older version, or of none, that brought a whole document; `ttl_only`: of a version with
-    the same content. `early`, `on_time`: intervals against what was told before them; `fast`:
-    against the smallest ttl; `unsure`: polls that another reader at the same address may have made.
+    `heads`: requests with HEAD. `first`: polls without one before. `stale`: whole documents for a
+    validator of an older version, `ttl_only`: those of them with the same content, `invented`: for
+    a validator that we never sent. `early`, `on_time`: intervals compared with the ttl before them;
+    `fast`: with the smallest ttl; `unsure`: polls that another reader at the address may have made.
     """
 
     requests: int = 0
@@ -171,10 +171,10 @@ class ReaderCounts:
     unsure: int = 0
 
 
-# The sums run on from day to day (days since 1970, UTC), so that any span of days is one
+# The sums are cumulative from day to day (days since 1970, UTC), so that any span of days is one
 # subtraction. `told`: the intervals by class of the ttl before them, as "class:intervals:on time:
-# early:seconds ...". `spans` alone is of the day itself: how often which interval followed which
-# ttl, as "ttl:seconds:count ..." with rounded seconds. Client 0 is everybody beyond the limit.
+# early:seconds ...". Only `spans` is of the day alone: how often each interval followed each ttl,
+# as "ttl:seconds:count ..." with rounded seconds. Client 0 is all readers beyond the limit.
 reader_days = Table(
     "reader_days",
     Base.metadata,
@@ -239,7 +239,7 @@ class LogRequest(Base):
 
 
 class PostReach(Base):
-    """How soon readers had a post: `delays` counts them by rounded seconds, as JSON.
+    """How soon readers got a post: `delays` counts them by rounded seconds, as JSON.
 
     `programs`: by name of the program, how many readers and the seconds of the first.
     """
@@ -266,9 +266,9 @@ class ProgramDay(Base):
 
 
 class PushArrival(Base):
-    """Who came within a minute of a ping: `delays` counts them by seconds, as JSON.
+    """The polls within a minute of a ping: `delays` counts them by seconds, as JSON.
 
-    `hub`: of those, fetches by a hub or a cloud itself.
+    `hub`: those of them that came from a hub or a cloud.
     """
 
     __tablename__ = "push_arrivals"

@@ -27,12 +27,12 @@ _BigKey = BigInteger().with_variant(Integer, "sqlite")
 
 
 class RiverHost(Base):
-    """A unit of work: the hosts of one registrable domain, asked by one owner at a time.
+    """A unit of work: the hosts of one registrable domain, polled by one owner at a time.
 
-    `free_at` orders the queue: the first moment at which anybody may take this host. While
-    somebody has it, that is the end of the lease; null puts it aside. `owner` names the claim.
-    `rested_at` is the end of the pause after the last request, `not_before` is what the server
-    asked for. `strikes` counts requests to slow down, good answers wear it off.
+    `free_at` orders the queue: the first moment at which this row may be claimed. While it is
+    claimed, that is the end of the lease; null takes it out of the queue. `owner` names the claim.
+    `rested_at` is the end of the pause after the last request, `not_before` the end of a pause that
+    the server asked for. `strikes` counts requests to slow down; good answers reduce it.
     """
 
     __tablename__ = "river_hosts"
@@ -46,9 +46,9 @@ class RiverHost(Base):
 
 
 class RiverMachine(Base):
-    """An IP address that a process asks now, where several machines share a database.
+    """An IP address that a process is polling, where several machines share a database.
 
-    On one computer locked files say the same (`river.machine_turns`).
+    On a single machine, locked files do the same (`river.machine_turns`).
     """
 
     __tablename__ = "river_machines"
@@ -58,17 +58,17 @@ class RiverMachine(Base):
 
 
 class RiverFeed(Base):
-    """A subscription; one that is merged leads to `merged_into`.
+    """A subscription; a merged one refers to `merged_into`.
 
-    `url` is what is asked for; `added_url` is what was subscribed to. The validators are the
-    verbatim pair of one answer of `validators_url`. `memory` belongs to the poll policy;
+    `url` is what is polled; `added_url` is what was subscribed to. `etag` and `last_modified` are
+    verbatim from one answer of `validators_url`. `memory` belongs to the poll policy;
     `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
     `title` is shown; it is the feed's own, `feed_title`, unless a person has `renamed` it.
     `public`: its owner shows it in the blogroll.
-    `offered_url` is a permanent redirect that has not proved itself yet. `leads_to` is another
-    host that redirects of `url` ended at, which is asked in its turn as well.
+    `offered_url` is the target of a permanent redirect that is not trusted yet. `leads_to` is
+    another host, at which redirects of `url` end: a poll claims it as well.
     `is_list`: it is a list of feeds (OPML); `list_id` is the list that a feed came with (no
-    foreign key: SQLite cannot add one to a table that is there).
+    foreign key: SQLite cannot add one to an existing table).
     """
 
     __tablename__ = "river_feeds"
@@ -117,7 +117,7 @@ class RiverFeed(Base):
 
 
 class RiverList(Base):
-    """The last version of a list that is followed: `folders` by the addresses that it names."""
+    """The last version of a subscribed list: `folders` by the feeds' addresses in it."""
 
     __tablename__ = "river_lists"
     feed_id: Mapped[int] = mapped_column(
@@ -127,10 +127,10 @@ class RiverList(Base):
 
 
 class RiverItem(Base):
-    """An entry of a feed. `html` is cleaned; a pruned item keeps only what recognises it.
+    """An entry of a feed. `html` is cleaned; a pruned item keeps only what identifies it.
 
-    `shown_at` orders the river: the date the feed gives, if it can be, else when it was seen.
-    `details` is what else the feed says of it: categories, image, duration_seconds, episode.
+    `shown_at` orders the river: the feed's date, if it is plausible, else when it was first seen.
+    `details` are its other fields: categories, image, duration_seconds, episode.
     """
 
     __tablename__ = "river_items"
@@ -158,9 +158,9 @@ class RiverItem(Base):
 
 
 class RiverVisit(Base):
-    """One poll, as it went. `told_seconds` is how long its answer asked to be left alone.
+    """One poll. `told_seconds` is how long its answer asked us to wait before the next one.
 
-    `requests` counts what servers saw: redirects and second tries with a password too.
+    `requests` counts all HTTP requests: redirects and second tries with a password too.
     """
 
     __tablename__ = "river_visits"
@@ -182,7 +182,7 @@ class RiverVisit(Base):
 
 
 class RiverGap(Base):
-    """Items that a feed showed between two polls and that were missed; `items` is a guess."""
+    """Items that a feed showed between two polls and that were missed; `items` is an estimate."""
 
     __tablename__ = "river_gaps"
     id: Mapped[int] = mapped_column(primary_key=True)
