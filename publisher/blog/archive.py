@@ -47,7 +47,7 @@ class ListedPost:
 
 
 def month_of(year: int, month: int, zone: tzinfo) -> Month:
-    """A month of the author's calendar; NotFound for one that no calendar has."""
+    """A month of the author's calendar; NotFound for one that does not exist."""
     if not (1970 <= year <= 2199 and 1 <= month <= 12):
         raise NotFound("there is no such month")
     start = datetime(year, month, 1, tzinfo=zone)
@@ -58,7 +58,7 @@ def month_of(year: int, month: int, zone: tzinfo) -> Month:
 def months(session: Session, zone: tzinfo) -> list[Month]:
     """The months with posts, newest first.
 
-    Each is counted in the index alone and leads to the one before it: an empty month costs nothing.
+    One query each, in the index alone, counts a month and finds the month with posts before it.
     """
     counted: list[Month] = []
     newest = session.scalar(select(func.max(Post.published_at)).where(listed()))

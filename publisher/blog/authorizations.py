@@ -1,7 +1,7 @@
-"""Authorization codes: an author's consent to a program, for the minute until it fetches its token.
+"""Authorization codes: an author's consent to a program, until the program fetches its token.
 
-As OAuth 2.0 and IndieAuth want it: a code works once, for ten minutes, for the program and the
-address that it was made for, and only with the secret (PKCE) whose hash the program named first.
+As OAuth 2.0 and IndieAuth require, a code works once, for ten minutes, for one program and redirect
+address, and only with the secret (PKCE) whose hash the program sent at the beginning.
 """
 
 import base64
@@ -26,7 +26,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a program asks an author for: `challenge` is the SHA-256 of its secret, base64url."""
+    """A program's request for consent: `challenge` is the SHA-256 of its secret, base64url."""
 
     client_id: str
     redirect_uri: str
@@ -34,13 +34,13 @@ class Request:
     challenge: str
 
     def __post_init__(self) -> None:
-        """InvalidInput unless the program has a secret of its own."""
+        """InvalidInput unless the challenge is a SHA-256 in base64url."""
         if not _CHALLENGE.fullmatch(self.challenge):
             raise InvalidInput("code_challenge: a SHA-256 in base64url is needed (PKCE, S256)")
 
 
 def grant(session: Session, author_id: int, wanted: Request, now: datetime) -> str:
-    """The code that says an author agreed to `wanted`; only its hash is kept."""
+    """A new code for the author's consent to `wanted`; only its hash is stored."""
     session.execute(delete(AuthorizationCode).where(AuthorizationCode.expires_at <= now))
     code = secrets.token_urlsafe(32)
     session.add(
@@ -60,7 +60,7 @@ def grant(session: Session, author_id: int, wanted: Request, now: datetime) -> s
 def redeem(
     session: Session, code: str, client_id: str, redirect_uri: str, verifier: str, now: datetime
 ) -> AuthorizationCode | None:
-    """What was agreed to; None where anything does not fit. The code is used up either way."""
+    """The consent of a code; None if anything does not match. The code is used up either way."""
     row = session.scalar(
         select(AuthorizationCode).where(AuthorizationCode.code_hash == hash_token(code))
     )

@@ -1,6 +1,6 @@
-"""Autosave: what an author has typed and not saved yet, kept as typed and unchecked.
+"""Autosave: text that an author has typed and not saved yet, kept as typed and unchecked.
 
-A tab says which autosave it knows (`seen`), so that two tabs cannot wipe out each other's text.
+A tab sends which autosave it saw last (`seen`): two tabs cannot overwrite each other's text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from publisher.base.text import clean
 from publisher.blog.content import MAX_SOURCE
 from publisher.storage.tables.blog import Autosave
 
-BOX = 0  # the box on the studio's first page stands for a post that does not exist yet
+BOX = 0  # in place of a post's number: the box on the studio's first page
 
 
 def keep(
@@ -47,7 +47,7 @@ def keep(
 
 
 def load(session: Session, author_id: int, post_id: int) -> Autosave | None:
-    """What this author had typed and not saved, if anything."""
+    """The author's autosave of this post, if any."""
     return session.get(Autosave, (author_id, post_id))
 
 
@@ -60,12 +60,12 @@ def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[i
 
 
 def forget(session: Session, author_id: int, post_id: int) -> None:
-    """Remove the autosave: its text was saved, or the author does not want it."""
+    """Delete the autosave, because its text was saved or discarded."""
     session.execute(
         delete(Autosave).where(Autosave.author_id == author_id, Autosave.post_id == post_id)
     )
 
 
 def stamp(row: Autosave | None) -> str:
-    """What identifies the state of an autosave: its moment, or nothing."""
+    """The version of an autosave, for `seen`: the time when it was saved, "" for none."""
     return format_rfc3339(row.saved_at) if row else ""

@@ -152,7 +152,7 @@ class Choice(Field):
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
         """A problem when the value is none of the options."""
-        return {} if value in self.options else {self.name: f"a {' or a '.join(self.options)}"}
+        return {} if value in self.options else {self.name: f"must be {' or '.join(self.options)}"}
 
     def from_inputs(self, texts: Mapping[str, str]) -> Any:
         """The chosen option; the default when the form has no such input."""

@@ -9,7 +9,7 @@ from publisher.base.plurals import counted
 
 SAME, GONE, NEW, SKIPPED = "same", "gone", "new", "skipped"
 CONTEXT_LINES = 2
-# Lines of the one times lines of the other, and likewise all words: the time grows faster still.
+# Limit of (lines of one) x (lines of the other), and of words likewise: beyond it, it is too slow.
 _MOST_PAIRS = 2_000 * 2_000
 
 
@@ -33,7 +33,7 @@ def difference(old: str, new: str) -> list[Piece]:
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same pieces for reading: long stretches without a change are cut to their ends."""
+    """The same pieces for display: of a long unchanged stretch, only both ends remain."""
     result = []
     for number, piece in enumerate(pieces):
         lines = piece.text.splitlines(keepends=True)
@@ -102,7 +102,7 @@ def _merged(pieces: Iterator[Piece]) -> list[Piece]:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with the empty ones after them: an empty line alone would match any other."""
+    """Lines, each with the empty lines after it: an empty line alone would match any other."""
     return re.findall(r"[^\n]*\n+|[^\n]+", text)
 
 

@@ -12,8 +12,8 @@ _HEIC = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"}
 _VIDEOS = re.compile(rb"\x1aE\xdf\xa3|RIFF....AVI |FLV|0&\xb2u|\0\0\x01\xba|G.{187}G", re.DOTALL)
 _SOUNDS = re.compile(rb"RIFF....WAVE|fLaC|FORM....AIF|\.snd", re.DOTALL)
 _OTHERS = (
-    (_VIDEOS, "this kind of video is not taken; save it as MP4 first"),
-    (_SOUNDS, "this kind of sound is not taken; save it as MP3 or M4A first"),
+    (_VIDEOS, "this kind of video is not accepted; save it as MP4 first"),
+    (_SOUNDS, "this kind of sound is not accepted; save it as MP3 or M4A first"),
     (re.compile(rb"....ftyp(?!avi[fs])", re.DOTALL), "this video or sound is damaged"),
 )
 

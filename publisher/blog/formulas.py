@@ -1,7 +1,7 @@
-"""Formulas: the part of TeX that people write in posts, as MathML, which browsers draw themselves.
+"""Formulas: converts the part of TeX that is common in posts to MathML, which browsers draw.
 
-A formula that uses something else is shown as it was typed. All that comes out is made of the fixed
-elements below around escaped text, so it needs no cleaning.
+A formula with anything else is shown as it was typed. The output has only the elements below around
+escaped text, so it needs no sanitising.
 """
 
 import re
@@ -41,11 +41,11 @@ _DOUBLE = {"C": "ℂ", "H": "ℍ", "N": "ℕ", "P": "ℙ", "Q": "ℚ", "R": "ℝ
 
 
 class _Unknown(Exception):
-    """Something that is not drawn here."""
+    """TeX that is not supported here."""
 
 
 def drawn(html: str) -> str:
-    """Clean HTML with its `language-math` listings drawn."""
+    """Sanitised HTML with its `language-math` listings replaced by MathML."""
     return CODE.sub(_drawn, html) if "language-math" in html else html
 
 
@@ -53,13 +53,13 @@ def _drawn(found: re.Match[str]) -> str:
     tex = unescape(found[2]).strip()
     block = bool(found[1] and found[3])
     made = mathml(tex, block=block)
-    if made and block:  # as wide tables: it scrolls, by keyboard too
+    if made and block:  # like wide tables, it scrolls, by keyboard too
         return f'<div class="scroll" tabindex="0">{made}</div>'
     return made or found[0]
 
 
 def mathml(tex: str, *, block: bool) -> str:
-    """The formula as a `math` element; empty where it cannot be drawn."""
+    """The formula as a `math` element; "" if it is not supported."""
     if not tex or len(tex) > LONGEST:
         return ""
     try:
@@ -103,7 +103,7 @@ class _Formula:
         return part
 
     def _row(self, *ends: str) -> str:
-        """What stands up to one of `ends`, or up to what only a caller can understand."""
+        """Everything up to one of `ends`, or up to a token that only a caller can handle."""
         parts = []
         while (part := self._next()) and part not in (
             *ends, "}", "&", "\\\\", "\\right", "\\end",
@@ -112,7 +112,7 @@ class _Formula:
         return f"<mrow>{''.join(parts)}</mrow>"
 
     def _scripted(self) -> str:
-        """One thing with what stands below and above it."""
+        """One item with its subscript and superscript."""
         name = self._next().removeprefix("\\")
         base, low, high = self._thing(), "", ""
         while (sign := self._next()) in ("_", "^", "'"):
@@ -135,7 +135,7 @@ class _Formula:
         return f"<m{over}>{base}{high}</m{over}>" if high else base
 
     def _argument(self) -> str:
-        """One thing, of which a digit is one: x^12 is 1 above x and 2 behind it, as TeX has it."""
+        """One argument; a single digit is one: as in TeX, x^12 is x to the 1, followed by 2."""
         part = self._next()
         if part[:1].isdecimal():
             self._tokens[self._place : self._place + 1] = filter(None, (part[0], part[1:]))

@@ -1,6 +1,6 @@
 """The pages that a post links to: each is sent a Webmention when the post is new or changes.
 
-The post is noted by its path, so that a blog that moves meanwhile sends the address it has then.
+The queue has the post's path, not its address, so that a blog that moves sends the new address.
 """
 
 import re
@@ -15,7 +15,7 @@ from publisher.storage.tables.blog import Post
 
 WEBMENTION = "webmention"
 MOST, LONGEST = 100, 2_000
-# What we show has been made safe: attributes stand in double quotes.
+# For sanitised HTML only, in which attributes are in double quotes.
 _LINK = re.compile(r'<a\s(?:[^<>]*\s)?href="(https?://[^"\s]+)"', re.IGNORECASE)
 
 
@@ -28,7 +28,7 @@ def links_in(html: str) -> list[str]:
 def request_mentions(
     session: Session, post: Post, path: str, now: datetime, before: str = ""
 ) -> None:
-    """Queue a mention to each page that the post links to, or did `before` (its HTML then)."""
+    """Queue a mention to each page that the post links to now, or did in its HTML `before`."""
     if load_settings(session).webmention_send != "on":
         return
     for address in links_in(post.html + before):

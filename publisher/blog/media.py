@@ -1,8 +1,8 @@
-"""Uploaded files: checked, encoded, named by their content, written whole or not at all.
+"""Uploaded files: checked, encoded, named by their content, written atomically.
 
-The steps are apart so that no database waits for a picture: `accept` works, `store` writes files,
-`record` notes the file in the database. A file that no row knows does no harm; a row without its
-file cannot happen. Whether a file may go is decided in `media_library`: other posts may show it.
+Three steps, so that no transaction waits for a picture: `accept` checks and encodes, `store` writes
+the files, `record` adds the database row. A file without a row is harmless; a row without its file
+cannot happen. `media_library` decides whether a file may be deleted: posts may show it.
 """
 
 import errno
@@ -42,7 +42,7 @@ _NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\
 
 @dataclass(frozen=True)
 class Accepted:
-    """A file that is safe to keep: `files` maps a name to its bytes, the first is the file itself.
+    """A file that is safe to store: `files` maps names to bytes; the first is the file itself.
 
     `seconds` is the length of a sound, 0 for pictures.
     """
@@ -68,7 +68,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Responsive:
-    """What a page says about a stored picture so that nothing jumps and phones load little."""
+    """Size and srcset of a stored picture, so that the layout is stable and phones load little."""
 
     width: int
     height: int
@@ -76,11 +76,11 @@ class Responsive:
 
 
 def accept(data: bytes) -> Accepted:
-    """Look at an upload's bytes (never its name) and make of it what may be kept.
+    """Check an upload by its bytes (never its name) and encode it for storage.
 
-    It is decoded in a process of its own: what a picture does to a decoder stays in there.
+    It is decoded in a confined process, because a malicious picture may crash or exploit a decoder.
 
-    Raises TooLarge (bytes, pixels) and InvalidData (no kind of file that is taken, or damaged).
+    Raises TooLarge (bytes, pixels) and InvalidData (not an accepted kind of file, or damaged).
     """
     _check_length(data)
     found = confined.read(_looked_at, LIMITS, data)
@@ -94,16 +94,16 @@ def accept(data: bytes) -> Accepted:
 
 
 def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
-    """The site's picture and its icon, of one upload; raises as `accept` does."""
+    """The site's picture and its icon, from one upload; raises as `accept` does."""
     _check_length(data)
     head, icon = confined.read(pictures.emblem, LIMITS, data)
     return _picture(head), _picture(icon)
 
 
 def store(place: MediaFiles, accepted: Accepted) -> None:
-    """Write the files; what exists already is left alone. StorageUnavailable when the disk fails.
+    """Write the files, except those that exist. StorageUnavailable when the disk fails.
 
-    The file itself comes last: whoever finds it finds the smaller versions too.
+    The file itself is written last: when it exists, its smaller versions do too.
     """
     try:
         for name, data in reversed(accepted.files.items()):
@@ -123,7 +123,7 @@ def record(
     now: datetime,
     alt: str = "",
 ) -> Media:
-    """Note a stored file; the same content again is the same row."""
+    """Add the row of a stored file; an upload of the same content gets the same row."""
     found = session.scalar(select(Media).where(Media.digest == accepted.digest))
     if found is None:
         found = Media(
@@ -150,7 +150,7 @@ def path(row: Media) -> str:
 
 
 def mark(row: Media) -> str:
-    """What stands in every address of a file and of its smaller versions, and in no other."""
+    """The part that the addresses of a file and its smaller versions share, and no other has."""
     return f"{PREFIX}{row.digest[:20]}"
 
 
@@ -161,19 +161,19 @@ def names(row: Media) -> list[str]:
 
 
 def erase(place: MediaFiles, names: Iterable[str]) -> None:
-    """Take files away that no row knows any more; one that is gone already does no harm."""
+    """Delete files that no longer have a row; a missing file is ignored."""
     for name in names:
         place.erase(name)
 
 
 def is_name(name: str) -> bool:
-    """Whether `name` is one that `store` gives: nothing else is ever served."""
+    """Whether `name` has the form of a stored file's name; no other name is served."""
     match = _NAME.fullmatch(name)
     return match is not None and match[6] in CONTENT_TYPES
 
 
 def responsive(address: str) -> Responsive | None:
-    """Size and smaller versions of a stored picture, told by its address alone."""
+    """Size and smaller versions of a stored picture, read from its address alone."""
     name = address.removeprefix(PREFIX)
     match = _NAME.fullmatch(name)
     if name == address or match is None or not match[2] or match[5]:
@@ -198,7 +198,7 @@ def _check_length(data: bytes) -> None:
 
 
 def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
-    """The sound, the video, the PDF, or the picture, encoded anew, that `data` is."""
+    """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
     found = documents.recognise(data) or sounds.recognise(data)
     if found is not None:
         return found
@@ -227,14 +227,14 @@ def _picture(picture: Encoded) -> Accepted:
 
 
 def digest_of(data: bytes) -> str:
-    """What names a file: the same content has the same name everywhere."""
+    """The hash that names a file; the same content has the same name everywhere."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _name(
     digest: str, width: int, height: int, several: bool, extension: str, small: int = 0
 ) -> str:
-    """The name tells all: size, width of a smaller version, `a` for an animation without any."""
+    """A file's name: hash, size, width of a smaller version, `a` for an animation without any."""
     alone = "" if several or not pictures.widths_of(width) else "a"
     size = f"-{width}x{height}{alone}" if width else ""
     return f"{digest[:20]}{size}{f'-{small}' if small else ''}.{extension}"

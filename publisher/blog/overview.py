@@ -1,6 +1,6 @@
-"""The studio's list of posts: all states together, filtered, searched, a page at a time.
+"""The studio's list of posts in all states: filter, search, pagination.
 
-Each page is one seek in an index of (when, id), however many posts there are.
+Each page starts with a seek in an index of (when, id), so its cost does not grow with the posts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from publisher.storage.tables.credentials import Author
 
 LINE = 90
 PAGE = 50
-NOBODY = 0  # a viewer without unsaved texts
+NOBODY = 0  # the id of a viewer who has no autosaves
 _MAX_HITS, _MAX_SORTED = 500, 2_000
 
 _WHEN: ColumnElement[datetime] = func.coalesce(
@@ -41,7 +41,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the list; `began` are the first words, `updates` what readers were sent."""
+    """One line of the list; `began` are the post's first words, `updates` the number of updates."""
 
     id: int
     status: PostStatus
@@ -71,10 +71,10 @@ def rows(
     limit: int = PAGE,
     after: Cursor | None = None,
 ) -> list[Row]:
-    """One page, newest first, with what `viewer_id` has not saved yet."""
+    """One page, newest first; rows show whether `viewer_id` has unsaved text."""
     query = _filtered(session, wanted).order_by(_WHEN.desc(), Post.id.desc()).limit(limit)
     if after is not None:
-        # The first half is what an index of an expression can seek by.
+        # The first condition is one by which an index of an expression can seek.
         query = query.where(after.when >= _WHEN, or_(after.when > _WHEN, Post.id < after.post_id))
     found = session.execute(query).all()
     ids = [row.id for row in found]
@@ -114,8 +114,8 @@ def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
         func.substr(Post.html, 1, 20 * LINE).label("began"), _WHEN.label("when"),
         Author.display_name.label("author"),
     ).outerjoin(Author, Author.id == Post.author_id)  # fmt: skip
-    # Nearly all posts are posts and not deleted: said as "is not", so that no index of those
-    # two columns lures the planner away from the one that is already in order.
+    # Written as "is not", because nearly all rows are posts and not deleted: the planner then
+    # uses the index that is already in order, and not one of these two columns.
     query = query.where(
         Post.status == wanted.state if wanted.state in STATUSES else Post.status != "deleted"
     )
@@ -131,7 +131,8 @@ def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
 
 
 def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
-    """Has the tag: a rare one is looked up and sorted, for a common one the list is walked."""
+    """The condition for a tag: for a rare tag its posts are looked up and sorted, for a common one
+    the list is scanned in order."""
     tag_id = session.scalar(select(Tag.id).where(Tag.slug == slug)) or 0
     having = select(PostTag.post_id).where(PostTag.tag_id == tag_id)
     few = session.scalars(having.limit(_MAX_SORTED)).all()
@@ -141,7 +142,7 @@ def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
 
 
 def _hits(session: Session, words: str) -> list[int]:
-    """Published posts by the search index; the few that wait, by looking into them."""
+    """Matches: published posts by the search index, the few others by scanning their texts."""
     published = search.newest(session, words, _MAX_HITS)
     text = reduce(lambda one, other: one + "\n" + other, (getattr(Post, n) for n in PROSE))
     conditions = [text.icontains(word, autoescape=True) for word in words.split()[:12]]

@@ -1,6 +1,6 @@
-"""What a replay of the blog's own log is made of: for the settings, the simulator's page and `ttl`.
+"""Replays of the blog's own update log, for the settings, `/readers/worth` and the command `ttl`.
 
-All of them replay until the author's last midnight, and so say the same figures all day.
+All of them replay until the author's last midnight, so that the figures stay the same all day.
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from publisher.storage.tables.blog import Update
 
 
 def choices(session: Session, now: datetime) -> list[KnobChoice]:
-    """The positions of the knob that differ, the present one among them; takes some seconds."""
+    """Values of `poll_minutes` with different results, the present one included; takes seconds."""
     site = load_settings(session)
     end = _end(site, now)
     updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
@@ -27,7 +27,7 @@ def choices(session: Session, now: datetime) -> list[KnobChoice]:
 
 
 def key(session: Session, now: datetime) -> str:
-    """What the figures depend on: with the same key they are the same. "" before there are any."""
+    """A key of everything that the figures depend on; "" before there are any."""
     site = load_settings(session)
     end = instant(_end(site, now))
     known = session.scalar(select(func.count()).where(Update.at < end))

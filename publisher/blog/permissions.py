@@ -1,10 +1,10 @@
-"""Who may see and change what: the one place that says it, for pages, programs and commands.
+"""Permissions: who may see and change what, for pages, APIs and commands.
 
-Authors work on their own posts, admins on all posts and on the site itself. What is published,
-everybody may see; a draft its author, admins, and whoever was given its preview link
-(`previews.find`). Uploaded files are public under a name that nobody can guess. Tokens and logins
-belong to one person alone. The river belongs to all who write here: everybody adds and looks after
-feeds, and only admins remove them, because what was gathered goes with them.
+Authors edit their own posts, admins all posts and the site itself. Published posts are visible to
+everybody; a draft to its author, to admins, and to whoever has its preview link (`previews.find`).
+Uploaded files are public under a name that nobody can guess. Tokens and sessions belong to one
+author alone. The river belongs to all authors: everybody may add and change feeds, but only admins
+remove them, because their items are deleted too.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ from publisher.storage.tables.credentials import Author
 
 
 def is_admin(author: Author | None) -> bool:
-    """Whether this is somebody who may change settings, people and everybody's posts."""
+    """Whether `author` may change settings, people and everybody's posts."""
     return author is not None and author.role == "admin"
 
 
 def admins() -> ColumnElement[bool]:
-    """The same as a condition of a query over `Author`; disabled admins are among them."""
+    """The same as a condition of a query over `Author`; includes disabled admins."""
     return Author.role == "admin"
 
 
 def owns(author: Author, owner_id: int | None) -> bool:
-    """Whether what belongs to the author `owner_id` (a token, a login) is `author`'s own."""
+    """Whether a thing of the author `owner_id` (a token, a session) is `author`'s own."""
     return author.id == owner_id
 
 
 def may_edit(author: Author, post: Post) -> bool:
-    """Whether `author` may change, delete or bring back `post`."""
+    """Whether `author` may change, delete or restore `post`."""
     return is_admin(author) or owns(author, post.author_id)
 
 
@@ -65,6 +65,6 @@ def tags_seen(session: Session, author: Author) -> Sequence[str]:
 
 
 def check_remove_feed(author: Author) -> None:
-    """Forbidden unless `author` may remove a feed of the river, with all that was gathered."""
+    """Forbidden unless `author` may remove a feed of the river with its items."""
     if not is_admin(author):
         raise Forbidden("only an admin can remove a feed: everybody reads it; pause it instead")

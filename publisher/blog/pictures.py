@@ -98,7 +98,7 @@ def _check_size(image: Image.Image) -> None:
     if width * height > most:
         raise TooLarge(
             f"this picture has {width:,} × {height:,} pixels; at most "
-            f"{most // 1_000_000} million are taken of a {image.format}"
+            f"{most // 1_000_000} million are accepted in a {image.format}"
         )
 
 

@@ -15,7 +15,7 @@ STEP = 1_000
 
 
 class SitemapEntry(NamedTuple):
-    """A post or page that readers see: its number, what makes its address, its last change."""
+    """A post or page that readers see: its number, kind and slug, and its last change."""
 
     id: int
     kind: str
@@ -25,12 +25,12 @@ class SitemapEntry(NamedTuple):
 
     @property
     def changed_text(self) -> str:
-        """Its last change as `format_rfc3339` says it, from either at a third of the cost."""
+        """The last change as by `format_rfc3339`, from either type, in a third of the time."""
         return f"{str(self.changed_at).replace(' ', 'T').removesuffix('.000000')}Z"
 
 
 def parts(session: Session) -> int:
-    """How many files the posts fill: by number, so that a post never moves to another file."""
+    """The number of files. Posts are divided by number, so that none moves to another file."""
     return -(-(session.scalar(select(func.max(Post.id))) or 1) // PART)
 
 

@@ -17,7 +17,7 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
 # Tags and <addresses>, definitions of references, bare addresses.
 _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S+", re.MULTILINE)
 
-# First parts of addresses that the site itself uses: a page may not be called like them.
+# First path segments that the site itself uses: no page may have one of them as its slug.
 RESERVED = frozenset(
     """
     archive archives authors cards favicon feed healthz indieauth media metrics micropub mirror opml
@@ -45,7 +45,7 @@ def slugify(text: str) -> str:
 
 
 def tag_slug(name: str) -> str:
-    """The slug of a tag, its identity: the signs of c++, c# and .net count as words."""
+    """The slug of a tag, which identifies it; the signs in c++, c# and .net become words."""
     spoken = re.sub(r"(?<=\w)\++", lambda signs: " plus " * len(signs[0]), name)
     spoken = re.sub(r"(?<=\w)#(?!\w)", " sharp ", spoken)
     spoken = re.sub(r"(?:^|(?<=\s))\.(?=\w)", "dot ", spoken)
@@ -53,7 +53,7 @@ def tag_slug(name: str) -> str:
 
 
 def slug_from(title: str, source: str) -> str:
-    """From the title, for a titleless note from its first words; empty when nothing is usable."""
+    """A slug from the title, or without a title from the first words; "" if nothing is usable."""
     return slugify(title or " ".join(_spoken(source[:2000]).split()[:8]))
 
 
@@ -64,7 +64,7 @@ def _spoken(source: str) -> str:
 
 
 def made_slug(post: Post) -> bool:
-    """Whether the post's slug was made from its words, and so may still follow them."""
+    """Whether the post's slug was made from its words, and so may change with them."""
     if post.published_at is not None:
         return False
     made = re.escape(slug_from(post.title, post.source))
@@ -74,7 +74,7 @@ def made_slug(post: Post) -> bool:
 def free_slug(session: Session, wanted: str, post_id: int | None = None) -> str:
     """`wanted`, or `wanted-2`, ... : the first that no other post has or had.
 
-    After a few tries it is random: a thousand posts called "Untitled" must not make saving slow.
+    After a few tries a random suffix is used: many posts called "Untitled" must not slow saving.
     """
     slug, number = wanted, 1
     while slug in RESERVED or _taken(session, slug, post_id):
@@ -93,7 +93,7 @@ def _taken(session: Session, slug: str, post_id: int | None) -> bool:
 
 
 class SlugPool:
-    """Slugs for many new posts: asks the database what is taken, once."""
+    """Slugs for many new posts; reads the used ones from the database once."""
 
     def __init__(self, session: Session) -> None:
         former = session.scalars(select(Redirect.path)).all()
@@ -102,7 +102,7 @@ class SlugPool:
         self._numbers: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """`wanted`, or `wanted-2`, ... : the first that is free; nobody else gets it."""
+        """`wanted`, or `wanted-2`, ... : the first that is free; it is never given out again."""
         slug = wanted
         while slug in self._taken:
             self._numbers[wanted] = self._numbers.get(wanted, 1) + 1
@@ -111,7 +111,7 @@ class SlugPool:
         return slug
 
     def take_all(self, session: Session, wanted: Sequence[str]) -> list[str]:
-        """`take` each; none of them is in use, though others may have saved meanwhile."""
+        """`take` each, after checking again in the database, as others may have saved meanwhile."""
         slugs = [self.take(one) for one in wanted]
         while taken := set(session.scalars(select(Post.slug).where(Post.slug.in_(slugs)))):
             self._taken |= taken

@@ -76,12 +76,12 @@ def _has_segments(text: str) -> bool:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidData("this file begins like JSON and is none") from error
+        raise InvalidData("this file begins like JSON but is not valid JSON") from error
     segments = found.get("segments")
     if not isinstance(segments, list) or not all(
         isinstance(one, dict) and isinstance(one.get("body"), str) for one in segments
     ):
-        raise InvalidData("of JSON, only transcripts are taken: segments, each with a body")
+        raise InvalidData("a JSON file must be a transcript: segments, each with a body")
     return True
 
 

@@ -1,6 +1,6 @@
-"""A believable blog for an empty instance: what `make demo` fills in.
+"""The demonstration: an example blog, with which `make demo` fills an empty instance.
 
-The texts are the Markdown files in `posts/`, the drawings and the sound are made by `drawings` and
-`silence`; `build` puts them in through the same pipeline as every import. The same seed and moment
-give the same blog.
+The texts are the Markdown files in `posts/`; `drawings` and `silence` make the pictures and the
+sound; `build` stores all through the same pipeline as an import. The same seed and time give the
+same blog.
 """

@@ -36,7 +36,8 @@ _EPISODE = "304.mp3"
 
 
 def files(rng: random.Random) -> dict[str, Accepted]:
-    """The media of the demonstration by name, ready to be stored; slow, so not under a lock."""
+    """The media of the demonstration by name, ready to be stored; slow, so call it outside a
+    transaction."""
     found = {name: media.accept(data) for name, data in drawings.all_pictures(rng).items()}
     return found | {_EPISODE: media.accept(silence.silence())}
 
@@ -70,7 +71,7 @@ def build(
 
 
 def check_empty(session: Session) -> None:
-    """Conflict unless nobody and nothing is here yet."""
+    """Conflict unless the instance has no authors and no posts."""
     if session.scalar(select(Post.id).limit(1)) or session.scalar(select(Author.id).limit(1)):
         raise Conflict(
             "this instance is in use; the demonstration only fills an empty one "

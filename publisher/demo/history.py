@@ -1,4 +1,4 @@
-"""The authors' day, and a history that follows it."""
+"""The demonstration's update history: random updates at the rates of the authors' usual day."""
 
 import random
 from datetime import UTC, datetime, time, timedelta
@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 DAYS = 91
 WEEKEND = 0.6
 
-# Updates an hour, by local hour: busy mornings, a thin afternoon, a hill in the evening, no night.
+# Updates an hour, by local hour: busy mornings, few in the afternoon, more in the evening, none at
+# night.
 RATES = (
     0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 1.1, 1.7, 1.9, 1.8, 1.5,
     1.2, 0.9, 0.45, 0.4, 0.4, 0.3, 0.1, 0.8, 0.7, 0.2, 0.08, 0.0,
@@ -15,7 +16,7 @@ RATES = (
 
 
 def history(rng: random.Random, now: datetime, zone: ZoneInfo) -> list[datetime]:
-    """When something was said or mended in the last three months, oldest first, before `now`."""
+    """The times of posts and edits in the last three months, oldest first, before `now`."""
     today = now.astimezone(zone).date()
     found = []
     for back in range(DAYS, -1, -1):
@@ -29,7 +30,7 @@ def history(rng: random.Random, now: datetime, zone: ZoneInfo) -> list[datetime]
 
 
 def moment(day: int, clock: str, now: datetime, zone: ZoneInfo) -> datetime:
-    """`day` days ago at a civil time; a day earlier where that has not come yet today."""
+    """`day` days ago at a civil time; a day earlier if that would be after `now`."""
     hour, minute = map(int, clock.split(":"))
     date = now.astimezone(zone).date() - timedelta(days=day)
     at = datetime.combine(date, time(hour, minute), zone).astimezone(UTC)
@@ -37,7 +38,7 @@ def moment(day: int, clock: str, now: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _poisson(rng: random.Random, mean: float) -> int:
-    """How often something happens that happens `mean` times on average (Knuth's method)."""
+    """A random number from the Poisson distribution with this mean (Knuth's method)."""
     number, product, limit = 0, rng.random(), 2.718281828459045**-mean
     while product > limit:
         number += 1

@@ -1,4 +1,4 @@
-"""The demonstration's river: a few subscriptions with what they said lately, canned and paused."""
+"""The demonstration's river: a few subscriptions with prepared items; they are never polled."""
 
 import tomllib
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from publisher.river.sanitising import harmless
 
 
 def follow(session: Session, now: datetime) -> int:
-    """Subscribe to all of them; returns how many there are. Nobody is asked for anything."""
+    """Subscribe to all feeds, paused, and store their items; returns the number of feeds."""
     rows: list[item_store.NewRow] = []
     feeds = tomllib.loads(files(__package__).joinpath("neighbours.toml").read_text("utf-8"))["feed"]
     for told in feeds:
@@ -24,7 +24,7 @@ def follow(session: Session, now: datetime) -> int:
         item_store.keep(session, feed, items, now, rows)
         feed.last_new_at = max(item.published_at for item in items if item.published_at)
         subscriptions.pause(feed)
-        feed.reasons = ["its items came with the demonstration: nobody is asked for more"]
+        feed.reasons = ["its items came with the demonstration; it is not polled"]
     item_store.insert_new(session, rows)
     return len(feeds)
 

@@ -1,8 +1,8 @@
-"""A week of readers for the demonstration: several programs, polite and not, counted as real ones.
+"""A week of polls for the demonstration, by several programs, polite and impolite.
 
-The feed's documents of the last day are decided anew, hour by hour, and stand for those of the six
-days before, which were like it. Each program polls them by its own habit, and what came of it goes
-through the counter, the batches and the fold like any poll.
+The feed's documents of the last day are decided again, hour by hour, and also used for the six days
+before. Each program polls them in its own way; the polls are counted, stored and folded by the same
+code as real ones.
 """
 
 import random
@@ -35,7 +35,7 @@ HUB, CLOUD = "https://hub.example/", "https://cloud.example/ping"
 
 @dataclass(frozen=True)
 class ServedVersion:
-    """A document of the week, as the counter wants to know it; from `built` on."""
+    """A version of the feed's document, served from `built` on, with what the counter needs."""
 
     built: datetime
     etag: str
@@ -48,9 +48,10 @@ class ServedVersion:
 
 @dataclass
 class DemoReader:
-    """A reader: it comes after what it hears (`element` or `header`), or every `minutes`.
+    """A reader. It polls when the ttl `element` or the `header` asks it to, or every `minutes`.
 
-    `addresses`: how many it comes from, 0 for a new one each time; `pushed`: it comes at once.
+    `addresses`: the number of its IP addresses, 0 for a new one each time; `pushed`: it also polls
+    at once after a post.
     """
 
     agent: str
@@ -65,7 +66,7 @@ class DemoReader:
 
 
 def programs() -> list[DemoReader]:
-    """Who reads the demonstration."""
+    """The readers of the demonstration."""
     nnw = "NetNewsWire (RSS Reader; https://netnewswire.com/)"
     browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
     google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
@@ -85,7 +86,7 @@ def programs() -> list[DemoReader]:
 
 
 def live(site: Site, rng: random.Random, now: datetime) -> int:
-    """Let the week pass; returns the number of polls."""
+    """Make and store a week of polls; returns their number."""
     posts = _announce(site, now)
     documents = list(_documents(site, now, posts))
     _keep_versions(site, documents)
@@ -99,7 +100,7 @@ def live(site: Site, rng: random.Random, now: datetime) -> int:
 
 
 def _announce(site: Site, now: datetime) -> list[datetime]:
-    """The week's updates count as made here, and its posts were told to a hub and a cloud."""
+    """Mark the week's updates as made here, and add pings of its posts to a hub and a cloud."""
     with site.database.write() as session:
         week = (Update.at >= now - DAYS, Update.at <= now)
         of_posts = (*week, Update.post_id.is_not(None))
@@ -146,7 +147,7 @@ def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator
 
 
 def _moved(decision: Decision, at: datetime) -> Expiries | None:
-    """What the headers said at the same hour of an earlier day."""
+    """The decision's expiry times, moved to the same hour of an earlier day."""
     if decision.expiries is None:
         return None
     top = at.replace(minute=0, second=0, microsecond=0)
@@ -156,7 +157,7 @@ def _moved(decision: Decision, at: datetime) -> Expiries | None:
 
 
 def _keep_versions(site: Site, documents: Sequence[ServedVersion]) -> None:
-    """Note what was served, for the week's picture and the validators."""
+    """Store the served versions, for the week's chart and the validators."""
     last = ""
     with site.database.write() as session:
         for document in documents:
@@ -175,7 +176,7 @@ def _keep_versions(site: Site, documents: Sequence[ServedVersion]) -> None:
 def _visits(
     rng: random.Random, documents: Sequence[ServedVersion], posts: Sequence[datetime], now: datetime
 ) -> Iterator[tuple[datetime, DemoReader]]:
-    """Who comes when, in the order of time."""
+    """The polls of all readers in order of time."""
     begin = documents[0].built
     everybody = programs()
     heap = [
@@ -218,7 +219,7 @@ def _served(documents: Sequence[ServedVersion], at: datetime) -> ServedVersion:
 def _poll(
     polls: Polls, program: DemoReader, document: ServedVersion, at: datetime, rng: random.Random
 ) -> None:
-    """One request and its answer, as the counter notes it."""
+    """Count one request and its answer."""
     program.turn += 1
     place = rng.randrange(10**6) if program.addresses == 0 else program.turn % program.addresses
     unchanged = program.validators and program.tag == document.etag

@@ -10,10 +10,10 @@ from publisher.storage.tables.blog import PostKind, PostStatus
 
 @dataclass(frozen=True)
 class Text:
-    """A post as its file says it, all but `source` in the front matter.
+    """A post as in its file; all fields but `source` are in the front matter.
 
-    `day`: how many days ago (negative: to come); `time`: local civil time, hh:mm. In the source,
-    `{lighthouse}` and other names of `drawings` stand for addresses.
+    `day`: how many days ago (negative: in the future); `time`: local civil time, hh:mm. In the
+    source, `{lighthouse}` and other names of `drawings` are replaced by addresses.
     """
 
     day: int

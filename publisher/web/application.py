@@ -101,7 +101,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         MAX_FORM_MEMORY_SIZE=TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        # A slow answer to a script must not bring back the cookie of before a login or a save.
+        # Otherwise a slow answer to a script could set again the cookie from before a login.
         SESSION_REFRESH_EACH_REQUEST=False,
         TRUSTED_HOSTS=None,
     )
@@ -129,32 +129,33 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
 
 
 def _store(site: Site, polls: Polls) -> None:
-    """Keep a flush of polls for the readers report, then count it for `/metrics`."""
+    """Store a batch of polls for the readers report, then count it for `/metrics`."""
     poll_batches.store(site.database, polls, site.clock())
     measures.count_polls(polls)
 
 
 def close_app(app: Flask) -> None:
-    """End what an application has running, in order: its threads first, then what they used."""
+    """Stop what an application has running: its threads first, then what they use."""
     app.extensions["polls"].stop()
     app.extensions["front"].close()
     current_site(app).database.close()
 
 
 class LoginCookie(SecureCookieSessionInterface):
-    """The cookie of a login: never sent in the clear where it was set over TLS.
+    """The login cookie: `Secure` whenever the browser uses https.
 
-    A proxy may have taken the s away, and the name too: the site's own address then says that it
-    was there. Only at another address in the clear, in a house before it has TLS, is it let go.
+    Behind a TLS proxy, the request arrives as http, perhaps with another host: then the site's own
+    https address decides. Without `Secure` it is sent only for http at another address, for example
+    in a home network before TLS is set up.
     """
 
     def get_cookie_secure(self, app: Flask) -> bool:
-        """Whether this request came over TLS, here or before the proxy."""
+        """Whether this request came over TLS, to us or to the proxy."""
         if request.is_secure:
             return True
         try:
             own = current_site(app).site_url
-        except StorageUnavailable:  # nobody can say: not in the clear then
+        except StorageUnavailable:  # the address is unknown: be strict
             return True
         here = urlsplit(own).netloc == request.host or site_address.loopback(
             site_address.asked_at()
@@ -162,9 +163,9 @@ class LoginCookie(SecureCookieSessionInterface):
         return own.startswith("https:") and here
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """As usual; what was made for one person is kept by no cache between.
+        """As usual, and forbid shared caches to keep an answer that depends on the cookie.
 
-        Vary says so too, but not every cache before a site asks it.
+        `Vary` says so too, but not every cache obeys it.
         """
         super().save_session(app, session, response)
         if session and "Cookie" in response.vary and not response.cache_control.no_store:
@@ -172,7 +173,7 @@ class LoginCookie(SecureCookieSessionInterface):
 
 
 class RowNumber(IntegerConverter):
-    """A number in an address: as large as a row's can be. A larger one is no address of ours."""
+    """A row's number in an address; one above the database's largest does not match (404)."""
 
     def __init__(self, url_map: Map, fixed_digits: int = 0, max: int = LARGEST_ROW) -> None:  # noqa: A002 - werkzeug's name
         super().__init__(url_map, fixed_digits, max=max)

@@ -28,7 +28,7 @@ def site() -> Site:
 
 
 def now() -> datetime:
-    """The moment of this request: read once, the same for everything it does."""
+    """The time of this request: the clock is read once, so that everything uses the same time."""
     if "now" not in g:
         g.now = site().clock()
     moment: datetime = g.now
@@ -46,7 +46,7 @@ def page_start(db: Session) -> Post | None:
 
 
 def author() -> Author | None:
-    """Who is logged in, if anybody."""
+    """The author who is logged in, or None."""
     if "author" not in g:
         g.author = None
         if token := session.get("token"):
@@ -58,7 +58,7 @@ def author() -> Author | None:
 
 
 def bearer_of(secret: str) -> ApiToken | None:
-    """The token whose secret a program sent, if it may be used now; its use is noted."""
+    """The API token with this secret, if it may be used now; stores when it was used."""
     with site().database.read() as db:
         token = tokens.verify(db, secret, now())
     if token is not None and tokens.use_is_news(token, now()):
@@ -72,13 +72,13 @@ ENDED = "your login has ended"
 
 
 class LoginNeeded(PublisherError):
-    """Nobody is logged in (any more), and what was sent must not be lost (see `login.py`)."""
+    """Nobody is logged in (any more); the form that was sent must not be lost (see `login.py`)."""
 
     http_status = 401
 
 
 def me() -> Author:
-    """Who is logged in; LoginNeeded when nobody is."""
+    """The author who is logged in; LoginNeeded when nobody is."""
     found = author()
     if found is None:
         raise LoginNeeded(ENDED)
@@ -86,12 +86,12 @@ def me() -> Author:
 
 
 def my_row(db: Session) -> Author:
-    """Who is logged in, as a row of this session of the database."""
+    """The author who is logged in, as a row of this database session."""
     return db.get_one(Author, me().id)
 
 
 def wants_json() -> bool:
-    """Whether a script asks, not a person's browser."""
+    """Whether a script sent the request and wants JSON, not a page."""
     return request.accept_mimetypes.best == "application/json"
 
 

@@ -1,4 +1,4 @@
-"""`/favicon.ico`, which browsers and feed readers ask for unasked: the site's own icon, or ours."""
+"""`/favicon.ico`, which browsers and feed readers request by default: the site's icon, or ours."""
 
 from flask import Blueprint, redirect
 from werkzeug.wrappers import Response
@@ -11,5 +11,5 @@ blueprint = Blueprint("favicon", __name__)
 
 @blueprint.get("/favicon.ico")
 def favicon() -> Response:
-    """The icon that was uploaded, where one was."""
+    """The uploaded icon, or the built-in one."""
     return redirect(settings().icon) if settings().icon else static("favicon.ico")

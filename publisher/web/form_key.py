@@ -1,7 +1,7 @@
-"""The key of a form: the session's secret, signed; without it nothing is changed.
+"""The key of a form (CSRF token): the session's secret, signed; required for every change.
 
-Another site can make a browser send a form here, but cannot read a page of ours, where the key
-stands. It is the second of two: `origin.py` looks where the request comes from.
+Another site can make a browser send a form here, but cannot read the key, which is in our pages.
+`origin.py` checks in addition where the request comes from.
 """
 
 import hmac
@@ -14,18 +14,18 @@ from publisher.base.errors import PublisherError
 from publisher.web.origin import is_checked
 
 FIELD, HEADER = "csrf_token", "X-CSRFToken"
-# As in earlier versions, so that pages that were open when this one began still send right keys.
+# As in earlier versions, so that pages that were open during an upgrade still send valid keys.
 _SALT = "wtf-csrf-token"
 
 
 class FormKeyError(PublisherError):
-    """A form without its key: forged, or older than the login."""
+    """A form without a valid key: forged, or older than the login."""
 
     http_status = 400
 
 
 def prepare(app: Flask) -> None:
-    """Ask for the key before every view that changes something; templates write it."""
+    """Check the key before every view that changes something; templates write it into forms."""
     app.config.setdefault("FORM_KEYS", True)
     app.jinja_env.globals["csrf_token"] = form_key
     app.before_request(_check)

@@ -1,4 +1,4 @@
-"""`/media/<name>`: uploaded files. Names are hashes of the content, so copies are good for ever."""
+"""`/media/<name>`: uploaded files. Names are hashes of the content, so they are cached for ever."""
 
 from flask import Blueprint, Response, request, send_from_directory
 from werkzeug.wsgi import wrap_file
@@ -23,9 +23,9 @@ def file(name: str) -> Response:
         raise NotFound("there is no such file")
     wanted = request.range
     if wanted is None or wanted.units != "bytes" or len(wanted.ranges) != 1:
-        request.environ.pop("HTTP_RANGE", None)  # not understood: ignored, says RFC 9110
+        request.environ.pop("HTTP_RANGE", None)  # an unknown unit: ignored, as RFC 9110 requires
     elif -wanted.ranges[0][0] > size:
-        request.environ["HTTP_RANGE"] = "bytes=0-"  # more of the end than there is: all of it
+        request.environ["HTTP_RANGE"] = "bytes=0-"  # a suffix longer than the file means all of it
     kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
     if isinstance(place, MediaFolder):
         response = send_from_directory(place.path, name, mimetype=kind, etag=name)

@@ -36,8 +36,8 @@ def _check() -> None:
     fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if fetched is None and origin is None:
         raise Forbidden(
-            "the request does not say which page sent it (no Origin header), so nothing was done: "
-            "every browser since 2020 says so; programs can use Micropub or the command line"
+            "the request has no Origin header, so nothing was done: browsers since 2020 send one; "
+            "programs can use Micropub or the command line"
         )
     if fetched not in (None, "same-origin", "none"):
         raise Forbidden(_ELSEWHERE)

@@ -1,4 +1,4 @@
-"""Globals and filters for templates of public pages: style sheet, picture, links, openings."""
+"""Globals and filters for templates of public pages: style sheet, picture, links, excerpts."""
 
 import re
 from urllib.parse import urlsplit
@@ -39,20 +39,20 @@ def prepare(app: Flask) -> None:
 
 
 def leads_here(target: str) -> bool:
-    """Whether a link of the navigation leads to the page that is being shown, or to its list."""
+    """Whether a link of the navigation leads to the present page, or to the list that it is in."""
     plain = target.rstrip("/")
     return request.path == (plain or "/") or (bool(plain) and request.path.startswith(f"{plain}/"))
 
 
 def logo() -> Markup:
-    """The site's picture, with its size so that nothing jumps."""
+    """The site's picture, with its size, so that the layout is stable while it loads."""
     known = media.responsive(settings().logo)
     size = Markup(' width="{}" height="{}"').format(known.width, known.height) if known else ""
     return Markup('<img src="{}" alt=""{}>').format(settings().logo, size)
 
 
 def place_name(address: str) -> str:
-    """An address as people say it: example.org/@ada."""
+    """An address without its scheme, for people: example.org/@ada."""
     parts = urlsplit(address)
     if parts.scheme == "mailto":
         return parts.path
@@ -60,7 +60,7 @@ def place_name(address: str) -> str:
 
 
 def opening(html: str) -> str:
-    """What a post says before its mark `<!--more-->`; "" for a post without one."""
+    """The HTML of a post before its `<!--more-->`; "" for a post without one."""
     before, mark, _ = html.partition(MORE)
     return sanitise(before) if mark else ""
 

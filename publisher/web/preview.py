@@ -1,4 +1,4 @@
-"""`/preview/<token>`: a draft as readers will see it, for whoever has the private link."""
+"""`/preview/<token>`: a draft as readers will see it, for everybody with the private link."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ blueprint = Blueprint("preview", __name__)
 
 @blueprint.get("/preview/<token>")
 def page(token: str) -> Any:
-    """The draft, kept by no cache and no search engine; once published, the way to the post."""
+    """The draft, not to be cached or indexed; once it is published, a redirect to the post."""
     with site().database.read() as db:
         post = previews.find(db, token)
         if published.is_public(post):

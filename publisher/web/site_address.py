@@ -1,6 +1,6 @@
-"""The site's address compared with the one that the browser used, to find a wrong setting.
+"""Compares the site's address with the one that the browser used, to find a wrong setting.
 
-What a browser names as the host is shown and offered, never taken by itself.
+The host that a browser sends is offered to an author, but never used without their consent.
 """
 
 import ipaddress
@@ -16,13 +16,13 @@ from publisher.web.context import site
 def asked_at() -> str:
     """Scheme and host of this request as they were sent, with a slash.
 
-    The framework's own makes names of punycode readable, and raises over `xn--` and the like.
+    The framework's own function decodes punycode, and raises for invalid names such as `xn--`.
     """
     return f"{request.scheme}://{request.host}/"
 
 
 def of_browser() -> str:
-    """The address that this request was sent to; nothing where it makes no sense."""
+    """The address that this request was sent to; "" if it is not valid."""
     try:
         return environment.site_address(asked_at())
     except InvalidInput:
@@ -30,11 +30,11 @@ def of_browser() -> str:
 
 
 def better() -> str:
-    """The address that the browser used, where the site's own is another; else nothing.
+    """The address that the browser used, if it differs from the site's own; else "".
 
-    A site with a public address is often looked after through another door (a tunnel, a machine's
-    own name): this computer's own addresses never replace a public one. The scheme alone is no
-    difference, because a proxy may have taken the s away.
+    A loopback address never replaces a public one: a public site is often managed through a tunnel
+    or on the server itself. A different scheme alone does not count, because a TLS proxy passes on
+    http.
     """
     used, own = of_browser(), site().site_url
     if not used or _host(used) == _host(own):

@@ -1,7 +1,7 @@
-"""`/style.css`: all that a public page needs of style in one file, made for this site.
+"""`/style.css`: the style sheet of all public pages of this site, in one file.
 
-It is base.css and blog.css, the look, its colours, and at the end the author's own CSS. The rooms
-behind the login do not use it: whatever that CSS breaks, it can be taken back there.
+It consists of base.css and blog.css, the look, its colours, and at the end the author's own CSS.
+Pages behind the login do not use it, so that CSS that breaks a page can be removed there.
 """
 
 import hashlib
@@ -22,18 +22,18 @@ ADDRESS = "/style.css"
 
 
 def style_address() -> str:
-    """The address of the style sheet as it is now; it carries a hash of the content."""
+    """The address of the present style sheet, with a hash of its content."""
     return f"{ADDRESS}?v={_fingerprint(_sheet(settings()))}"
 
 
 def look_address() -> str:
-    """The address of the look alone, for the preview in the editor: without CSS of the author's."""
+    """The address of the look without the author's CSS, for the preview in the editor."""
     return f"{ADDRESS}?part=look&v={_fingerprint(_look_alone(settings()))}"
 
 
 @blueprint.get(ADDRESS)
 def sheet() -> Response:
-    """The style sheet; asked for by its hash, it never changes."""
+    """The style sheet; an address with the right hash is cached for a year."""
     look_alone = request.args.get("part") == "look"
     text = _look_alone(settings()) if look_alone else _sheet(settings())
     response = Response(text, content_type="text/css; charset=utf-8")
@@ -45,14 +45,14 @@ def sheet() -> Response:
 
 @cache
 def theme_colours(look: str) -> tuple[str, str]:
-    """The paper of a look, light and dark."""
+    """The background colours of a look, light and dark."""
     papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) or _file("base.css"))
     return papers[0], papers[1]
 
 
 @lru_cache(maxsize=8)
 def card_colours(chosen: Settings) -> tuple[str, str, str]:
-    """Paper, ink and accent of the look in its light form."""
+    """Background, text and accent colours of the look in its light form."""
     text = _look(chosen.look) or _file("base.css")
     paper, ink, accent = (
         re.findall(rf"--{name}: (#[0-9a-f]{{3,6}})\b", text)[0]
@@ -77,7 +77,7 @@ def _assembled(look: str, accent: str, own: str) -> str:
     plain = re.sub(r"/\*.*?\*/", "", house, flags=re.DOTALL)
     plain = re.sub(r"\n\s*", "\n", plain).strip()
     ours = f"{plain}\n{_accents(look, accent)}".strip()
-    # In a layer ours gives way to theirs: `body` of the author's wins over our `body.look-bold`.
+    # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look-bold`.
     return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"
 
 
@@ -91,12 +91,12 @@ def _file(name: str) -> str:
 
 
 def _look(look: str) -> str:
-    """The files of the looks but the first, which is what base.css and blog.css say."""
+    """The CSS of a look; empty for the first look, which is base.css and blog.css."""
     return "" if look == "calm" else _file(f"looks/{look}.css")
 
 
 def _accents(look: str, accent: str) -> str:
-    """The accent in both schemes, moved until links and buttons can be read; "" for none."""
+    """The accent for light and dark, adjusted until links and buttons are readable; "" for none."""
     if not accent:
         return ""
     light, dark = theme_colours(look)
@@ -107,9 +107,9 @@ def _accents(look: str, accent: str) -> str:
 
 
 def _shades(accent: str, paper: str) -> str:
-    """What follows from an accent on a paper: links, their strong form, washes, tones of the ttl.
+    """Colours derived from an accent on a background: links, washes, tones of the ttl.
 
-    On the dark paper the tones run the other way, so that more often is always further from it.
+    On a dark background the tones run the other way, so that a shorter ttl always contrasts more.
     """
     wash = mix(accent, paper, 0.12)
     shown = readable(accent, paper, wash, least=4.8)

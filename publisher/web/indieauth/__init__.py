@@ -1,5 +1,5 @@
 """IndieAuth: programs find this site, ask its author for consent, and get a token for Micropub.
 
-`auth` is the page on which an author agrees, `endpoints` are what programs call before and after
-it, `client` is what is known of a program.
+`auth` is the consent page, `endpoints` are the addresses that programs call before and after it,
+`client` checks and describes a program.
 """

@@ -1,7 +1,7 @@
-"""`/indieauth/auth`: the page on which an author agrees to what a program asks for.
+"""`/indieauth/auth`: the consent page, on which an author agrees to what a program asks for.
 
-What is wrong with the program or its address is said here, and the browser stays; every other
-refusal goes back to the program, as OAuth wants it.
+If the program or its redirect address is wrong, this page shows the error; every other error is
+sent back to the program, as OAuth requires.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from publisher.web.rendering import own_address
 
 blueprint = Blueprint("indieauth_pages", __name__)
 
-# What a scope of ours allows, in the words of the consent page.
+# What each of our scopes allows, for the consent page.
 WORDS = {
     "create": "publish posts",
     "update": "change your posts",
@@ -33,7 +33,7 @@ _ALSO = {"undelete": "delete", "post": "create"}  # other names of the same
 @blueprint.get("/indieauth/auth")
 @login_required
 def ask() -> Any:
-    """Who asks for what; nothing is agreed to yet."""
+    """Show which program asks for what."""
     asking = _asking(request.args)
     try:
         wanted = _wanted(request.args, asking)
@@ -56,7 +56,7 @@ def ask() -> Any:
 @blueprint.post("/indieauth/consent")
 @login_required
 def consent() -> Any:
-    """The author's answer; either way the browser goes back to the program."""
+    """Take the author's answer; yes or no, the browser is sent back to the program."""
     asking = _asking(request.form)
     if not request.form.get("agree"):
         return _answer(request.form, asking, {"error": "access_denied"})
@@ -70,14 +70,14 @@ def consent() -> Any:
 
 
 def identity(db: Session, author: Author) -> str:
-    """The address that an author is known by elsewhere: the blog's own where nobody else writes."""
+    """The address that identifies an author elsewhere: the blog's own if nobody else writes."""
     if len(authors.everyone(db)) == 1:
         return f"{own_address()}/"
     return f"{own_address()}/authors/{author.name}"
 
 
 def offered(scope: str) -> list[str]:
-    """The scopes that the page offers for what was asked; pictures come along with posts."""
+    """The scopes that the page offers for those asked; `media` is added to `create`."""
     named = {_ALSO.get(name, name) for name in scope.split()}
     if "create" in named:
         named.add("media")
@@ -93,17 +93,17 @@ def _asking(values: Any) -> client.ClientApp:
     found = client.look_up(address, agent, here.environment.allow_private)
     if not found.may_be_answered_at(place):
         raise InvalidInput(
-            f"{found.host} asks for an answer at {place[:80]}, which is not its own and is not "
-            "named on its page: nothing was done"
+            f"{found.host} asks for an answer at {place[:80]}, an address that is not its own and "
+            "not named on its page: nothing was done"
         )
     return found
 
 
 def _wanted(values: Any, asking: client.ClientApp) -> authorizations.Request:
     if values.get("response_type", "code") not in ("code", "id"):
-        raise InvalidInput("response_type: code")
+        raise InvalidInput("response_type: must be code")
     if values.get("code_challenge_method", "S256") != "S256":
-        raise InvalidInput("code_challenge_method: S256")
+        raise InvalidInput("code_challenge_method: must be S256")
     if len(values.get("state", "")) > client.MAX_ADDRESS:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
@@ -122,7 +122,7 @@ def _answer(values: Any, asking: client.ClientApp, answer: dict[str, str]) -> Re
 
 
 def _may_lead_to(response: Response, place: str) -> Response:
-    """Let the form's answer lead there: browsers hold redirects against `form-action` too."""
+    """Allow the form's answer to redirect to `place`: `form-action` applies to redirects too."""
     parts = urlsplit(place)
     web = parts.scheme in ("http", "https")
     target = f"{parts.scheme}://{parts.netloc}" if web else f"{parts.scheme}:"

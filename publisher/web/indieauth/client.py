@@ -1,8 +1,8 @@
-"""The program that asks for consent: its address, its name, and where it may be answered.
+"""The program (client) that asks for consent: its address, its name, and its redirect addresses.
 
-A program is known by an address (`client_id`), nothing else. What stands there is a stranger's:
-it is fetched behind the guard against private addresses, bounded, and only looked at for a name
-and for the addresses that an answer may go to.
+A program is identified only by an address, its `client_id`. The page there is untrusted: it is
+fetched with a size limit, behind the guard against private addresses, and read only for a name and
+for the addresses to which an answer may be sent.
 """
 
 import json
@@ -22,7 +22,7 @@ MAX_BYTES = 250_000
 TIMEOUT_SECONDS = 5.0
 MAX_NAME = 60
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-# Of no program: a browser would run or show what stands behind the colon.
+# Not schemes of programs: a browser would run or show what follows the colon.
 _NOT_SCHEMES = {"javascript", "data", "vbscript", "about", "blob", "file", "view-source"}
 _LINK = re.compile(r"<link\s[^<>]{1,4000}>", re.IGNORECASE)
 _APP = re.compile(r"<[a-z][^<>]{0,1000}\bh-(?:x-)?app\b", re.IGNORECASE)
@@ -33,7 +33,7 @@ _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})</title", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ClientApp:
-    """A program: where it lives, what it calls itself ("" if unknown), where answers may go."""
+    """A program: its address, its name ("" if unknown), and the addresses answers may go to."""
 
     address: str
     name: str = ""
@@ -41,7 +41,7 @@ class ClientApp:
 
     @property
     def host(self) -> str:
-        """What a person recognises it by."""
+        """The host of its address, by which a person recognises it."""
         return urlsplit(self.address).netloc
 
     def may_be_answered_at(self, redirect_uri: str) -> bool:
@@ -50,32 +50,32 @@ class ClientApp:
 
 
 def checked_id(address: str) -> str:
-    """`address` as the rules for a `client_id` have it; InvalidInput says which one it breaks."""
+    """`address`, if it is a valid `client_id`; InvalidInput names the rule that it breaks."""
     parts = _split(address, "client_id")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidInput("client_id: an address with http or https is needed")
     if parts.fragment or "@" in parts.netloc:
-        raise InvalidInput("client_id: it has no fragment and no user name")
+        raise InvalidInput("client_id: it must not have a fragment or a user name")
     if not parts.path or any(part in (".", "..") for part in parts.path.split("/")):
-        raise InvalidInput("client_id: it has a path, without dots")
+        raise InvalidInput('client_id: it must have a path, without "." and ".." in it')
     return address
 
 
 def checked_redirect(address: str) -> str:
-    """`address` as somewhere that a browser can be sent to."""
+    """`address`, if a browser can be redirected to it; InvalidInput otherwise."""
     parts = _split(address, "redirect_uri")
     web = parts.scheme in ("http", "https")
     if not parts.scheme or parts.scheme in _NOT_SCHEMES or (web and not parts.hostname):
         raise InvalidInput("redirect_uri: an address of the program is needed")
     if parts.fragment or "@" in parts.netloc:
-        raise InvalidInput("redirect_uri: it has no fragment and no user name")
+        raise InvalidInput("redirect_uri: it must not have a fragment or a user name")
     return address
 
 
 def look_up(address: str, user_agent: str, allow_private: bool) -> ClientApp:
-    """What the program at `address` says of itself; a bare one where it says nothing."""
+    """The program at `address` as its page describes it; only its address if there is nothing."""
     if urlsplit(address).hostname in _LOOPBACK and not allow_private:
-        return ClientApp(address)  # on the author's own machine, where nothing is served to us
+        return ClientApp(address)  # on the author's own machine, which we cannot reach
     try:
         reply = request_public(
             address,
@@ -169,7 +169,7 @@ class _AppName(HTMLParser):
 def _split(address: str, field: str) -> SplitResult:
     if not address:
         raise InvalidInput(f"the program that sent you here did not give its {field}")
-    # Browsers take a backslash for a slash: what stands before it would be the host they go to.
+    # No backslash: browsers read it as a slash, and would take what precedes it as the host.
     if len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x5b\x5d-\x7e]+", address):
         raise InvalidInput(f"{field}: an address in plain ASCII is needed")
     try:

@@ -1,6 +1,6 @@
-"""What programs call: `/indieauth/metadata`, the exchange of a code, and what becomes of tokens.
+"""What programs call: `/indieauth/metadata`, the exchange of a code, tokens and their revocation.
 
-No cookie counts here, so no form key is needed.
+These addresses ignore cookies, so no form key is needed.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ blueprint = Blueprint("indieauth", __name__)
 
 @blueprint.get("/indieauth/metadata")
 def metadata() -> Response:
-    """Where everything is (RFC 8414, as IndieAuth wants it)."""
+    """The addresses of all endpoints (RFC 8414, as IndieAuth requires)."""
     here = own_address()
     return jsonify(
         issuer=f"{here}/",
@@ -40,7 +40,7 @@ def metadata() -> Response:
 
 @blueprint.post("/indieauth/auth")
 def who() -> Response:
-    """Who agreed: for programs that only want to know whom they have before them."""
+    """The identity of the author who agreed, for programs that need no token."""
     with site().database.write() as db:
         agreed = _redeemed(db)
         answer = _identified(db, agreed) if agreed else None
@@ -49,7 +49,7 @@ def who() -> Response:
 
 @blueprint.post("/indieauth/token")
 def token() -> Response:
-    """A token for what was agreed to; a program's older requests to revoke come here too."""
+    """Exchange a code for a token; older programs also send their revocations here."""
     if request.form.get("action") == "revoke":
         return revoke()
     if request.form.get("grant_type") != "authorization_code":
@@ -66,7 +66,7 @@ def token() -> Response:
 
 @blueprint.post("/indieauth/revoke")
 def revoke() -> Response:
-    """End a token (RFC 7009): 200 whether there was one or not."""
+    """Revoke a token (RFC 7009); 200 even if there is no such token."""
     with site().database.write() as db:
         row = tokens.verify(db, request.form.get("token", "")[:200], now())
         if row is not None:
@@ -76,7 +76,7 @@ def revoke() -> Response:
 
 @blueprint.post("/indieauth/introspect")
 def introspect() -> Response:
-    """Whether a token is good (RFC 7662): told to whoever has one of the same author."""
+    """Whether a token is valid (RFC 7662); the caller needs a token of the same author."""
     asking = access.authorised()
     with site().database.read() as db:
         row = tokens.verify(db, request.form.get("token", "")[:200], now())
@@ -132,7 +132,7 @@ def _refusal(code: str, words: str) -> Response:
 
 @blueprint.errorhandler(PublisherError)
 def _known(error: PublisherError) -> Response:
-    """Any refusal as OAuth says it."""
+    """An error in OAuth's form."""
     response = _refusal("invalid_request", str(error))
     if isinstance(error, access.Unauthorized):
         response.status_code = 401

@@ -92,7 +92,7 @@ def _whole(name: str) -> int | None:
     if not text:
         return None
     if (number := whole_number(text, 10**18)) is None:
-        raise InvalidInput(f"{name} is a whole number")
+        raise InvalidInput(f"{name}: a whole number is needed")
     return number
 
 

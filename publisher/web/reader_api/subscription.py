@@ -45,7 +45,7 @@ def edit_subscription(person: Author) -> Response:
     values = request.values
     names = [name for name in values.getlist("s") if name]
     if not names:
-        raise InvalidInput("s names the feed")
+        raise InvalidInput("s: a feed is needed")
     titles = values.getlist("t")[: len(names)]
     with site().database.write() as db:
         for name, title in zip_longest(names, titles, fillvalue=""):
@@ -63,7 +63,7 @@ def _edit(db: Session, person: Author, action: str, name: str, title: str) -> No
     elif action == "edit":
         feed = streams.feed_of(db, name)
     else:
-        raise InvalidInput("ac is subscribe, unsubscribe or edit")
+        raise InvalidInput("ac: must be subscribe, unsubscribe or edit")
     if title:
         subscriptions.rename(feed, title)
     if folder := streams.folder_of(request.values.get("a", "")):
@@ -114,7 +114,7 @@ def rename_tag(_: Author) -> Response:
     """Rename a folder, with those inside it."""
     new = streams.folder_of(request.values.get("dest", ""))
     if not new:
-        raise InvalidInput("dest is the new label")
+        raise InvalidInput("dest: the new label is needed")
     return _moved(new)
 
 

@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request
 
 from publisher.web.river import feeds, items, opml
 
-# On pages of other people's words nothing is loaded from elsewhere unless the reader asks.
+# Pages with other sites' texts load nothing from those sites unless the reader asks for it.
 _OWN_FILES_ONLY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -17,9 +17,9 @@ for module in (items, feeds, opml):
 
 @blueprint.after_request
 def keep_private(response: Response) -> Response:
-    """Nobody learns who reads what, unless the reader asks for an item's images.
+    """Hide from other sites who reads what, unless the reader asks for an item's images.
 
-    Our own pages do learn where a form stood: without it a browser hides the form's origin.
+    Our own pages get the referrer: with no-referrer, browsers would hide the origin of forms too.
     """
     response.headers["Referrer-Policy"] = "same-origin"
     if not request.args.get("images"):

@@ -1,4 +1,4 @@
-"""The subscriptions: their state, each with its reasons and its day; adding and letting go."""
+"""The river's subscriptions: adding, removing, and a page for each with its state and next poll."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -47,7 +47,7 @@ _PROBLEMS_NAMED = 10
 @blueprint.get("/river/feeds")
 @login_required
 def page() -> str:
-    """All feeds with their state; adding, import and export; how politely we behave."""
+    """All feeds with their state; adding, import and export; how polite our polls were."""
     return subscriptions_page({}, {})
 
 
@@ -89,7 +89,7 @@ def show_folder() -> Any:
 @blueprint.post("/river/feeds/retry")
 @login_required
 def retry() -> Any:
-    """Poll everything that failed, each feed in its host's turn."""
+    """Poll all feeds whose last poll failed, each when its host may be asked again."""
     with site().database.write() as db:
         count = retrieval.retry_failed(db, now())
     flash(f"{counted(count, 'feed')} will be tried again within a few seconds.", "done")
@@ -116,7 +116,7 @@ def retrieve_all() -> Any:
 @blueprint.post("/river/feeds/understood")
 @login_required
 def understood() -> Any:
-    """The note that subscriptions are private now has been read."""
+    """Dismiss the note that subscriptions are private now."""
     with site().database.write() as db:
         blogroll.forget_made_private(db)
     return redirect(url_for("river.feeds.page"))
@@ -125,7 +125,7 @@ def understood() -> Any:
 @blueprint.get("/river/feeds/<int:feed_id>")
 @login_required
 def feed(feed_id: int) -> str:
-    """One feed: its health, its next poll and why then, its day."""
+    """One feed: its health, its next poll with the reasons, its day."""
     return _feed_page(feed_id, {})
 
 
@@ -151,7 +151,7 @@ def change(feed_id: int) -> Any:
 @blueprint.post("/river/feeds/<int:feed_id>/<action>")
 @login_required
 def act(feed_id: int, action: str) -> Any:
-    """Retrieve now, pause, resume, take a move back, keep without its list, remove."""
+    """Retrieve now, pause, resume, undo a redirect, keep independently of its list, or remove."""
     try:
         with site().database.write() as db:
             said = _act(db, subscriptions.by_id(db, feed_id), action)
@@ -173,12 +173,12 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
         return "Paused."
     if action == "resume":
         subscriptions.resume(db, row, now())
-        return "It is polled again."
+        return "It will be polled again."
     if action == "undo-move":
-        return f"Back at {redirects.undo_last(db, row, now())}."
+        return f"Its address is {redirects.undo_last(db, row, now())} again."
     if action == "keep":
         followed_lists.keep(row)
-        return "It stays, whatever becomes of the list."
+        return "It stays, even if its list drops it."
     if action == "remove":
         permissions.check_remove_feed(me())
         subscriptions.unsubscribe(db, row)
@@ -223,7 +223,7 @@ def subscriptions_page(
 
 
 def _query() -> FeedQuery:
-    """What the address asks for; nonsense in it is ignored."""
+    """The filters in the query string; invalid values are ignored."""
     values = request.args
     return FeedQuery(
         words=values.get("q", "").strip()[:100],
@@ -265,12 +265,12 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
 
 
 def _policies() -> list[tuple[str, str]]:
-    """The names of what a feed can be polled by, and what each means."""
+    """The names of the poll policies, and what each means."""
     return [*((rule.name, rule.summary) for rule in RULES.values()), (OBSERVED, SUMMARY)]
 
 
 def _day(moments: Sequence[datetime]) -> Day:
-    """The feed's day, in this author's time, as our own strip would show it."""
+    """The feed's day strip, in this blog's time zone."""
     zone = settings().timezone
     activity = fold(Activity.empty(zone), moments)
     ttls = ttl_by_hour(activity, now(), TtlRule())

@@ -1,4 +1,4 @@
-"""What others wrote, newest first."""
+"""The river's items, newest first."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -70,7 +70,7 @@ def mark(item_id: int) -> Any:
 @blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/star")
 @login_required
 def star(item_id: int) -> Any:
-    """Keep one item, or let it go."""
+    """Star one item, or unstar it."""
     with site().database.write() as db:
         reading_list.one(db, me().id, item_id)
         starred = request.form.get("starred") != "0"
@@ -83,7 +83,7 @@ def star(item_id: int) -> Any:
 @blueprint.post("/river/read/undo")
 @login_required
 def undo() -> Any:
-    """Take the last "mark all as read" back."""
+    """Undo the last "mark all as read"."""
     with site().database.write() as db:
         done = reading_list.undo_mark_all(db, me().id)
     flash("Unread again." if done else "There is nothing to undo.", "done")
@@ -93,7 +93,7 @@ def undo() -> Any:
 @blueprint.post("/river/read")
 @login_required
 def mark_all() -> Any:
-    """Mark as read what the page showed, and no item that came after it."""
+    """Mark as read the items that the page showed, and none that arrived later."""
     with site().database.write() as db:
         until = request.form.get("until", 0, type=_number)
         count = reading_list.mark_all(db, me().id, until, _view(), now())
@@ -102,7 +102,7 @@ def mark_all() -> Any:
 
 
 def shown(entry: ReadingEntry, images: int | None) -> str:
-    """An item's HTML; what it would load from elsewhere only for the item that was asked for."""
+    """An item's HTML; media of other sites are left out unless this item's images are wanted."""
     return entry.item.html if images == entry.item.id else without_remote_media(entry.item.html)
 
 
@@ -156,7 +156,7 @@ def _here() -> str:
 
 
 def _back() -> str:
-    """Where the form stood, if that is a page of the river."""
+    """The page to return to after a form, if it is a page of the river."""
     target = request.form.get("back", "")
     inside = target.startswith(("/river?", "/river/")) or target == "/river"
     return target if inside else url_for("river.items.page")
@@ -165,9 +165,9 @@ def _back() -> str:
 def _folders(
     everyone: Sequence[FeedName], unread: dict[int, int], view: View
 ) -> list[tuple[str, list[FeedName], int]]:
-    """Folders with how much is unread in them and those inside; feeds without one come first.
+    """Folders, each with its feeds and its unread items, subfolders included.
 
-    Where there are many feeds, only those of the open folder are named.
+    Feeds without a folder come first. If there are many feeds, only the open folder's are listed.
     """
     chosen = next((row.folder for row in everyone if row.id == view.feed_id), view.folder)
     grouped: dict[str, list[FeedName]] = {}

@@ -37,7 +37,7 @@ def import_opml() -> Any:
 
 @blueprint.get("/opml.xml")
 def public_opml() -> Response:
-    """The blogroll: what its owner shows, the same to everybody, logged in or not."""
+    """The public blogroll: the feeds that the owner shows, the same whether logged in or not."""
     with site().database.read() as db:
         return _opml(blogroll.shown(db), complete=False)
 
@@ -45,7 +45,7 @@ def public_opml() -> Response:
 @blueprint.get("/river/opml.xml")
 @login_required
 def export_opml() -> Response:
-    """The whole list, to take along."""
+    """The list of all feeds, for another program."""
     with site().database.read() as db:
         answer = _opml(subscriptions.everyone(db), complete=True)
     answer.headers["Cache-Control"] = "private, no-store"

@@ -1,4 +1,4 @@
-// Buttons that copy the field they name; without a script, or without a clipboard, a person does.
+// Buttons that copy the field they name; they stay hidden without a script or a clipboard.
 "use strict";
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);

@@ -6,7 +6,7 @@ if (hint && matchMedia("(hover: hover)").matches) hint.hidden = false;
 
 addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
-  // Where arrows mean something already: fields, players, listings that scroll.
+  // Not where arrow keys have a meaning already: fields, players, listings that scroll.
   if (event.target.closest("input, textarea, select, audio, video, [contenteditable], [tabindex='0']")) return;
   const relation = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   const link = relation && document.querySelector(`.neighbours a[rel~="${relation}"]`);

@@ -1,9 +1,9 @@
-// Keys for the river: j and k walk, o opens here, v visits, m marks, s stars. Without it all is
-// still there.
+// Keys for the river: j next, k previous, o open here, v visit, m mark as read, s star. The page also
+// works without this script.
 "use strict";
 
 (() => {
-  // On a small screen the list of feeds is a word above the items until it is wanted.
+  // On a small screen the list of feeds is folded above the items.
   const fold = document.querySelector("[data-fold]");
   if (fold && matchMedia("(max-width: 62rem)").matches) fold.open = false;
   const list = document.querySelector("[data-river]");
@@ -21,7 +21,7 @@
     entry.scrollIntoView({ block: "nearest" });
   };
 
-  // Send a form of an entry without leaving the page; if that fails, send it the plain way.
+  // Send a form of an entry without leaving the page; if that fails, submit it normally.
   const send = async (form) => {
     try {
       const answer = await fetch(form.action, {

@@ -1,7 +1,7 @@
 """The studio, where authors write, and its settings: a module for each address, all of them thin.
 
-A view reads the form, calls a use-case of `publisher.blog` and shows what came of it. Whatever
-goes wrong, the page that answers has the text that was typed in it.
+A view reads the form, calls a use-case of `publisher.blog` and shows the result. After any error,
+the page in the answer still contains what was typed.
 """
 
 from flask import Blueprint

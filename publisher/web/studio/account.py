@@ -19,14 +19,14 @@ from publisher.web.studio.one_time_secret import shown_once
 
 blueprint = Blueprint("account", __name__)
 
-# How long a new token may work: days, and what the form calls them.
+# How long a new token is valid: days, and their label in the form.
 LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
 @login_required
 def page() -> Any:
-    """Everything about oneself."""
+    """The account page."""
     with site().database.read() as db:
         return _page(db, {})
 
@@ -34,7 +34,7 @@ def page() -> Any:
 @blueprint.post("/account/profile")
 @login_required
 def profile() -> Any:
-    """What readers see of oneself."""
+    """Save the name and biography that readers see."""
     with site().database.write() as db:
         name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
         accounts.describe(db, my_row(db), name, bio)
@@ -44,7 +44,7 @@ def profile() -> Any:
 @blueprint.post("/account/password")
 @login_required
 def password() -> Any:
-    """A new password; every other browser is logged out. Wrong tries are throttled."""
+    """Change the password and log out all other browsers. Wrong passwords are throttled."""
     old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
     visitor = login.visitor(me().name)
     with site().database.write() as db:
@@ -88,7 +88,7 @@ def end_others() -> Any:
 @blueprint.post("/account/tokens")
 @login_required
 def add_token() -> Any:
-    """A token for a program, told once."""
+    """Create a token for a program; it is shown only once."""
     try:
         with site().database.write() as db:
             scopes, label = request.form.getlist("scope"), request.form.get("label", "")
@@ -101,7 +101,7 @@ def add_token() -> Any:
 @blueprint.post("/account/tokens/<int:number>/revoke")
 @login_required
 def revoke(number: int) -> Any:
-    """End a token at once."""
+    """Revoke a token."""
     with site().database.write() as db:
         tokens.revoke(db, number, my_row(db))
     return _done("The token has been revoked.")
@@ -109,13 +109,13 @@ def revoke(number: int) -> Any:
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
-    """A form that cannot be taken: the same page, what was typed, what is wrong."""
+    """Answer an invalid form with the same page, the typed values and the problems."""
     with site().database.read() as db:
         return _page(db, error.fields), error.http_status
 
 
 def _until() -> datetime | None:
-    """When the token that is asked for shall end; None: never."""
+    """When the new token expires; None for never."""
     days = request.form.get("days", "")
     if days not in LIVES:
         raise FieldErrors({"days": "choose one of these"})

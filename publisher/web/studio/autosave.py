@@ -1,4 +1,4 @@
-"""`/studio/autosave`: keeps what stands in the editor while somebody types."""
+"""`/studio/autosave`: keeps the editor's text on the server while somebody types."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ blueprint = Blueprint("autosave", __name__)
 @blueprint.post("/autosave/<int:post_id>")
 @login_required
 def keep(post_id: int) -> Any:
-    """Keep what stands in the form; 0 is the box of the first page."""
+    """Keep the fields of the form; `post_id` 0 is the box on the first page."""
     typed, seen = forms.from_mapping(request.form), request.form.get("seen", "")
     with site().database.write() as db:
         version = permissions.editable(db, me(), post_id).version if post_id else 0
@@ -29,12 +29,12 @@ def keep(post_id: int) -> Any:
 @blueprint.post("/autosave/new")
 @login_required
 def begin() -> Any:
-    """The first words of a new post: from now on it is a draft."""
+    """Create a draft from the first words of a new post."""
     typed = forms.from_mapping(request.form)
     try:
         value, _ = forms.read(typed, settings().zone)
     except FieldErrors:
-        value = checked(Content(typed.source))  # what is wrong elsewhere is said when it is saved
+        value = checked(Content(typed.source))  # other problems are reported when it is saved
     with site().database.write() as db:
         post = posts.create(db, value, me().id, now())
         row = autosave.keep(db, me().id, post.id, post.version, typed.kept, "", now())
@@ -45,7 +45,7 @@ def begin() -> Any:
 @blueprint.post("/posts/<int:post_id>/discard")
 @login_required
 def discard(post_id: int) -> Any:
-    """Forget what was typed since the last save."""
+    """Discard what was typed since the last save."""
     with site().database.write() as db:
         permissions.editable(db, me(), post_id)
         autosave.forget(db, me().id, post_id)

@@ -1,4 +1,4 @@
-"""`/studio/feed`: whether the feed is well, why its ttl is what it is, documents and pings."""
+"""`/studio/feed`: whether the feed is valid, the reasons for its ttl, documents and pings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ DELIVERIES_SHOWN = 8
 
 @dataclass(frozen=True)
 class DocumentHealth:
-    """One served document: its snapshot and how often it changed within a day, and why."""
+    """One served document: its snapshot, and its versions of a day, counted by what changed."""
 
     address: str
     snapshot: Snapshot
@@ -39,7 +39,7 @@ class DocumentHealth:
 
 @dataclass(frozen=True)
 class FeedState:
-    """What the page shows; `current`: whether the documents are those of this hour."""
+    """What the page shows; `current`: whether the documents were decided for this hour."""
 
     current: bool
     ttl_minutes: int | None
@@ -87,7 +87,7 @@ def state(session: Session, now: datetime) -> FeedState:
 
 
 def _due_since(session: Session, settings: Settings, now: datetime) -> datetime:
-    """When the documents of this moment should have been decided."""
+    """Since when the documents of this moment have been due."""
     return build_moment(update_log.last_update(session, now), now, settings.zone.key)
 
 

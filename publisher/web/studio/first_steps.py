@@ -1,4 +1,4 @@
-"""The card of a new blog: what is worth doing first, until it is done or put away."""
+"""The card of first steps for a new blog, shown until all are done or it is dismissed."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ from publisher.web.context import admin_required, me, site
 
 blueprint = Blueprint("first_steps", __name__)
 
-SHOWN = "first_steps"  # kept by the installation: "yes" from the set-up on, "" when put away
+SHOWN = "first_steps"  # key in the database: "yes" after the set-up, "" once dismissed
 
 
 @dataclass(frozen=True)
 class FirstStep:
-    """One thing to do: what, where, and whether it is done."""
+    """One step: its words, its page, and whether it is done."""
 
     words: str
     address: str
@@ -29,7 +29,7 @@ class FirstStep:
 
 
 def steps(db: Session) -> list[FirstStep]:
-    """The first steps, done ones included; none once all are done or the card was put away."""
+    """The first steps, done ones included; none once all are done or the card is dismissed."""
     if not permissions.is_admin(me()) or recall(db, SHOWN) != "yes":
         return []
     found = [
@@ -68,7 +68,7 @@ def _read(db: Session) -> bool:
 @blueprint.post("/first-steps/done")
 @admin_required
 def done() -> Response:
-    """Put the card away."""
+    """Dismiss the card."""
     with site().database.write() as db:
         remember(db, SHOWN, "")
     return redirect(url_for("studio.home.page"))

@@ -1,4 +1,4 @@
-"""The editor's form: its fields as typed, and the content and intent that they mean."""
+"""The editor's form: its fields as typed, and their meaning as a content and an intent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,15 +19,15 @@ from publisher.storage.tables.blog import Post
 
 INTENT = ("place", "at", "minor", "base_version")
 FIELDS = (*content.INPUTS, *INTENT)
-# What is kept while somebody types: the content and its date, not the wish to publish it.
+# What autosave keeps: the content and its date, but not the choice to publish.
 KEPT = (*content.INPUTS, "at")
 
 
 @dataclass(frozen=True)
 class Typed:
-    """The form's fields: `texts` are those of the content, by input, and none of them is missing.
+    """The form's fields: `texts` has all inputs of the content, by name.
 
-    `at` is civil time in the author's zone, `base_version` what was read.
+    `at` is civil time in the author's zone, `base_version` the version that the form started from.
     """
 
     texts: Mapping[str, str] = field(default_factory=lambda: content.to_inputs(Content()))
@@ -43,7 +43,7 @@ class Typed:
 
     @property
     def version(self) -> int:
-        """The version of the post that this form was filled from; 0 when that is nonsense."""
+        """`base_version` as a number; 0 if it is not one."""
         return whole_number(self.base_version) or 0
 
     @property
@@ -57,12 +57,12 @@ class Typed:
         return {**self.texts, **{name: getattr(self, name) for name in INTENT}}
 
     def with_texts(self, texts: Mapping[str, str]) -> "Typed":
-        """The form with some other texts."""
+        """The form with some texts replaced."""
         return replace(self, texts={**self.texts, **texts})
 
 
 def from_mapping(values: Mapping[str, str]) -> Typed:
-    """The fields that a form or an autosave has; the others are as in an empty form."""
+    """The fields of a submitted form or an autosave; missing ones are as in an empty form."""
     given = {name: with_newlines(values[name]) for name in FIELDS if values.get(name)}
     intent: dict[str, Any] = {name: given.pop(name) for name in INTENT if name in given}
     return Typed(**intent).with_texts(given)
@@ -82,7 +82,7 @@ def from_post(session: Session, post: Post, zone: tzinfo) -> Typed:
 
 
 def with_autosave(typed: Typed, values: Mapping[str, str]) -> Typed:
-    """The saved form with what was typed since, and not saved, over it."""
+    """The saved form, overlaid with what was typed since and not saved."""
     texts = {name: values[name] for name in content.INPUTS if name in values}
     return replace(typed.with_texts(texts), at=values.get("at") or typed.at)
 
@@ -90,10 +90,10 @@ def with_autosave(typed: Typed, values: Mapping[str, str]) -> Typed:
 def read(
     typed: Typed, zone: tzinfo, published_at: datetime | None = None
 ) -> tuple[Content, Intent]:
-    """What the form means. Raises FieldErrors with all problems at once.
+    """The content and intent of the form. Raises FieldErrors with all problems at once.
 
-    The date of a post that is out (`published_at`) is meant only where another one was typed: the
-    field shows no seconds, nor which of two equal hours.
+    The date of a published post (`published_at`) changes only if the text of the field did, because
+    the field shows no seconds, and not which of two equal hours at the end of summer time.
     """
     problems: dict[str, str] = {}
     at: datetime | None = None
@@ -114,5 +114,5 @@ def read(
 
 
 def civil(at: datetime | None, zone: tzinfo) -> str:
-    """A moment as a date-and-time field of a form wants it."""
+    """A moment as the value of a date-and-time input."""
     return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}" if at else ""

@@ -1,4 +1,4 @@
-"""`/studio/`: a box to write in, the day, and the newest posts of each state."""
+"""`/studio/`: a box for a new post, the day strip, and the newest posts of each state."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,13 +22,13 @@ from publisher.web.studio.outlook import outlook, reached_in_words
 blueprint = Blueprint("home", __name__)
 
 _SHOWN = 8
-_ASK_AGAIN_SECONDS = 15  # while readers are still to come
+_ASK_AGAIN_SECONDS = 15  # while some readers do not have the post yet
 
 
 @blueprint.get("/")
 @login_required
 def page() -> str:
-    """The box with what was typed last, the day, and the posts one is likely to look for."""
+    """The box with text that was typed and not sent, the day strip, and the newest posts."""
     with site().database.read() as db:
         kept = autosave.load(db, me().id, autosave.BOX)
     return _show(kept.fields.get("source", "") if kept else "", seen=autosave.stamp(kept))
@@ -37,7 +37,7 @@ def page() -> str:
 @blueprint.get("/reached")
 @login_required
 def reached() -> dict[str, Any]:
-    """How far the newest post has come, for a page that stays open."""
+    """How many readers have the newest post, as JSON for a page that stays open."""
     with site().database.read() as db:
         return _reached(db, bool(shared.leaving(db, me())))
 
@@ -45,7 +45,7 @@ def reached() -> dict[str, Any]:
 @blueprint.post("/")
 @login_required
 def write() -> Any:
-    """Publish what was typed after the undo window, or take it to the full editor."""
+    """Publish the typed text after the undo window, or open it in the full editor."""
     typed = forms.from_mapping(request.form)
     action, _, moment = request.form.get("action", "").partition(":")
     grows = action == "grow"
@@ -103,7 +103,8 @@ def _show(source: str, seen: str = "", problem: str = "") -> str:
 
 
 def _reached(db: Session, leaving: bool) -> dict[str, Any]:
-    """The newest post on its way, 0 where none is; `again`: ask in so many seconds, 0 for never."""
+    """The newest post that is still reaching readers, 0 for none; `again`: seconds until the page
+    asks again, 0 for never."""
     progress = reach_progress.newest(db, now(), published.listed())
     if progress is None:
         return {"post": 0, "again": _ASK_AGAIN_SECONDS * leaving}

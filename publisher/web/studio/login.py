@@ -1,4 +1,4 @@
-"""`/studio/login` and `/studio/logout`; forms sent after a login has ended wait behind it."""
+"""`/studio/login` and `/studio/logout`; a form sent after the session ended survives the login."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -66,7 +66,7 @@ def log_out() -> Any:
 
 
 def local_address(target: str) -> str:
-    """`target` if it is an address on this site, else nothing: no open redirect."""
+    """`target` if it is an address on this site, else ""; prevents open redirects."""
     if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
         return ""
     parts = urlsplit(target)
@@ -75,7 +75,7 @@ def local_address(target: str) -> str:
 
 @blueprint.app_errorhandler(LoginNeeded)
 def needed(error: LoginNeeded) -> Any:
-    """Somebody sent something after the login had ended: the text waits behind the login form."""
+    """A form was sent after the session had ended: the login form carries its text along."""
     if wants_json():
         return jsonify(error=str(error)), error.http_status
     return _login_page(str(error), error.http_status)
@@ -83,9 +83,9 @@ def needed(error: LoginNeeded) -> Any:
 
 @blueprint.app_errorhandler(FormKeyError)
 def forged(_error: FormKeyError) -> Any:
-    """A form without its key: forged, or older than the login. Nothing is done, nothing lost."""
+    """A form without a valid key: forged, or older than the login. The text is offered again."""
     if wants_json():
-        # The key is of no use to another site: its scripts cannot read this answer.
+        # Safe to send: scripts of other sites cannot read this answer.
         return jsonify(error="the form's key has expired", csrf_token=form_key()), 400
     if author() is None and request.path.startswith("/studio/"):
         return _login_page(ENDED, 401)
@@ -101,7 +101,7 @@ def visitor(name: str) -> throttle.Visitor:
 
 
 def remember(token: str) -> None:
-    """Let the browser keep the login that `token` opened."""
+    """Store the session `token` in the browser's cookie."""
     session.clear()
     session["token"] = token
     session.permanent = True

@@ -1,4 +1,4 @@
-"""`/studio/look`: what the public pages look like: look, colour, picture, words, own CSS."""
+"""`/studio/look`: the appearance of the public pages: look, colour, picture, texts, own CSS."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,14 +16,14 @@ from publisher.web.studio.setting_controls import LOOK
 
 blueprint = Blueprint("look", __name__)
 
-# What a colour field shows until somebody chooses.
+# The value of the colour field until a colour is chosen.
 FIRST_ACCENT = "#006375"
 
 
 @blueprint.get("/look")
 @admin_required
 def page() -> str:
-    """How it looks now, and what else there is."""
+    """The form with the present choices."""
     with site().database.read() as db:
         return _page(_texts(db), {})
 
@@ -31,7 +31,7 @@ def page() -> str:
 @blueprint.post("/look")
 @admin_required
 def save() -> Any:
-    """Take what was chosen; with any mistake nothing is changed and everything typed is kept."""
+    """Save the choices; with any mistake nothing is saved, and the form keeps what was typed."""
     typed = _typed()
     try:
         files = _files()
@@ -52,7 +52,7 @@ def save() -> Any:
 
 
 def _typed() -> dict[str, str]:
-    """The settings that the form names; a tick that is not there is off."""
+    """The settings in the form; an unticked box is not sent and means off."""
     form = request.form
     typed = {name: form[name] for name in LOOK if name in form}
     if not form.get("own_accent"):
@@ -64,7 +64,7 @@ def _typed() -> dict[str, str]:
 
 
 def _files() -> dict[str, media.Accepted]:
-    """The files that came along, stored: the picture and the icon made of it, or an icon alone."""
+    """Store the uploaded files: the picture and the icon made from it, or an icon alone."""
     found: dict[str, media.Accepted] = {}
     problems: dict[str, str] = {}
     for name in ("logo", "icon"):

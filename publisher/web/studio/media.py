@@ -1,4 +1,4 @@
-"""`/studio/media`: the library of uploaded files, and the uploads, by script or with a form."""
+"""`/studio/media`: the library of uploaded files, and uploads by script or form."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ def page() -> str:
 @blueprint.post("/media/<int:media_id>")
 @login_required
 def describe(media_id: int) -> Any:
-    """Another description, for the next time that the picture is used."""
+    """Change a file's description; it is used when the file is next added to a post."""
     with site().database.write() as db:
         row = _changeable(db, media_id)
         row.alt = _alt()
@@ -55,7 +55,7 @@ def describe(media_id: int) -> Any:
 @blueprint.post("/media/<int:media_id>/delete")
 @login_required
 def delete(media_id: int) -> Any:
-    """Take a file away that nothing shows."""
+    """Delete a file that nothing uses."""
     try:
         with site().database.write() as db:
             row = _changeable(db, media_id)
@@ -70,12 +70,12 @@ def delete(media_id: int) -> Any:
 
 
 def _back() -> Any:
-    """To the library, where the same search is shown."""
+    """Back to the same page and search of the library."""
     return redirect(url_for(".page", q=request.args.get("q"), before=request.args.get("before")))
 
 
 def _changeable(db: Session, media_id: int) -> Media:
-    """A file that this author uploaded, any for an admin; NotFound, Forbidden."""
+    """The file, if this author uploaded it or is an admin; else NotFound or Forbidden."""
     row = media_library.get(db, media_id)
     if not permissions.is_admin(me()) and row.author_id != me().id:
         raise Forbidden("this file belongs to another author")
@@ -91,7 +91,7 @@ def _small(row: Media) -> str:
 @blueprint.post("/media")
 @login_required
 def upload() -> Any:
-    """Take one file; the answer says what to put where."""
+    """Store one file; the answer has the text to insert and the inputs to fill."""
     accepted = _taken()
     return jsonify(
         url=accepted.path,
@@ -101,8 +101,8 @@ def upload() -> Any:
 
 
 def added(typed: Typed) -> Typed:
-    """The form with the file that came with it: a picture in the text, a sound as enclosure, its
-    transcript."""
+    """The form with its uploaded file added: a picture in the text, a sound as the enclosure, a
+    transcript in its field."""
     accepted = _taken()
     if inputs := _inputs(accepted):
         return typed.with_texts(inputs)
@@ -132,7 +132,7 @@ def _file_name() -> str:
 
 
 def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
-    """What stands in a text for a file: a picture, a player, or a link that says what it is."""
+    """The text to insert for a file: a picture, a video player, or a link."""
     if content_type.startswith("video/"):
         return f'<video controls preload="metadata" src="{place}"></video>'
     picture = content_type.startswith("image/")
@@ -142,7 +142,7 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
 
 
 def _inputs(accepted: media.Accepted) -> dict[str, str]:
-    """What a sound or a transcript writes into the form; nothing for what stands in the text."""
+    """The inputs that a sound or a transcript fills; none for files inserted into the text."""
     if accepted.content_type in transcripts.TYPES.values():
         return {"transcript": accepted.path}
     if not accepted.content_type.startswith("audio/"):

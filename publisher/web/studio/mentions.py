@@ -12,7 +12,7 @@ blueprint = Blueprint("mentions", __name__)
 @blueprint.get("/mentions")
 @login_required
 def page() -> str:
-    """What waits, and what is shown."""
+    """The mentions that wait for approval, and those that are shown."""
     with site().database.read() as db:
         return render_template("studio/mentions.html", mentions=receiving.listed(db, me()))
 
@@ -20,14 +20,14 @@ def page() -> str:
 @blueprint.post("/mentions/<int:mention_id>/show")
 @login_required
 def show(mention_id: int) -> Response:
-    """Show it below its post."""
+    """Show a mention below its post."""
     return _decided(mention_id, True, "It is shown below the post.")
 
 
 @blueprint.post("/mentions/<int:mention_id>/refuse")
 @login_required
 def refuse(mention_id: int) -> Response:
-    """Show it never."""
+    """Refuse a mention for good."""
     return _decided(mention_id, False, "Refused. It does not come back.")
 
 

@@ -1,6 +1,6 @@
-"""`/studio/moving`: import, export and backups; what takes long is asked for here and done later.
+"""`/studio/moving`: import, export and backups, as jobs that the scheduler runs (`exchange.jobs`).
 
-The pages of a work reload themselves until it is done; the scheduler does it (`exchange.jobs`).
+The page of a job reloads itself until the job is done.
 """
 
 import os
@@ -35,7 +35,7 @@ WORDS = {"import": "Import", "export": "Export", "backup": "Backup"}
 @blueprint.get("/moving")
 @admin_required
 def page() -> Any:
-    """What can be done, and what was done lately."""
+    """The forms, and the recent jobs."""
     with site().database.read() as db:
         return _page(db, {})
 
@@ -43,7 +43,7 @@ def page() -> Any:
 @blueprint.post("/moving/import")
 @admin_required
 def try_import() -> Any:
-    """Look at a file or an address, changing nothing: the first half of an import."""
+    """Request a preview of an import from a file or an address; nothing is changed."""
     file, address = request.files.get("file"), request.form.get("address", "").strip()
     options: dict[str, Any] = {
         "dry_run": True,
@@ -64,7 +64,7 @@ def try_import() -> Any:
 @blueprint.post("/moving/jobs/<int:number>/go")
 @admin_required
 def go(number: int) -> Any:
-    """Import what was looked at: the second half."""
+    """Request the import that was previewed."""
     with site().database.write() as db:
         tried = jobs.get(db, number)
         if tried.kind != "import" or tried.state != jobs.DONE or not tried.options.get("dry_run"):
@@ -77,14 +77,14 @@ def go(number: int) -> Any:
 @blueprint.post("/moving/export")
 @admin_required
 def export() -> Any:
-    """Have an export made, to be downloaded."""
+    """Request an export, to be downloaded."""
     return _asked("export")
 
 
 @blueprint.post("/moving/backup")
 @admin_required
 def backup() -> Any:
-    """Have a backup made, to be downloaded."""
+    """Request a backup, to be downloaded."""
     return _asked("backup")
 
 
@@ -97,7 +97,7 @@ def _asked(kind: JobKind) -> Response:
 @blueprint.post("/moving/backups")
 @admin_required
 def schedule() -> Any:
-    """Where backups go by themselves, how often, and how many are kept."""
+    """Save the settings of automatic backups: folder, interval, and how many are kept."""
     typed = {name: request.form[name] for name in BACKUPS if name in request.form}
     place = typed.get("backup_folder", "").strip()
     whole = Path(place).is_absolute() and place.isprintable()
@@ -111,7 +111,7 @@ def schedule() -> Any:
 @blueprint.get("/moving/jobs/<int:number>")
 @admin_required
 def job(number: int) -> Any:
-    """How far a job is, and what came of it."""
+    """A job's progress, or its result."""
     with site().database.read() as db:
         found = jobs.get(db, number)
         going = found.state in (jobs.WAITING, jobs.WORKING)
@@ -126,12 +126,12 @@ def job(number: int) -> Any:
 @blueprint.get("/moving/jobs/<int:number>/file")
 @admin_required
 def download(number: int) -> Any:
-    """What was made."""
+    """Download the file that a job made."""
     with site().database.read() as db:
         found = jobs.get(db, number)
     place = jobs.folder(site().environment) / found.file
     if found.kind not in jobs.ENDINGS or found.state != jobs.DONE or not place.is_file():
-        raise NotFound("this file is not there, or not any more")
+        raise NotFound("there is no such file, or it has been deleted")
     ending = jobs.ENDINGS[found.kind]
     name = f"{found.kind}-{found.created_at:%Y-%m-%d}{ending}"
     answer = send_file(place, as_attachment=True, download_name=name)
@@ -141,13 +141,13 @@ def download(number: int) -> Any:
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
-    """A form that cannot be taken: the same page, what was typed, what is wrong."""
+    """Answer an invalid form with the same page, the typed values and the problems."""
     with site().database.read() as db:
         return _page(db, error.fields), error.http_status
 
 
 def _kept(file: FileStorage) -> str:
-    """Keep an upload until it has been looked at; its name here."""
+    """Store an upload for the import job; returns its name."""
     ending = _ENDING.search((file.filename or "")[-12:])
     if ending is None:
         raise FieldErrors(
@@ -191,7 +191,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
 
 
 def _late(newest: datetime | None, hours: int) -> bool:
-    """Whether the newest backup is older than two rounds: something keeps them from being made."""
+    """Whether the newest backup is older than two intervals, so that something prevents backups."""
     return newest is not None and (now() - newest).total_seconds() > 2 * hours * 3600
 
 

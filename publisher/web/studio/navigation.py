@@ -1,4 +1,4 @@
-"""`/studio/navigation`: the links at the head of each page: which, called what, in which order."""
+"""`/studio/navigation`: the links at the head of each page, their labels and order."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ blueprint = Blueprint("navigation", __name__)
 @blueprint.get("/navigation")
 @admin_required
 def page() -> str:
-    """The links as they are, and what could be added."""
+    """The present links, and the pages that could be added."""
     with site().database.read() as db:
         return _page(db, parse_links(load_settings(db).navigation), "")
 
@@ -26,7 +26,7 @@ def page() -> str:
 @blueprint.post("/navigation")
 @admin_required
 def save() -> Any:
-    """Save what was typed, with one link moved, removed or added where a button said so."""
+    """Save the typed links; a button can also move, remove or add one."""
     links = _typed()
     action, _, number = request.form.get("action", "").partition(":")
     place = -1 if (typed := whole_number(number)) is None else typed
@@ -57,7 +57,7 @@ def _typed() -> list[Link]:
 
 
 def _added(action: str) -> list[Link]:
-    """A page that was chosen, or a link that was typed."""
+    """The link to add: to a chosen page, or as typed."""
     form = request.form
     if action == "add" and form.get("page"):
         label, _, target = form["page"].rpartition("|")
@@ -89,6 +89,6 @@ def _page(db: Session, links: list[Link], problem: str) -> str:
 
 
 def _pages(db: Session) -> list[Link]:
-    """The blog's published pages, by title; a label holds no bar and is short."""
+    """Links to the published pages, by title; labels are shortened and have no `|`."""
     found = published.pages(db)
     return [Link(page.title.replace("|", " ")[:40] or page.slug, f"/{page.slug}") for page in found]

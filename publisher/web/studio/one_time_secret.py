@@ -1,10 +1,10 @@
-"""The page that shows a new password or token once, and is cached nowhere."""
+"""The page that shows a new password or token once; it must not be cached."""
 
 from flask import Response, make_response, render_template
 
 
 def shown_once(heading: str, label: str, secret: str, back: str) -> Response:
-    """The page with a new secret, and the way back to where it was asked for."""
+    """The page with a new secret, and a link `back` to the page where it was created."""
     page = render_template(
         "settings/secret.html", heading=heading, label=label, secret=secret, back=back
     )

@@ -1,4 +1,5 @@
-"""What the home says of readers: how far a post has come, when to publish, the month."""
+"""The sentences about readers on the studio's first page: who has a post, when to publish, the
+month."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,14 +24,14 @@ from publisher.settings import Settings, load_settings
 from publisher.web.rendering import clock, minutes
 
 DAYS, MOST_READERS = 30, 200
-WAIT_SECONDS = 0.25  # that the page waits for the advice; after that the next look has it
+WAIT_SECONDS = 0.25  # the page waits so long for the advice; a later request then has it
 LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
 
 
 @dataclass(frozen=True)
 class PostOutlook:
-    """`moment` is when a post is better published, as the editor's date has it, empty for now;
-    `own_readers`: whether `advice` is for the readers of this blog or for a usual mix."""
+    """The sentences. moment: the better time to publish, as in the editor's date input, "" for now.
+    own_readers: whether `advice` is for this blog's readers; else for a usual mix."""
 
     advice: str
     moment: str
@@ -40,7 +41,7 @@ class PostOutlook:
 
 @dataclass(frozen=True)
 class _Month:
-    """What the last thirty days say: the readers' groups and a sentence; made once a day."""
+    """The last thirty days: the groups of readers and a sentence; computed once a day."""
 
     groups: tuple[ReaderGroup, ...]
     sentence: str
@@ -51,7 +52,7 @@ _making = Lock()
 
 
 def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
-    """What can be said at `now`."""
+    """The sentences at `now`."""
     settings = load_settings(session)
     month = _month(here, session, settings, now)
     known = update_log.load(session)
@@ -74,7 +75,7 @@ def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
 
 
 def reached_in_words(progress: Progress) -> str:
-    """How far a post has come: 3 of your 6 readers; NetNewsWire in 12 min; all by 14:20."""
+    """Who has a post: 3 of your 6 readers; NetNewsWire in 12 min; all by 14:20."""
     words = [progress.reached_words]
     for name, taken in progress.programs:
         words.append(f"{name} in {minutes(taken) if taken >= 1 else 'less than a minute'}")
@@ -90,7 +91,7 @@ def _advice(
     groups: tuple[ReaderGroup, ...],
     queue: tuple[datetime, ...],
 ) -> PublishingAdvice | None:
-    """The advice of these five minutes; None while it is being worked out beside this request."""
+    """The advice for these five minutes; None while another process is still computing it."""
     future = _asked(known, minute, rule, groups, queue)
     try:
         return future.result(WAIT_SECONDS)
@@ -139,7 +140,7 @@ def _groups(report: Report) -> tuple[ReaderGroup, ...]:
 
 
 def sentence(report: Report) -> str:
-    """One true sentence of the last thirty days; nothing where there is too little to say."""
+    """A sentence about the last thirty days; "" if too little is known."""
     totals, reached = report.totals(), delays.summary(report.delays)
     polite = totals["verdicts"][OBEDIENT]
     saved = totals["avoided_against_fixed_15"]

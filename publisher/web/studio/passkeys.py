@@ -1,6 +1,6 @@
-"""Passkeys over HTTP: `/studio/login/passkey` logs in, `/studio/account/passkeys` looks after them.
+"""Passkeys over HTTP: `/studio/login/passkey` logs in, `/studio/account/passkeys` manages them.
 
-The challenge waits in the signed cookie of the browser that asked, for five minutes.
+The challenge is kept for five minutes, in the signed cookie of the browser that asked for it.
 """
 
 import base64
@@ -24,21 +24,21 @@ _LIFE = timedelta(minutes=5)
 
 
 def place(db: Session) -> passkeys.Place | None:
-    """Where passkeys of this site are good; None where there are none."""
+    """The `Place` of this site's passkeys; None if it can have none."""
     here = passkeys.place_of(site().site_url, load_settings(db).title)
     return here if passkeys.installed() else None
 
 
 @blueprint.post("/studio/login/passkey/options")
 def ask_to_log_in() -> Response:
-    """What the browser has to have signed."""
+    """The options for the browser to log in with a passkey, with the challenge."""
     with site().database.read() as db:
         return _asked(passkeys.ask_to_log_in(_place(db)))
 
 
 @blueprint.post("/studio/login/passkey")
 def log_in() -> Response:
-    """Log in whoever's passkey signed; the answer says where to go on."""
+    """Log in the author whose passkey signed; the answer has the address of the next page."""
     credential, challenge, asked_at = _sent()
     with site().database.write() as db:
         known = passkeys.log_in(db, _place(db), challenge, credential, asked_at, now())
@@ -52,10 +52,10 @@ def log_in() -> Response:
 @blueprint.post("/studio/account/passkeys/options")
 @login_required
 def ask_to_make() -> Response:
-    """What a device needs to make a passkey.
+    """The options for a device to create a passkey.
 
-    The password is asked for: whoever borrowed a login cannot stay. Wrong tries are throttled as
-    those to change it.
+    The password is required, so that somebody at another's open session gets no lasting access.
+    Wrong passwords are throttled as in a password change.
     """
     visitor = login.visitor(me().name)
     with site().database.write() as db:
@@ -73,7 +73,7 @@ def ask_to_make() -> Response:
 @blueprint.post("/studio/account/passkeys")
 @login_required
 def add() -> Response:
-    """Keep the passkey that the device made."""
+    """Store the passkey that the device created."""
     credential, challenge, _ = _sent()
     with site().database.write() as db:
         label = request.form.get("label", "")
@@ -85,7 +85,7 @@ def add() -> Response:
 @blueprint.post("/studio/account/passkeys/<int:number>/rename")
 @login_required
 def rename(number: int) -> Any:
-    """Call a passkey something else."""
+    """Rename a passkey."""
     with site().database.write() as db:
         passkeys.rename(db, my_row(db), number, request.form.get("label", ""))
     return _done("The passkey has been renamed.")
@@ -94,7 +94,7 @@ def rename(number: int) -> Any:
 @blueprint.post("/studio/account/passkeys/<int:number>/remove")
 @login_required
 def remove(number: int) -> Any:
-    """Let a passkey open nothing any more."""
+    """Delete a passkey."""
     with site().database.write() as db:
         passkeys.remove(db, my_row(db), number)
     return _done("That passkey has been removed.")
@@ -102,7 +102,7 @@ def remove(number: int) -> Any:
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Response:
-    """What is wrong, without the names of fields."""
+    """The problems as one sentence, without the names of fields."""
     return failures.page(error.http_status, sentence("; ".join(error.fields.values())))
 
 
@@ -121,9 +121,9 @@ def _asked(asked: passkeys.SigningRequest) -> Response:
 
 
 def _sent() -> tuple[Any, bytes, datetime]:
-    """The device's answer, and the challenge that this browser was given, and when.
+    """The device's answer, the challenge that this browser was given, and when.
 
-    It ends here where the browser is honest: a copied cookie brings it back.
+    The challenge is removed from the cookie, but a copied cookie still has it.
     """
     kept = session.pop(_KEPT, None)
     credential = passkeys.credential_in(request.form.get("credential", ""))

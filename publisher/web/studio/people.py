@@ -1,4 +1,4 @@
-"""`/studio/people`: add authors, change roles, reset passwords, shut out; for admins."""
+"""`/studio/people`: add authors, change roles, reset passwords, suspend; for admins."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ blueprint = Blueprint("people", __name__)
 @blueprint.get("/people")
 @admin_required
 def page() -> Any:
-    """Everybody, and the form to add somebody."""
+    """All authors, and the form to add one."""
     with site().database.read() as db:
         return _page(db, {})
 
@@ -26,7 +26,7 @@ def page() -> Any:
 @blueprint.post("/people")
 @admin_required
 def add() -> Any:
-    """A new author; the password is made here and told once."""
+    """Add an author with a generated password, which is shown only once."""
     name, shown = request.form.get("name", "").strip(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = accounts.made_password()
@@ -53,7 +53,7 @@ def role(name: str) -> Any:
 @blueprint.post("/people/<name>/password")
 @admin_required
 def password(name: str) -> Any:
-    """Give somebody a new password, which is told once; their tokens end too where wanted."""
+    """Give an author a new password, shown only once; their tokens are revoked too if asked."""
     with site().database.write() as db:
         person = authors.named(db, name)
         fresh = accounts.reset_password(db, person)
@@ -67,7 +67,7 @@ def password(name: str) -> Any:
 @blueprint.post("/people/<name>/disable")
 @admin_required
 def disable(name: str) -> Any:
-    """Shut somebody out; their posts stay."""
+    """Suspend an author; their posts stay."""
     with site().database.write() as db:
         accounts.disable(db, authors.named(db, name), now())
     return _done(f"{name} can no longer log in; their posts stay.")
@@ -76,7 +76,7 @@ def disable(name: str) -> Any:
 @blueprint.post("/people/<name>/enable")
 @admin_required
 def enable(name: str) -> Any:
-    """Let somebody in again."""
+    """Let a suspended author log in again."""
     with site().database.write() as db:
         accounts.enable(db, authors.named(db, name))
     return _done(f"{name} can log in again.")
@@ -84,7 +84,7 @@ def enable(name: str) -> Any:
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
-    """What a button asked for cannot be done: said on the page it stands on."""
+    """Answer an invalid form or button with the same page and the problems."""
     with site().database.read() as db:
         return _page(db, error.fields), error.http_status
 

@@ -1,4 +1,4 @@
-"""The buttons of a post: hold back, publish at once, delete, bring back, end a preview link."""
+"""The buttons of a post: undo publishing, publish now, delete, restore, replace a preview link."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ blueprint = Blueprint("post_actions", __name__)
 @blueprint.post("/posts/<int:post_id>/undo")
 @login_required
 def undo(post_id: int) -> Any:
-    """Hold a post back that has not entered the feed yet: it is a draft again."""
+    """Cancel publishing in the undo window: the post is a draft again."""
     try:
         with site().database.write() as db:
             posts.unschedule(db, permissions.editable(db, me(), post_id))
@@ -45,7 +45,7 @@ def publish_now(post_id: int) -> Any:
 @blueprint.post("/posts/<int:post_id>/delete")
 @login_required
 def delete(post_id: int) -> Any:
-    """Delete a post; the list offers to bring it back."""
+    """Delete a post; the list of posts offers to restore it."""
     with site().database.write() as db:
         posts.delete(db, permissions.editable(db, me(), post_id), now())
     shared.feeds_changed()
@@ -67,7 +67,7 @@ def restore(post_id: int) -> Any:
 @blueprint.post("/posts/<int:post_id>/preview-link")
 @login_required
 def revoke(post_id: int) -> Any:
-    """End the present preview link and make another."""
+    """Replace the preview link by a new one."""
     with site().database.write() as db:
         previews.revoke(permissions.editable(db, me(), post_id))
     flash("The old preview link no longer works; there is a new one.", "done")

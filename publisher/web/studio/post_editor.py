@@ -24,7 +24,7 @@ blueprint = Blueprint("post_editor", __name__)
 @blueprint.get("/posts/new")
 @login_required
 def new() -> str:
-    """The editor with an empty form, or about an item of the river (`?about=`)."""
+    """The editor with an empty form, or with a link to an item of the river (`?about=`)."""
     kind = "page" if request.args.get("kind") == "page" else "post"
     texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
     if (item := whole_number(request.args.get("about", ""), 2**63 - 1)) is not None:
@@ -37,7 +37,7 @@ def new() -> str:
 @blueprint.get("/posts/<int:post_id>")
 @login_required
 def edit(post_id: int) -> str:
-    """A post with what was typed since it was last saved."""
+    """The editor with a post, and with what was typed since it was last saved."""
     with site().database.read() as db:
         post = permissions.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
@@ -52,7 +52,7 @@ def edit(post_id: int) -> str:
 @blueprint.post("/posts/<int:post_id>")
 @login_required
 def save(post_id: int) -> Any:
-    """Save, and put the post where the form says: draft, now or later."""
+    """Save, and keep as a draft, publish or schedule the post as the form says."""
     typed = forms.from_mapping(request.form)
     try:
         if request.form.get("action") == "upload":
@@ -110,7 +110,7 @@ def show(
 
 
 def _done(post: Post, typed: Typed) -> str:
-    """What became of the post; nothing in the undo window, whose bar says it."""
+    """A message about the saved post; "" in the undo window, which has its own bar."""
     if post.status == "draft":
         return f"Saved {clock(now())}."
     if post.status == "published":
@@ -131,7 +131,8 @@ def _submit(typed: Typed, post_id: int) -> Post:
 
 
 def _conflict(typed: Typed, post_id: int, problem: str) -> str:
-    """Both texts and what differs; the form holds the typed one, on top of the other."""
+    """The page after an edit conflict: both texts and their difference; the form has the typed one,
+    based on the newest version."""
     with site().database.read() as db:
         theirs = permissions.editable(db, me(), post_id) if post_id else None
     if theirs is None or theirs.status == "deleted":

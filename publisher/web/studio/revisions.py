@@ -1,4 +1,4 @@
-"""`/studio/posts/<id>/revisions`: earlier versions, what changed, and bringing one back."""
+"""`/studio/posts/<id>/revisions`: earlier versions, their changes, and restoring one."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ blueprint = Blueprint("revisions", __name__)
 @blueprint.get("/posts/<int:post_id>/revisions")
 @login_required
 def page(post_id: int) -> str:
-    """The newest version against the one before."""
+    """The newest version, compared with the one before."""
     with site().database.read() as db:
         version = permissions.editable(db, me(), post_id).version
     return _one(post_id, version)
@@ -23,7 +23,7 @@ def page(post_id: int) -> str:
 @blueprint.get("/posts/<int:post_id>/revisions/<int:version>")
 @login_required
 def one(post_id: int, version: int) -> str:
-    """One version: what it changed, and the list of all."""
+    """One version: its changes, and the list of all versions."""
     return _one(post_id, version)
 
 
@@ -47,7 +47,7 @@ def _one(post_id: int, version: int) -> str:
 @blueprint.post("/posts/<int:post_id>/revisions/<int:version>/restore")
 @login_required
 def restore(post_id: int, version: int) -> Any:
-    """Save an earlier version anew."""
+    """Save an earlier version as a new one."""
     with site().database.write() as db:
         post = permissions.editable(db, me(), post_id)
         revisions.restore(db, post, revisions.get(db, post, version), me().id, now())

@@ -1,4 +1,4 @@
-"""How each setting is shown to people: its words and its control. What is allowed is not here."""
+"""How each setting is shown: its words and its control. `publisher.settings` checks the values."""
 
 from dataclasses import dataclass
 
@@ -45,12 +45,12 @@ _GROUPS = (
         (
             Control("title", "Title"),
             Control("description", "Description", "One sentence, shown below the title."),
-            Control("language", "Language", "Of your posts, as a code: en, de, pt-BR."),
+            Control("language", "Language", "Code of your posts' language: en, de, pt-BR."),
             Control(
                 "timezone",
                 "Time zone",
-                "Yours, or a large city near you. Dates are shown in it, and your day is counted "
-                "in it; after a change it is counted anew.",
+                "Yours, or a large city near you. Dates are shown in it, and the hours of your day "
+                "are counted in it; a change counts all updates again.",
                 "zone",
             ),
             Control(
@@ -86,7 +86,7 @@ _GROUPS = (
                 "What the headers say",
                 kind="radios",
                 options=(
-                    ("exact", "how long this copy is good, to the minute"),
+                    ("exact", "how long this copy is valid, to the minute"),
                     ("ttl", "the feed's waiting time"),
                 ),
             ),
@@ -135,7 +135,8 @@ _GROUPS = (
                 options=(
                     (
                         "renewed",
-                        "Readers fetch the feed again to learn it, in silence every four hours",
+                        "Readers fetch the feed again to learn it, and every four hours when it "
+                        "is long",
                     ),
                     ("document", "Readers fetch the feed again to learn it"),
                     ("quiet", "Readers are told that nothing is new (for very large feeds)"),
@@ -256,14 +257,14 @@ _GROUPS = (
 )  # fmt: skip
 
 
-# These have pages of their own: `/studio/look` and `/studio/navigation`.
+# These have pages of their own: `/studio/moving`, `/studio/look` and `/studio/navigation`.
 BACKUPS = ("backup_folder", "backup_hours", "backup_keep")
 LOOK = ("look", "accent", "logo_shape", "header", "footer", "elsewhere", "home", "css", "css_on")
 ON_OTHER_PAGES = {*BACKUPS, *LOOK, "logo", "icon", "navigation"}
 
 
 def groups() -> tuple[Group, ...]:
-    """All settings in groups; one that nobody has found words for comes last, by its name."""
+    """All settings in groups; a setting without a control comes last, under its name."""
     worded = ON_OTHER_PAGES | {control.name for group in _GROUPS for control in group.controls}
     others = tuple(Control(name, name) for name in CHECKS if name not in worded)
     known = tuple(

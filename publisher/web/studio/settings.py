@@ -1,4 +1,4 @@
-"""`/studio/settings`, the site's settings as a form: saved all or none."""
+"""`/studio/settings`: the site's settings as a form; all changes are saved, or none."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -46,7 +46,7 @@ def page() -> Any:
 @blueprint.post("/settings")
 @admin_required
 def save() -> Any:
-    """Take what was changed; with any mistake nothing is changed and everything typed is kept."""
+    """Save the changes; with any mistake nothing is saved, and the form keeps what was typed."""
     form = request.form
     typed = {name: " ".join(form[name].split()) for name in CHECKS if name in form}
     if site().environment.site_url:
@@ -66,7 +66,7 @@ def save() -> Any:
 
 
 def _texts(db: Session) -> dict[str, str]:
-    """Each setting as a person would type it; the address is the one that is in force."""
+    """Each setting as the form shows it; the site's address is the effective one."""
     values = asdict(load_settings(db)) | {"site_url": public_address(db, site().environment)}
     return {
         name: f"{value:g}" if isinstance(value, float) else str(value)
@@ -75,7 +75,7 @@ def _texts(db: Session) -> dict[str, str]:
 
 
 def _replayed(db: Session) -> beside.State:
-    """What is stored of the replay of today; without figures where none was made yet."""
+    """The stored replay of today for the choices of `poll_minutes`; without rows if not done."""
     key, stored = own_replay.key(db, now()), beside.load(db, NAME)
     return stored if stored.key == key else beside.State(NAME, key)
 
@@ -97,8 +97,8 @@ def _page(
 
 
 def _freshness(db: Session, replayed: beside.State, chosen: str) -> list[tuple[str, str]]:
-    """The positions of the knob in words; where they have been replayed those that differ, with
-    their figures. The present one is among them."""
+    """The choices of `poll_minutes` as (value, label); after a replay only those that differ, with
+    their figures. The present value is always among them."""
     own = load_settings(db).poll_minutes
     words = {own: f"As it is, {own:g}"} | STEPS
     if replayed.rows:
@@ -113,7 +113,7 @@ def _freshness(db: Session, replayed: beside.State, chosen: str) -> list[tuple[s
 
 
 def _in_words(choice: Mapping[str, Any]) -> str:
-    """The figures of those that hear the headers, then of those that hear the ttl alone."""
+    """The figures of readers that obey the headers, then of those that obey only the ttl."""
     headers, element = choice["headers"], choice["element"]
     told = headers or element
     text = f"about {counted(_visits(told), 'visit')} a day{_known(told, ', a post known after ')}"

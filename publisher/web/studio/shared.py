@@ -17,7 +17,7 @@ log = get_logger("studio")
 
 
 def feeds_changed() -> None:
-    """Rebuild the feeds now; where that fails, the hourly job does it later."""
+    """Rebuild the feeds now; if that fails, the hourly job does it later."""
     try:
         rebuild(site())
     except StorageUnavailable as error:
@@ -25,9 +25,9 @@ def feeds_changed() -> None:
 
 
 def onward(address: str) -> Response:
-    """The way to the next page, after a form was taken: our script is told, a browser is led.
+    """Lead to the next page after a form was accepted: JSON for our script, a redirect otherwise.
 
-    A script that followed a redirect would read the next page, and use up its messages.
+    A script that followed a redirect would load that page itself, and use up its messages.
     """
     return jsonify(address=address) if wants_json() else redirect(address)
 

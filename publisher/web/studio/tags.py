@@ -1,4 +1,4 @@
-"""`/studio/tags`: the tags, how often each is used; rename, merge, take off; for admins."""
+"""`/studio/tags`: all tags and how often each is used; admins rename, merge and remove them."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def page() -> str:
 @blueprint.post("/tags/<int:tag_id>")
 @admin_required
 def rename(tag_id: int) -> Any:
-    """Another name; where another tag has it, the question whether to merge the two."""
+    """Rename a tag; if another tag has the name, ask whether to merge the two."""
     typed = request.form.get("name", "")
     try:
         with site().database.write() as db:
@@ -44,7 +44,7 @@ def rename(tag_id: int) -> Any:
 @blueprint.post("/tags/<int:tag_id>/merge")
 @admin_required
 def merge(tag_id: int) -> Any:
-    """Make one tag of two."""
+    """Merge a tag into another."""
     into = whole_number(request.form.get("into", "")) or 0
     with site().database.write() as db:
         tag = tags.get(db, tag_id)
@@ -60,7 +60,7 @@ def merge(tag_id: int) -> Any:
 @blueprint.post("/tags/<int:tag_id>/remove")
 @admin_required
 def remove(tag_id: int) -> Any:
-    """Take a tag off all posts."""
+    """Remove a tag from all posts."""
     with site().database.write() as db:
         tag = tags.get(db, tag_id)
         name = tag.name

@@ -1,4 +1,4 @@
-"""Unsaved form data: kept when saving failed, carried through the login, offered again."""
+"""Unsaved form data: kept when saving fails, carried through the login, shown again."""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ class UnsavedForm:
 
 
 def in_request() -> UnsavedForm | None:
-    """The text in the present request, if it has one."""
+    """The form in the present request, if it has one."""
     if "source" not in request.form:
         return None
     post_id = (request.view_args or {}).get("post_id", 0)
@@ -35,7 +35,7 @@ def in_request() -> UnsavedForm | None:
 
 
 def carried_by_login() -> UnsavedForm | None:
-    """The text that the login form carried along, if any."""
+    """The form that the login form carried along, if any."""
     if f"{PREFIX}post_id" not in request.form:
         return None
     fields = {name: request.form.get(PREFIX + name, "") for name in FIELDS}
@@ -44,7 +44,7 @@ def carried_by_login() -> UnsavedForm | None:
 
 
 def editor_page(held: UnsavedForm, notice: str) -> str:
-    """The editor with that text in it; as a new post when the old one is not to be had."""
+    """The editor with the unsaved text; as a new post if its post cannot be opened."""
     notice = f"{notice} Nothing has been saved yet."
     try:
         return post_editor.show(held.typed, held.post_id, notice=notice)

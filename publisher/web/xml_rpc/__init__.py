@@ -1,6 +1,6 @@
 """XML-RPC: MetaWeblog, Blogger, Movable Type and WordPress calls, as desktop editors make them.
 
-`values` reads and writes the documents, `caller` says who calls, `entries` what a struct means as a
-post, `methods` do what is asked, `calls` is the address. No cookie counts here; the password is a
-token.
+`values` reads and writes the documents, `caller` authenticates, `entries` converts structs and
+posts, `methods` are the calls, and `calls` is the address that dispatches them. Cookies are
+ignored; an API token is given as the password.
 """

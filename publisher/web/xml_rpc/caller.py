@@ -1,4 +1,4 @@
-"""Who calls: a user name and a token in the place of the password, checked before anything else."""
+"""Authentication: a user name, and a token as the password, checked before anything else."""
 
 from publisher.base.errors import Forbidden
 from publisher.storage.tables.credentials import ApiToken
@@ -7,7 +7,7 @@ from publisher.web.micropub import access
 
 
 def who(name: object, password: object) -> ApiToken:
-    """The token in the password's place, if it is of the author `name`; Forbidden otherwise."""
+    """The token given as the password, if it belongs to the author `name`; Forbidden otherwise."""
     token = bearer_of(str(password)[:200])
     if token is None or token.author.name != str(name).strip():
         raise Forbidden("wrong name or token: the password here is a token from your account page")
@@ -15,7 +15,7 @@ def who(name: object, password: object) -> ApiToken:
 
 
 def may_read(token: ApiToken) -> None:
-    """Forbidden unless the token was made for writing: reading is for editing."""
+    """Forbidden unless the token may write: posts are read here only to be edited."""
     _held(token, "create", "update")
 
 

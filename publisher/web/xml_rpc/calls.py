@@ -1,4 +1,4 @@
-"""`/xmlrpc`: calls in, answers out; and `/xmlrpc?rsd`, by which editors find it."""
+"""`/xmlrpc`, which receives the calls, and `/xmlrpc?rsd`, by which editors find it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ log = get_logger("xmlrpc")
 XML = "text/xml; charset=utf-8"
 Call = Callable[[ApiToken, list[Any]], Any]
 
-# Each method: where name and token stand among its parameters (the token follows the name), the
-# fewest parameters, and what it does with the rest. blogger.* begin with a key that nobody uses.
+# Each method: the index of the name among its parameters (the token follows it), the fewest
+# parameters, and the function. The first parameter of blogger.* is a key that is ignored.
 METHODS: dict[str, tuple[int, int, Call]] = {
     "blogger.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
     "blogger.getUserInfo": (1, 3, lambda t, _: methods.user_info(t)),
@@ -52,7 +52,7 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p), "page")),
     "wp.getPageList": (1, 3, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
 }
-# Asked without a name.
+# Methods without authentication.
 OPEN: dict[str, Callable[[], Any]] = {
     "system.listMethods": lambda: sorted([*METHODS, *OPEN]),
     "mt.supportedMethods": lambda: sorted([*METHODS, *OPEN]),
@@ -63,7 +63,7 @@ _CHANGES = ("new", "edit", "delete", "set", "publish")
 
 @blueprint.post("/xmlrpc")
 def call() -> Response:
-    """One call; whatever goes wrong is a fault in words, with the status 200 of the standard."""
+    """One call; an error is answered as a fault, with the status 200 of the standard."""
     try:
         name, parameters = values.read_call(request.get_data(cache=False))
         body = values.answer(_called(name, parameters))
@@ -106,7 +106,7 @@ def _called(name: str, parameters: list[Any]) -> Any:
 
 
 def _flag(parameters: list[Any], place: int) -> bool:
-    """Whether to publish; where it is left out, yes."""
+    """Whether to publish; yes if the parameter is missing."""
     return bool(parameters[place]) if len(parameters) > place else True
 
 

@@ -1,8 +1,8 @@
 """A MetaWeblog struct and a post's content, each made from the other.
 
-The same blog is offered twice, as HTML and as Markdown: what a program shows and sends is its
-`Form`, and the numbers of posts carry it ("m12"), so that no text is taken for what it is not. A
-text that comes back as it was given changes nothing, whichever form it was given in.
+The same blog is offered twice, as HTML and as Markdown: the `Form` of the texts. It is part of the
+ids of posts ("m12"), so that a text is never read in the wrong form. A text that comes back
+unchanged changes nothing, in either form.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _FIELDS = (
 
 
 def form_of(blog_id: object) -> Form:
-    """What the blog with this id is written in; any other id is the first blog's."""
+    """The form of the blog with this id; any unknown id means the first blog."""
     return BLOGS.get(str(blog_id), "html")
 
 
@@ -42,7 +42,7 @@ def number(post: Post, form: Form) -> str:
 
 
 def known_by(post_id: object) -> tuple[int, Form]:
-    """The post and the form that `number` said; NotFound for what it never said."""
+    """The post's number and form in an id that `number` made; NotFound for any other."""
     text = str(post_id).strip()
     form: Form = "markdown" if text.startswith("m") else "html"
     if (post := whole_number(text.removeprefix("m"))) is None:
@@ -53,7 +53,7 @@ def known_by(post_id: object) -> tuple[int, Form]:
 def to_content(
     struct: Struct, form: Form, site_url: str, kind: PostKind, before: tuple[Post, Content] | None
 ) -> Content:
-    """The content that a struct means; what it does not name stays as it is in `before`."""
+    """The content of a struct; fields that it does not name keep their value of `before`."""
     post, value = before or (None, Content(kind=kind))
     texts: dict[str, Any] = {
         field: _text(struct, name)
@@ -77,7 +77,7 @@ def to_content(
 def to_struct(
     post: Post, value: Content, form: Form, site_url: str, zone: tzinfo
 ) -> dict[str, Any]:
-    """A post as programs read it, with the names that each of the families expects."""
+    """A post as a struct, with the member names of each of the APIs."""
     moment = post.published_at or post.scheduled_at or post.changed_at
     address = site_url + posts.path(post)
     numbered = number(post, form)
@@ -105,7 +105,7 @@ def to_struct(
 
 
 def moment(struct: Struct, zone: tzinfo) -> datetime | None:
-    """When the post is dated, if the struct says it; without an offset it is the blog's time."""
+    """The post's date, if the struct has one; without an offset it is in the blog's time zone."""
     for name, usual in (("date_created_gmt", UTC), ("dateCreated", zone)):
         if text := str(struct.get(name) or "").strip():
             return parse_instant(text, usual)
@@ -113,7 +113,7 @@ def moment(struct: Struct, zone: tzinfo) -> datetime | None:
 
 
 def _shown(post: Post, form: Form, site_url: str) -> str:
-    """The text in a program's form, pictures with their whole address."""
+    """The text in the form `form`, with full addresses of pictures."""
     text = post.source if form == "markdown" or post.source_format == "html" else post.html
     return text.replace(f'"{PREFIX}', f'"{site_url}{PREFIX}').replace(
         f"({PREFIX}", f"({site_url}{PREFIX}"
@@ -121,14 +121,14 @@ def _shown(post: Post, form: Form, site_url: str) -> str:
 
 
 def _local(text: str, site_url: str) -> str:
-    """The reverse: our own files by their path, so that they move with the site."""
+    """The reverse: our own files by path, so that texts stay valid when the site moves."""
     for mark in '"', "(", "<":
         text = text.replace(f"{mark}{site_url}{PREFIX}", f"{mark}{PREFIX}")
     return text
 
 
 def _plain(text: str) -> str:
-    """A text without what programs change about it on the way: line ends and outer space."""
+    """A text without differences that programs introduce: line ends and outer space."""
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").strip().split("\n"))
 
 

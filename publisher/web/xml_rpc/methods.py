@@ -1,6 +1,6 @@
-"""The calls: each takes what the standard that named it gives it, and answers what that expects.
+"""The calls, with parameters and answers as the API that defines each of them expects.
 
-What a program publishes is in the feed when the call returns: there is no undo window.
+A post that a program publishes is in the feed when the call returns: there is no undo window.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def user_info(token: ApiToken) -> dict[str, str]:
 
 
 def authors(token: ApiToken) -> list[dict[str, str]]:
-    """The caller alone: a post cannot be given away."""
+    """The caller alone, because a post cannot be given to another author."""
     person = token.author
     return [{"user_id": str(person.id), "user_login": person.name,
              "display_name": person.display_name}]  # fmt: skip
@@ -73,7 +73,7 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
 
 
 def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) -> bool:
-    """Change a post; publishing a draft is a change too."""
+    """Change a post, and publish a draft if asked to."""
     caller.may(token, "update")
     number, form = entries.known_by(post_id)
     fields = _struct(struct)
@@ -162,7 +162,7 @@ def upload(token: ApiToken, struct: Any) -> dict[str, str]:
 
 
 def _move(db: Session, post: Post, fields: Struct, publish: bool, saved: bool) -> None:
-    """Follow a change of state or date; `saved` says that the text has changed too."""
+    """Apply a change of state or date; `saved`: the content was changed too."""
     moment = entries.moment(fields, _zone(db))
     if is_public(post):
         if not publish:
@@ -178,7 +178,7 @@ def _move(db: Session, post: Post, fields: Struct, publish: bool, saved: bool) -
 
 
 def _own(db: Session, token: ApiToken, number: int) -> Post:
-    """The post, if the caller may change it; one that is not there for them is not there."""
+    """The post, if the caller may change it; NotFound for posts that they may not see."""
     post = db.get(Post, number)
     if post is None or post.status == "deleted" or not permissions.may_see(token.author, post):
         raise NotFound(f"there is no post {number}")
@@ -190,7 +190,7 @@ def _shown(db: Session, post: Post, form: Form) -> dict[str, Any]:
 
 
 def _wanted(fields: Struct, publish: object) -> bool:
-    """Whether it shall be public: a state in the struct counts more than the flag."""
+    """Whether the post is to be public: a state in the struct overrides the flag."""
     status = fields.get("post_status") or fields.get("page_status")
     return bool(publish) and status not in ("draft", "pending", "private")
 

@@ -1,7 +1,7 @@
 """XML-RPC documents: a call as its name and Python values, an answer or a fault as bytes.
 
-Reading is ours, because the standard library's reader takes entities and any depth; writing is the
-standard library's.
+The parser is our own, because the standard library's accepts entities and any depth; writing uses
+the standard library.
 """
 
 import binascii
@@ -20,15 +20,15 @@ from publisher.base.errors import InvalidInput
 
 MAX_DEPTH = 12
 MAX_VALUES = 10_000
-MAX_TAGS = 8 * MAX_VALUES  # the eight around a value that is a member of a struct
+MAX_TAGS = 8 * MAX_VALUES  # a value that is a member of a struct has up to eight tags
 SHORT_BYTES, LIMITS = 64 * 1024, Limits(seconds=10.0)
 Value = Any  # str, int, float, bool, bytes, None, list, dict; a date stays the text it was
 
 
 def read_call(body: bytes) -> tuple[str, list[Value]]:
-    """The method's name and its parameters; InvalidInput for everything that is no call.
+    """The method's name and its parameters; InvalidInput for anything that is not a call.
 
-    A long one is read in a confined process: nobody has said yet who sends it.
+    A long one is read in a confined process, because its sender is not authenticated yet.
     """
     if body.count(b"<") > MAX_TAGS:
         raise InvalidInput(f"a call has at most {MAX_VALUES:,} values")
@@ -51,7 +51,7 @@ def _call(body: bytes) -> tuple[str, list[Value]]:
 
 
 def answer(value: Value) -> bytes:
-    """The document that says `value`."""
+    """The document that answers with `value`."""
     return dumps((value,), methodresponse=True, encoding="utf-8").encode()
 
 

@@ -16,7 +16,7 @@ def test_autosave_comes_back(ada: Browser, site: Site, clock: FakeClock) -> None
     assert (answer.json["saved"], answer.json["stale"]) == ("09:30", False)
     page = ada.get("/studio/posts/1")
     assert "Typed.</textarea>" in page
-    assert "Below is what you had typed by 09:30" in page
+    assert "Below is what you had typed until 09:30" in page
     ada.post("/studio/posts/1/discard")
     assert "Saved.</textarea>" in ada.get("/studio/posts/1")
 

@@ -1,4 +1,4 @@
-// Keeps what stands in the form on the server, soon after the typing pauses, and says so.
+// Saves the form's text on the server soon after typing pauses, and shows the state.
 
 import { clock, fieldsOf, problemOf, send } from "./form.js";
 
@@ -92,7 +92,7 @@ export class Autosave {
     if (!this.stopped) this.timer = setTimeout(() => this.run(), RETRY);
   }
 
-  // What went wrong beside the saving: the next "Saved" does not wipe it away unread.
+  // A problem other than with saving: the next "Saved" must not replace it before it is read.
   tell(words, wrong = false) {
     this.notice = wrong ? `${words} ` : "";
     this.say(words, wrong);
@@ -104,8 +104,8 @@ export class Autosave {
   }
 }
 
-// What this browser kept and the page does not show: taken at once when nothing came between,
-// offered when the post was saved elsewhere.
+// Text that this browser kept and the page does not show: put in at once, or only offered if the
+// post was saved elsewhere meanwhile.
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
   if (!found) return;

@@ -34,7 +34,7 @@ const autosave = new Autosave(form, address, state, recovery, (told) => {
 const preview = new Preview(form, pane, () => follow());
 const pictures = new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 
-// The preview: beside the text where there is room, in its place where there is not.
+// The preview: beside the text if there is room, else in place of it.
 function showPreview(shown) {
   pane.hidden = !shown;
   form.classList.toggle("previewing", shown);
@@ -118,7 +118,7 @@ form.addEventListener("submit", (event) => {
   submitCalmly(form, event.submitter, () => autosave.wait());
 });
 
-// The preview goes along with the text.
+// The preview scrolls with the text.
 let followed = 0;
 function follow() {
   cancelAnimationFrame(followed);

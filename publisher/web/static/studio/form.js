@@ -24,14 +24,14 @@ function attempt(form, address, data, options) {
   return fetch(address, { method: "POST", body: data, headers, ...options });
 }
 
-// Send the whole form and go where the server says. Without a connection the page stays as it is
-// and `offline` is called; what the server refuses is sent again plainly, so that its page is shown.
+// Send the whole form and go where the server says. Without a connection the page stays and `offline`
+// is called; a form that the server refuses is submitted normally, so that its page is shown.
 export async function submitCalmly(form, button, offline) {
   const data = new FormData(form);
   data.set(button.name, button.value);
   button.disabled = true;
   try {
-    // Not form.action: that is the buttons of this name.
+    // Not form.action: that would be the buttons named "action".
     const answer = await send(form, form.getAttribute("action"), data);
     if (answer.ok) {
       location.assign((await answer.json()).address);
@@ -48,7 +48,7 @@ export async function submitCalmly(form, button, offline) {
   form.submit();
 }
 
-// What went wrong, in the server's words where it had any.
+// The error message, the server's own if it sent one.
 export async function problemOf(answer) {
   const told = await answer.json().catch(() => ({}));
   return told.error || `the server answered ${answer.status}`;

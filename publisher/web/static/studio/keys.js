@@ -5,7 +5,7 @@ import { markdownOf } from "./richtext.js";
 export function insert(area, text, start = area.selectionStart, end = area.selectionEnd) {
   area.focus();
   area.setSelectionRange(start, end);
-  // The one way to change a text area that its own undo knows of; old, but everywhere.
+  // The only way to change a text area so that its undo works; deprecated, but supported everywhere.
   const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
   if (!done) {
     area.setRangeText(text, start, end, "end");

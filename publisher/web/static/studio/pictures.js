@@ -1,12 +1,12 @@
-// Pictures and sounds by paste, drop or button, several at once: each is sent, stands in a paragraph
-// of its own, and is described in a tray below the text, where it can be seen meanwhile.
+// Uploads of files by paste, drop or button, several at once: each gets a paragraph of its own in the
+// text, and a row in a tray below with its progress and its description.
 
 import { problemOf, send } from "./form.js";
 import { insert } from "./keys.js";
 
 const AT_ONCE = 2;
 const THUMBNAIL = 96;
-// What goes beside the text: sounds and their transcripts.
+// Files that fill other fields than the text: sounds and their transcripts.
 const BESIDE = /^audio\/|\.(vtt|srt|json|html)$/;
 let count = 0;
 
@@ -49,7 +49,7 @@ export class Pictures {
     this.take(files);
   }
 
-  // All get their places in the text at once, in their order; they arrive in any.
+  // All get their places in the text at once, in order, because uploads can end in any order.
   take(files) {
     const { value, selectionStart: start, selectionEnd: end } = this.area;
     const gap = (text, edge) => (!text.trim() || edge(text, "\n\n") ? "" : edge(text, "\n") ? "\n" : "\n\n");
@@ -92,7 +92,7 @@ export class Pictures {
     }
   }
 
-  // Nothing is sent while files are on their way: a post would go out with their places empty.
+  // The form is not sent while files are being uploaded: the post would be published without them.
   hold(event) {
     if (!this.running) return;
     event.preventDefault();

@@ -26,7 +26,7 @@ export class Preview {
 
   changed() {
     clearTimeout(this.timer);
-    // A slow server or a long text is asked less often; there is never more than one question.
+    // Ask less often for a slow server or a long text; never more than one request at a time.
     this.timer = setTimeout(() => this.run(), Math.max(SHORTEST, this.lasted));
   }
 
@@ -66,8 +66,8 @@ export class Preview {
     }
   }
 
-  // Scroll to what is written at `share` of the text (0 to 1). Counted in letters of the blocks, so
-  // that a tall picture before it moves nothing.
+  // Scroll to the place at `share` of the text (0 to 1), counted in letters of the blocks, so that
+  // tall pictures do not count.
   follow(share) {
     const blocks = [...this.prose.children];
     const lengths = blocks.map((block) => block.textContent.length + 1);

@@ -1,4 +1,4 @@
-// How far the newest post has come, growing while one looks. Without it: at reload.
+// Updates how many readers have the newest post while the page is open; without it, a reload does.
 
 const MOST_ASKS = 240;
 

@@ -1,5 +1,5 @@
-// The text, kept in this browser on each keystroke: a crash, a closed tab, a dead network or an
-// expired login lose nothing. What the server has confirmed is forgotten here.
+// Keeps the text in this browser on each keystroke, so that a crash, a closed tab, a lost connection
+// or an expired login loses nothing. Text that the server has confirmed is deleted here.
 
 const OWN = "publisher:new"; // in the session of a tab: under which name it keeps a new post
 const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
@@ -16,14 +16,14 @@ export class Recovery {
     return keyOf(this.form.dataset.author, this.own || this.form.dataset.post);
   }
 
-  // A new post is kept under a name of its own, so that two tabs do not share one. What a tab left
-  // that is closed is taken up by the next one of its kind; a tab that lives holds a lock.
+  // A new post is kept under a name of its own for each tab. An open tab holds a lock; the text of a
+  // closed tab is taken over by the next new post of the same kind.
   async claim() {
     if (this.form.dataset.post !== "new") return;
     try {
       await this.claimName(this.form.dataset.author);
     } catch {
-      // No storage here: the server's autosave is still there.
+      // No storage in this browser: the server's autosave remains.
     }
   }
 
@@ -62,7 +62,7 @@ export class Recovery {
     }
   }
 
-  // What this browser has that the page has not; null when there is nothing to recover.
+  // Text that this browser has and the page does not; null when there is nothing to recover.
   found() {
     try {
       const kept = JSON.parse(localStorage.getItem(this.key));
@@ -91,7 +91,7 @@ export class Recovery {
     localStorage.removeItem(this.key);
   }
 
-  // The draft of a new post has got its number: what is kept moves with it.
+  // The draft of a new post has received its number: rename what is kept.
   moveTo(post, version) {
     this.forget();
     this.own = "";
@@ -101,7 +101,7 @@ export class Recovery {
   }
 }
 
-// The new posts of one kind (post or page) that were kept and never sent, the newest first.
+// New posts of one kind (post or page) that were kept and never saved, newest first.
 function leftBehind(prefix, kind) {
   const found = [];
   for (const key of Object.keys(localStorage)) {

@@ -1,8 +1,8 @@
-// Text pasted from a document or a page, as Markdown: what has a meaning stays, looks do not.
+// Converts text pasted from a document or a page to Markdown: structure stays, appearance does not.
 
 const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src]";
 
-// The Markdown of some HTML; "" where it has no more to say than its plain text.
+// The Markdown of some HTML; "" if it is the same as its plain text.
 export function markdownOf(html) {
   const page = new DOMParser().parseFromString(html, "text/html");
   for (const gone of page.querySelectorAll("script, style, meta, title")) gone.remove();
@@ -30,7 +30,7 @@ function block(node, depth) {
   if (name === "a" && /^(https?|mailto):/.test(node.href)) return around(inner(), "[", `](${node.href})`);
   if (/^(p|div|section|article|table|tr)$/.test(name)) return `\n\n${inner().trim()}\n\n`;
   // Editors wrap whole documents in <b style="font-weight:normal">, and say bold with styles.
-  // Read as text: our own policy keeps styles in attributes from counting.
+  // Read as text, because our Content-Security-Policy disables style attributes.
   const style = node.getAttribute("style") ?? "";
   const weight = /font-weight:\s*(\w+)/.exec(style)?.[1];
   const slant = /font-style:\s*(\w+)/.exec(style)?.[1];
@@ -50,7 +50,7 @@ function items(list, depth) {
   }).join("\n");
 }
 
-// Marks touch the words: the spaces around them stay outside.
+// Emphasis marks must touch the words: move surrounding spaces outside.
 function around(text, before, after) {
   const [, start, words, end] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text);
   return words ? start + before + words + after + end : text;
