@@ -36,7 +36,7 @@ def test_everything_about_a_post(ada: Browser, site: Site) -> None:
         ({"slug": "!!!"}, "Letters or digits are needed"),
         ({"tags": "t" * 61}, "A tag has at most 60 characters"),
         ({"tags": ",".join(f"t{n}" for n in range(51))}, "51 tags"),
-        ({"kind": "poem"}, "A post or a page"),
+        ({"kind": "poem"}, "Must be post or page"),
         ({"place": "later"}, "A date and a time are needed"),
         ({"place": "later", "at": "0000-01-01T00:00"}, "There is no year 0"),
         ({"place": "later", "at": "9999-01-01T00:00"}, "The year must lie in 1970-2199"),
