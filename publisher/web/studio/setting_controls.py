@@ -135,8 +135,7 @@ _GROUPS = (
                 options=(
                     (
                         "renewed",
-                        "Readers fetch the feed again to learn it, and every four hours when it "
-                        "is long",
+                        "Readers fetch the feed again to learn it, in quiet times every four hours",
                     ),
                     ("document", "Readers fetch the feed again to learn it"),
                     ("quiet", "Readers are told that nothing is new (for very large feeds)"),
