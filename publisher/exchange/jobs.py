@@ -1,6 +1,6 @@
-"""The queue of long works: asked for in the studio, done one after the other by the scheduler.
+"""The queue of long jobs: requested in the studio, done one after the other by the scheduler.
 
-No request waits for one. What was uploaded and what was made lies in the folder `jobs` of the
+No HTTP request waits for a job. Uploaded and created files are in the folder `jobs` of the
 instance, under names that are made here.
 """
 
@@ -22,12 +22,12 @@ WORKING: JobState = "working"
 DONE: JobState = "done"
 FAILED: JobState = "failed"
 MOST_WAITING = 20
-KEPT = timedelta(days=7)  # what was uploaded and made, and the report
+KEPT = timedelta(days=7)  # files and report of a job
 ENDINGS = {"export": ".zip", "backup": ".tar.gz"}
 
 
 def folder(environment: Environment) -> Path:
-    """Where the files of jobs lie; nobody else may look into it."""
+    """The folder for files of jobs, which no other user may read."""
     place = environment.instance / "jobs"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     return place
@@ -46,7 +46,7 @@ def ask(
     options: dict[str, Any] | None = None,
     file: str = "",
 ) -> Job:
-    """Have something done soon; Conflict when too much waits already."""
+    """Add a job to the queue; Conflict when too many are waiting already."""
     waiting = session.scalars(select(Job.id).where(Job.state == WAITING).limit(MOST_WAITING))
     if len(waiting.all()) >= MOST_WAITING:
         raise Conflict("too many jobs are waiting already; try again when one is done")
@@ -78,29 +78,29 @@ def latest(session: Session, limit: int = 20) -> Sequence[Job]:
 
 
 def next_waiting(session: Session) -> Job | None:
-    """What is to be done next."""
+    """The job to be done next."""
     query = select(Job).where(Job.state == WAITING).order_by(Job.id).limit(1)
     return session.scalar(query)
 
 
 def interrupted(session: Session, now: datetime) -> None:
-    """At the start of the scheduler: what was being done is not being done any more."""
+    """At the start of the scheduler: mark jobs as failed that an earlier one had begun."""
     for job in session.scalars(select(Job).where(Job.state == WORKING)):
         fail(job, "the server was stopped during this; start it again", now)
 
 
 def fail(job: Job, reason: str, now: datetime) -> None:
-    """It did not work, and nothing was changed."""
+    """Mark a job as failed: nothing was changed."""
     job.state, job.told, job.finished_at = FAILED, reason, now
 
 
 def succeed(job: Job, report: dict[str, Any], now: datetime) -> None:
-    """It is done."""
+    """Mark a job as done."""
     job.state, job.told, job.report, job.finished_at = DONE, "", report, now
 
 
 def forget_old(session: Session, environment: Environment, now: datetime) -> None:
-    """Remove jobs of long ago with their files, and files that no job knows."""
+    """Remove old jobs with their files, and old files that belong to no job."""
     for job in session.scalars(select(Job).where(Job.created_at < now - KEPT)):
         if job.state not in (WAITING, WORKING):
             session.delete(job)

@@ -1,16 +1,16 @@
-"""Backups by themselves: which stand in the folder that was chosen, and when the next is due."""
+"""Automatic backups: those in the folder that was chosen, and when the next one is due."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from publisher.settings import Settings
 
-TROUBLE = "backup_trouble"  # what the last try failed at, "" for nothing
+TROUBLE = "backup_trouble"  # why the last backup failed, "" if it did not
 _NAMES = "publisher-*.tar.gz"
 
 
 def target(settings: Settings, now: datetime) -> Path:
-    """Where the backup of now goes."""
+    """The path for a backup made now."""
     return Path(settings.backup_folder) / f"publisher-{now:%Y%m%d-%H%M%S}.tar.gz"
 
 
@@ -34,6 +34,6 @@ def next_due(settings: Settings, now: datetime) -> datetime | None:
 
 
 def drop_old(settings: Settings) -> None:
-    """Remove what is beyond the number to be kept, oldest first."""
+    """Remove the oldest backups beyond the number to be kept."""
     for old in sorted(Path(settings.backup_folder).glob(_NAMES))[: -settings.backup_keep]:
         old.unlink(missing_ok=True)

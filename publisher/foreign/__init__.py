@@ -1,5 +1,5 @@
-"""Feeds that are written elsewhere: what they should say, a stamp for files, a mirror for sites.
+"""Feeds that other programs write: advice for their owners, a stamp for files, a mirror for sites.
 
-The rule of this room: the decision is `dynamic_ttl`'s, the reading and the manners are the river's.
-A feed of another site is changed in its head only, byte for byte, or not at all.
+`dynamic_ttl` decides their ttl; the river's modules fetch and parse them. A feed of another site is
+changed in its head only, with all other bytes kept, or not at all.
 """

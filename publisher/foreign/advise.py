@@ -1,7 +1,7 @@
-"""Advice for the owner of any feed: what it says, what it should say hour by hour, what to mend.
+"""Advice for the owner of any feed: the ttl it has, the ttl it should have by hour, its problems.
 
-What readers would gain is worked out by the simulator, in `gain`, which needs numpy and is imported
-only then.
+`gain` computes what readers would gain, by the simulator, which needs numpy and is imported only
+then.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from publisher.river.reading import read_document
 
 MOST_BYTES = 10_000_000
 PAUSE_SECONDS = 1.0  # between the two requests
-USUAL_MINUTES = 60  # what readers keep to where a feed says nothing
+USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing
 LARGE_BYTES = 100_000
 FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json",
               "application/rdf+xml", "application/xml", "text/xml", "application/json")  # fmt: skip
@@ -71,7 +71,7 @@ class AdviceReport:
 
     @property
     def before_minutes(self) -> int:
-        """What the feed says now, in minutes; a usual reader's hour where it says nothing."""
+        """The interval that the feed asks for now, in minutes; an hour if it asks for none."""
         said = self.said
         told = said["ttl_minutes"] or (said["max_age_seconds"] or 0) // 60
         return min(int(told or said["syndication_minutes"] or USUAL_MINUTES), 10_080)
@@ -86,8 +86,8 @@ class AdviceReport:
 
 
 def from_address(url: str, now: datetime, zone: str, contact_url: str, private: bool) -> Subject:
-    """Ask twice, the second time whether anything is new. NotAFeed, which names the feeds that a
-    page announces; InvalidData for everything else that went wrong."""
+    """Request a feed twice, the second time conditionally. Raises NotAFeed, with the feeds that a
+    page announces, and InvalidData for every other failure."""
     first, again = asyncio.run(_ask_twice(url, contact_url, private))
     if not first.ok:
         what = first.detail or f"the server answered {first.status}"
@@ -148,7 +148,7 @@ def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = No
 
 
 def in_words(by_hour: Sequence[int]) -> str:
-    """The ttl of each hour, in runs of the same: `15 minutes from 8 to 12, 60 minutes from ...`."""
+    """The ttls by hour, equal ones together: `15 minutes from 8 to 12, 60 minutes from ...`."""
     runs, hour = [], 0
     for minutes, group in groupby(by_hour):
         length = len(list(group))
@@ -165,16 +165,16 @@ def in_words(by_hour: Sequence[int]) -> str:
 
 def _said(subject: Subject, now: datetime) -> dict[str, Any]:
     """What the feed says of its freshness, in the document and in the headers of both answers."""
-    told = subject.document.hints if subject.document else None
+    hints = subject.document.hints if subject.document else None
     first = header_hints(subject.first.headers if subject.first else {}, now)
     again = header_hints(subject.again.headers if subject.again else {}, now)
     headers: Mapping[str, str] = subject.first.headers if subject.first else {}
     lead = None if first.expires_at is None else first.expires_at - int(now.timestamp())
     return {
         "kind": subject.document.kind if subject.document else "history",
-        "ttl_minutes": told.ttl_minutes if told else None,
-        "syndication_minutes": told.syndication_minutes if told else None,
-        "skip_hours": sorted(told.skip_hours) if told else [],
+        "ttl_minutes": hints.ttl_minutes if hints else None,
+        "syndication_minutes": hints.syndication_minutes if hints else None,
+        "skip_hours": sorted(hints.skip_hours) if hints else [],
         "max_age_seconds": first.max_age_seconds if first.max_age_seconds is not None else lead,
         "status": subject.first.status if subject.first else None,
         "etag": headers.get("etag"),
@@ -197,7 +197,7 @@ def _document_problems(subject: Subject, now: datetime) -> list[str]:
 
 
 def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
-    """What the answers break of what readers rely on; nothing for a file."""
+    """Problems in the headers and statuses of the two answers; none for a file."""
     if subject.first is None or subject.again is None:
         return []
     media = (said["content_type"] or "").partition(";")[0].strip().lower()
@@ -237,8 +237,8 @@ def _apart(said: dict[str, Any]) -> bool:
 
 
 def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]:
-    """What readers of each kind would have had of these updates, with what the feed says and with
-    what it should say; and what a plot needs. Empty where too little is known."""
+    """Polls and delays of each kind of reader over these updates, with the present ttl and with the
+    advised one; and the data for a plot. Empty if too little is known."""
     if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
         return [], None
     from publisher.simulator import grid, results  # numpy

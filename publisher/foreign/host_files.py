@@ -1,6 +1,6 @@
-"""Files in which hosts of static sites read what headers to send: our lines for one feed in them.
+"""Files that tell hosts of static sites which headers to send: our lines for one feed in them.
 
-Whatever else stands in such a file stays; our lines lie between two marks and are replaced.
+All other content of such a file stays; our lines are between two marks, and are replaced.
 """
 
 import re
@@ -15,7 +15,7 @@ END = "# end of what `publisher stamp` says of {}"
 
 
 class HostFile(NamedTuple):
-    """Where a host looks (below the site's root), and its words for (path, kind, seconds)."""
+    """A host's file (below the site's root), and its lines for (path, media type, max-age)."""
 
     name: str
     lines: Callable[[str, str, int], list[str]]
@@ -31,14 +31,14 @@ def _underscore_headers(path: str, kind: str, max_age_seconds: int) -> list[str]
 
 
 def _cloudflare(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Values of all rules that fit are joined there, so those of others are taken back first.
-    taken_back = ["  ! Cache-Control", "  ! Content-Type"]
+    # Cloudflare joins the values of all matching rules, so those of others are removed first.
+    removals = ["  ! Cache-Control", "  ! Content-Type"]
     address, *lines = _underscore_headers(path, kind, max_age_seconds)
-    return [address, *taken_back, *lines]
+    return [address, *removals, *lines]
 
 
 def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Not `add_header`: one here would take away all those of the server block.
+    # Not `add_header`: one here would disable all those of the server block.
     return [
         f"location = {path} {{",
         "    types { }",
@@ -49,7 +49,7 @@ def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
 
 
 def _apache(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Not `<Files>`: it means every file of that name, and Hugo writes an index.xml for each tag.
+    # Not `<Files>`: it matches every file of that name, and Hugo writes an index.xml for each tag.
     return [
         f"<If \"%{{REQUEST_URI}} == '{path}'\">",
         f"    ForceType {kind}",

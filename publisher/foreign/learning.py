@@ -1,7 +1,7 @@
-"""What a feed's documents teach about its author's day: the history that is kept beside a feed.
+"""The update history of a feed of another program, learned from its documents.
 
-An item counts once when it is new, at the date that it gives or, where that cannot be trusted, when
-it was first seen; items that were changed count once, when that was seen.
+A new item is one update, at its own date or, if that cannot be trusted, when it was first seen; all
+items of a document that were changed are one update, when that was seen.
 """
 
 import json
@@ -21,15 +21,15 @@ MOST_ITEMS, MOST_UPDATES = 2_000, 5_000  # the newest are kept; older ones have 
 
 @dataclass(frozen=True, slots=True)
 class FeedHistory:
-    """What is known of one feed. feed: its address, or its title. items: by key, in hexadecimal,
-    what each said when it was seen last. updates: in order."""
+    """What is known of one feed. feed: its address, or its title. items: each key and its latest
+    fingerprint, in hexadecimal. updates: in order."""
 
     feed: str = ""
     items: tuple[tuple[str, str], ...] = ()
     updates: tuple[datetime, ...] = ()
 
     def to_json(self) -> str:
-        """As it is kept in a file: a line an entry, so that version control shows what changed."""
+        """As JSON for a file: one line per entry, so that version control shows what changed."""
         stored = {
             "format": FORMAT,
             "feed": self.feed,
@@ -40,7 +40,7 @@ class FeedHistory:
 
     @classmethod
     def from_json(cls, text: str) -> "FeedHistory":
-        """Read it again; InvalidData for anything else."""
+        """Parse what `to_json` wrote; InvalidData for anything else."""
         try:
             stored: dict[str, Any] = json.loads(text)
             if stored["format"] != FORMAT:
@@ -53,8 +53,8 @@ class FeedHistory:
 
 
 class Lesson(NamedTuple):
-    """What a document taught. new, changed: how many items. undated: whether its dates say nothing
-    about hours, so that only what comes from now on can be learned."""
+    """What was learned from a document. new, changed: how many items. undated: whether most dates
+    have no time of day, so that only items that appear from now on can be learned from."""
 
     history: FeedHistory
     new: int
@@ -73,13 +73,13 @@ def learn(history: FeedHistory, document: FeedDocument, now: datetime, zone: str
     if history.feed not in ("", feed) and known and seen and not known.keys() & seen.keys():
         raise InvalidData(f"the history is that of another feed: {history.feed}")
     new = [item for key, item in seen.items() if key not in known]
-    said = {key: item.fingerprint.hex() for key, item in seen.items()}
-    changed = [key for key in seen if known.get(key, said[key]) != said[key]]
+    prints = {key: item.fingerprint.hex() for key, item in seen.items()}
+    changed = [key for key in seen if known.get(key, prints[key]) != prints[key]]
     undated = _undated(document.items, ZoneInfo(zone))
     moments = set(_moments(history, new, now, undated))
     if changed:
         moments.add(now)
-    known |= said
+    known |= prints
     updates = sorted({*history.updates, *moments})[-MOST_UPDATES:]
     kept = tuple(list(known.items())[-MOST_ITEMS:])
     return Lesson(FeedHistory(feed, kept, tuple(updates)), len(new), len(changed), undated)
@@ -88,10 +88,10 @@ def learn(history: FeedHistory, document: FeedDocument, now: datetime, zone: str
 def _moments(
     history: FeedHistory, new: Iterable[FeedItem], now: datetime, undated: bool
 ) -> Iterable[datetime]:
-    """When readers could have had each new item.
+    """When each new item could first be read.
 
-    At the first look the dates are all that there is. Later a date is believed if it is later than
-    all that was known; an older one belongs to what was dated back, or came into the feed late.
+    In the first document there are only dates. Later a date is trusted if it is later than all
+    known updates; an older one is of an item that was backdated, or came into the feed late.
     """
     first_look = not history.items
     newest = max(history.updates, default=None)

@@ -1,4 +1,4 @@
-"""The document that a mirror serves: the origin's bytes with our head, kept as a snapshot."""
+"""The document that a mirror serves: the origin's bytes with an edited head, stored as snapshot."""
 
 import hashlib
 import re
@@ -35,7 +35,7 @@ _CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What of this site stands in a mirrored document: its address, hubs, cloud, settings."""
+    """What a mirrored document needs of this site: its address, hubs, cloud and settings."""
 
     site_url: str
     settings: Settings
@@ -55,11 +55,11 @@ class Frame:
 
 
 def edited(body: bytes, change: HeadChange) -> tuple[bytes, bytes]:
-    """As `edit`, and the same packed with gzip: what runs in the confined process.
+    """The body with an edited head, plain and gzipped. Runs in the confined process.
 
     InvalidData for what cannot be edited.
     """
-    if not _is_json(body):  # JSON Feed has no head of ours; the headers say all
+    if not _is_json(body):  # a JSON Feed is not edited: its ttl is in the headers
         try:
             body = edit(body, change)
         except NotEditable as problem:
@@ -68,7 +68,7 @@ def edited(body: bytes, change: HeadChange) -> tuple[bytes, bytes]:
 
 
 def feed_type(said: str, body: bytes) -> str:
-    """The Content-Type of a mirrored document: what its origin `said`, where that is a feed's.
+    """The Content-Type of a mirrored document: what its origin `said`, if that is a feed's.
 
     Anything else, such as text/html, would make it a page of this site.
     """
@@ -84,12 +84,12 @@ def _is_json(body: bytes) -> bool:
 
 
 def decision_of(mirror: Mirror, settings: Settings, now: datetime) -> Decision:
-    """What a mirror's feed says at `now`."""
+    """The ttl decision for a mirror's feed at `now`."""
     return decide_for(history_of(mirror), mirror.timezone, settings, now)
 
 
 def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetime) -> Decision:
-    """What a feed of which `history` is known says at `now`, by the site's settings."""
+    """The ttl decision for a feed with this `history` at `now`, by the site's settings."""
     known = activity_of(history, zone, now)
     return decide(known, build_moment(known.last_update, now, zone), settings.rule)
 
@@ -107,7 +107,7 @@ def hour_of(decision: Decision) -> int:
 
 
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
-    """The origin's day, counted."""
+    """The origin's usual hours, counted from its updates."""
     return histogram(history.updates, now, zone).by_dates()
 
 
@@ -117,16 +117,16 @@ def history_of(mirror: Mirror) -> FeedHistory:
 
 
 def content_hash(document: FeedDocument) -> str:
-    """A hash of title, address and items; a build date takes no part."""
+    """A hash of title, address and items, without the build date."""
     parts = [document.title, document.site_url]
     parts += [f"{item.key.hex()} {item.fingerprint.hex()}" for item in document.items]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snapshot:
-    """Make the document of this moment the one that is served.
+    """Build the document of this moment and store it as the one that is served.
 
-    InvalidData, and the old one stays, where the origin's bytes cannot be edited.
+    Raises InvalidData, and keeps the old one, if the origin's bytes cannot be edited.
     """
     decision = decision_of(mirror, frame.settings, now)
     change = frame.change(mirror.name, decision.ttl_minutes)
@@ -150,7 +150,7 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
     )
     kind = feed_type(mirror.content_type, body)
     kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
-    versions.note(session, kept, now)  # whose tags readers bring back
+    versions.note(session, kept, now)  # for the ETags that readers send back
     return kept
 
 

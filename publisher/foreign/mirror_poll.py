@@ -1,4 +1,4 @@
-"""Looking at a mirror's origin: politely, at once when told, else by a forecast of its own."""
+"""Polls a mirror's origin, politely: at once after a ping, else by a forecast of its updates."""
 
 import math
 from collections.abc import Callable
@@ -29,14 +29,14 @@ from publisher.river.reading import read_document
 from publisher.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 
-# How often the origin is asked where nobody tells us: a poll is worth some minutes of an update's
-# delay, less than it is worth to readers, so that what we add stays below what they wait; an origin
-# with less than a post a day is left in peace (docs/mirror.md has the figures).
+# How often the origin is polled without pings: a poll is worth some minutes of an update's delay,
+# fewer than a poll by a reader, so that the mirror adds less delay than readers have; an origin
+# with less than a post a day is polled more rarely (docs/mirror.md has the figures).
 OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=3.0)
 QUIET_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
 QUIET_OVER = timedelta(days=28)
 TOLD_MINUTES = 60
-FAILURE_MINUTES = (5, 15, 60, 240)  # until the next look after the first, second, ... failure
+FAILURE_MINUTES = (5, 15, 60, 240)  # until the next poll after the first, second, ... failure
 QUARTER_SECONDS = 900.0
 
 log = get_logger("mirror")
@@ -59,7 +59,7 @@ def work(site: Site) -> float:
             continue  # removed meanwhile
         except PublisherError as problem:
             log.warning("a mirror is postponed", mirror=name, reason=str(problem))
-        except Exception:  # a bug over one document must not stop the others, nor ask on and on
+        except Exception:  # a bug with one document must not stop the others, nor poll endlessly
             log.exception("a mirror failed", mirror=name)
             _put_off(site, name)
     return _rest(site)
@@ -73,7 +73,7 @@ def _put_off(site: Site, name: str) -> None:
 
 
 def look(site: Site, name: str) -> Mirror:
-    """Ask the origin now and take over what it says; returns the mirror as it is then."""
+    """Poll the origin now and store the answer; returns the mirror as it is then."""
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
         known = Validators(mirror.etag, mirror.last_modified, mirror.validators_url)
@@ -82,7 +82,7 @@ def look(site: Site, name: str) -> Mirror:
     with site.database.write() as session:
         mirror = mirrors.named(session, name)
         if not _overtaken(mirror, found, site.clock()):
-            if mirror.asked_at == asked_at:  # who asked since is to be heard as well
+            if mirror.asked_at == asked_at:  # else a newer ping is still to be followed
                 mirror.asked_at = None
             frame = Frame(site.site_url, load_settings(session))
             settle(session, mirror, found, frame, site.clock())
@@ -94,16 +94,16 @@ def look(site: Site, name: str) -> Mirror:
 
 
 def _overtaken(mirror: Mirror, found: Visit, now: datetime) -> bool:
-    """Whether somebody has asked after us and stored the answer already: theirs is the newer one.
+    """Whether the answer of a later poll is stored already, which is the newer one.
 
-    What is dated later than now was written before the clock was set back, and overtakes nothing.
+    A stored poll dated after `now` was made before the clock was set back, and does not count.
     """
     latest = mirror.last_polled_at
     return latest is not None and found.job.at < latest <= now
 
 
 def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> None:
-    """Store what a look brought; where it brought nothing good, the last good document stays."""
+    """Store the result of a poll; after a failure the last good document stays."""
     fetched = found.fetched
     mirror.last_polled_at, mirror.status = found.job.at, fetched.status
     problem = ""
@@ -126,7 +126,7 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
 
 
 def _offers(found: Visit) -> str:
-    """For a page in the place of a feed: the feeds that it announces."""
+    """If the origin is a web page, not a feed: words about the feeds that it announces."""
     if found.problem != "not-a-feed":
         return ""
     kind = found.fetched.headers.get("content-type", "")
@@ -140,7 +140,7 @@ def _offers(found: Visit) -> str:
 
 
 def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> str:
-    """Take over a document that was read; returns what is wrong with it, "" for nothing."""
+    """Store a parsed document; returns what is wrong with it, "" for nothing."""
     document = found.document
     if document is None or document.broken:
         return "the document is not well-formed; the last good one is served on"
@@ -163,14 +163,14 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     if before[0] and (lesson.new or lesson.changed):
         mirror.last_new_at = now
         topic = {"rss": frame.site_url + mirror.path}
-        told = targets(frame.settings.hubs, frame.settings.cloud, topic)
-        outbox.enqueue(session, told, now)
+        pinged = targets(frame.settings.hubs, frame.settings.cloud, topic)
+        outbox.enqueue(session, pinged, now)
     websub.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
     return ""
 
 
 def refresh(site: Site, name: str) -> None:
-    """Build the document anew where a new hour has begun."""
+    """Rebuild the document if a new hour has begun."""
     now = site.clock()
     with site.database.read() as session:
         frame = Frame(site.site_url, load_settings(session))
@@ -182,19 +182,19 @@ def refresh(site: Site, name: str) -> None:
 
 
 def wait_minutes(mirror: Mirror, now: datetime) -> int:
-    """Until the next look that nobody asks for: 5 to 60 minutes by the origin's own day, up to 4
-    hours for a quiet one; an hour at least where its hub has promised to tell us."""
-    told = mirror.hub_until is not None and mirror.hub_until > now
+    """Minutes until the next poll without a ping: 5 to 60 by the origin's usual hours, up to 240
+    for a quiet one; at least an hour while we are subscribed at its hub."""
+    subscribed = mirror.hub_until is not None and mirror.hub_until > now
     history = mirror_document.history_of(mirror)
     quiet = sum(at > now - QUIET_OVER for at in history.updates) < QUIET_OVER.days
     known = mirror_document.activity_of(history, mirror.timezone, now)
     at = build_moment(known.last_update, now, mirror.timezone)
     own = decide(known, at, QUIET_RULE if quiet else OWN_RULE).ttl_minutes
-    return max(own, TOLD_MINUTES if told else 0)
+    return max(own, TOLD_MINUTES if subscribed else 0)
 
 
 def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> list[str]:
-    """The next look at the origin, explained; moments as `written` has them."""
+    """The next poll of the origin, explained; `written` formats moments."""
     if mirror.asked_at is not None:
         at = written(mirror.asked_at.replace(microsecond=0))
         return [

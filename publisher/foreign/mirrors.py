@@ -1,4 +1,4 @@
-"""The mirrors of a site: adding, listing, telling them to look."""
+"""The mirrors of a site: adding, listing, removing, and asking for a poll of the origin."""
 
 import re
 import secrets
@@ -15,14 +15,14 @@ from publisher.river.hosts import work_unit_of
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
-# Between two looks, however often we are told: by who holds a secret, by anybody.
+# At least between two polls, however many pings come: with a secret, and from anybody.
 LEAST_GAP, OPEN_GAP = timedelta(seconds=10), timedelta(seconds=60)
 RESERVED = {"ping"}
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
 def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tuple[Mirror, str]:
-    """A new mirror of the feed at a checked address, and the token that tells it to look.
+    """A new mirror of the feed at a checked address, and the token to ping it with.
 
     name: "" for one made from the host. Conflict when the name or the feed is taken.
     """
@@ -59,7 +59,7 @@ def everyone(session: Session) -> Sequence[Mirror]:
 
 
 def remove(session: Session, name: str) -> None:
-    """Serve it no more, and forget what was learned."""
+    """Stop serving a mirror, and forget what was learned."""
     session.delete(named(session, name))
     if (shown := session.get(Snapshot, path_of(name))) is not None:
         session.delete(shown)
@@ -67,7 +67,7 @@ def remove(session: Session, name: str) -> None:
 
 
 def ask(mirror: Mirror, by: str, now: datetime, gap: timedelta = LEAST_GAP) -> None:
-    """Have the origin looked at as soon as may be: at once, or `gap` after the last look."""
+    """Have the origin polled as soon as possible: at once, or `gap` after the last poll."""
     rested = mirror.last_polled_at + gap if mirror.last_polled_at else now
     mirror.asked_at, mirror.asked_by = max(now, rested), by[:100]
 
@@ -90,7 +90,7 @@ def told_of(session: Session, address: str) -> list[Mirror]:
 
 
 def due_at(mirror: Mirror) -> datetime | None:
-    """When the origin is to be looked at next."""
+    """When the origin is to be polled next."""
     return mirror.next_poll_at if mirror.asked_at is None else mirror.asked_at
 
 

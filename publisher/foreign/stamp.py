@@ -1,6 +1,6 @@
-"""The stamp: a static site's feed file gets its ttl, a history grows, the host is told.
+"""The stamp: writes the ttl into a static site's feed file, its history, and the host's headers.
 
-One run is a step of a build. Run it again within the hour and nothing changes.
+It runs as a step of a build. Another run within the hour changes nothing.
 """
 
 import re
@@ -28,8 +28,8 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class StampOptions:
-    """Where things are. history: default beside the feed. out: default the feed itself. root: the
-    site's top folder, by which the feed's address is known. headers: a host of `HOSTS`, or none."""
+    """Paths and options. history: default beside the feed. out: default the feed itself. root: the
+    site's top folder, which gives the feed's address. headers: a host of `HOSTS`, or none."""
 
     feed: Path
     history: Path | None = None
@@ -42,7 +42,7 @@ class StampOptions:
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """What was done. kind: rss, rdf or atom. written: the files that differ from before."""
+    """What was done. kind: rss, rdf or atom. written: the files that were changed."""
 
     advice: Advice
     lesson: Lesson
@@ -51,7 +51,7 @@ class Stamped:
 
 
 def stamp(options: StampOptions, now: datetime) -> Stamped:
-    """Put ttl and sy into a feed file. InvalidData, and nothing is written, where it is no feed,
+    """Put ttl and sy into a feed file. Raises InvalidData, and writes nothing, if it is no feed or
     ill-formed, or the history belongs to another feed."""
     feed, out = options.feed, options.out or options.feed
     history_file = options.history or feed.with_name(f"{feed.name}.history.json")
@@ -71,11 +71,11 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
     files = {out: after, history_file: lesson.history.to_json().encode()}
     if options.headers != "none":
         file = (options.root or feed.parent) / HOSTS[options.headers].name
-        # A file's header holds until the next build, so it says the element's value.
-        told = with_feed(
+        # The header stays the same until the next build, so its max-age is the element's ttl.
+        text = with_feed(
             _text(file), options.headers, address, MEDIA_TYPES[kind], advice.ttl_minutes * 60
         )
-        files[file] = told.encode()
+        files[file] = text.encode()
     written = tuple(path for path, content in files.items() if _write(path, content, like=feed))
     return Stamped(advice, lesson, kind, written)
 
@@ -114,12 +114,12 @@ def _address(options: StampOptions, out: Path) -> str:
     except ValueError:
         raise InvalidInput(f"{out} is not inside the site's folder {root}") from None
     if options.headers != "none" and not re.fullmatch(r"[\w./~+-]+", address, re.ASCII):
-        raise InvalidInput(f"{address}: hosts cannot be told of such a name; --headers none")
+        raise InvalidInput(f"{address}: a host's file cannot have such a path; use --headers none")
     return address
 
 
 def _what_else(document: bytes, feed: Path) -> str:
-    """For a page in the place of a feed: what it announces."""
+    """If the file is a web page, not a feed: words about the feeds that it announces."""
     with suppress(InvalidData):
         try:
             parse_document(document, "", feed.resolve().as_uri())
@@ -131,7 +131,7 @@ def _what_else(document: bytes, feed: Path) -> str:
 
 
 def _write(path: Path, content: bytes, like: Path) -> bool:
-    """Have a file hold `content`, in one step; False where it does already."""
+    """Write `content` to a file atomically; False if the file has it already."""
     old = path.read_bytes() if path.exists() else None
     if old == content:
         return False

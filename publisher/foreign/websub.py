@@ -1,7 +1,7 @@
-"""A WebSub subscriber (W3C recommendation, 2018): the origin's hub tells a mirror of news.
+"""A WebSub subscriber (W3C recommendation, 2018): the origin's hub notifies a mirror of news.
 
-The intent is verified at an address that only the hub was told, and what comes there counts only
-with the right signature. It is taken as a word that there is news: the origin is then asked itself.
+The subscription is verified at a callback address that only the hub knows; notifications there
+need a valid signature. Their content is not used: they make us poll the origin.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from publisher.storage.tables.mirror import Mirror
 
 LEASE = timedelta(days=10)
 RENEW_BEFORE = timedelta(days=2)
-ASK_AGAIN = timedelta(hours=6)  # where the hub did not verify
+ASK_AGAIN = timedelta(hours=6)  # if the hub did not verify
 TIMEOUT_SECONDS = 10.0
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
@@ -63,7 +63,7 @@ def hub_in(body: bytes) -> str:
 
 
 def keep_subscribed(site: Site, name: str) -> None:
-    """Ask the hub to tell us, where there is one and the last time is over or was in vain."""
+    """Subscribe at the hub, if there is one and our subscription ends soon or was not verified."""
     now = site.clock()
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
@@ -77,7 +77,7 @@ def keep_subscribed(site: Site, name: str) -> None:
             "hub.lease_seconds": str(int(LEASE.total_seconds())),
         }
         hub = mirror.hub_url
-    with site.database.write() as session:  # before it is asked: it may verify while it answers
+    with site.database.write() as session:  # before the request: it may verify before it answers
         mirrors.named(session, name).hub_asked_at = now
     try:
         reply = request_public(
@@ -91,12 +91,12 @@ def keep_subscribed(site: Site, name: str) -> None:
 
 
 def callback_path(mirror: Mirror) -> str:
-    """Where the hub finds us; nobody else knows it."""
+    """The path of the callback, which only the hub knows."""
     return f"/mirror/{mirror.name}/websub/{mirror.hub_key}"
 
 
 def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | None:
-    """The challenge to answer with, if the hub asks about what we asked for; else None."""
+    """The challenge to answer with if the hub verifies our request, "" for a denial; else None."""
     if asked.get("hub.mode") == "denied" and asked.get("hub.topic") == mirror.hub_topic:
         mirror.hub_until = None
         return ""
@@ -112,7 +112,7 @@ def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | N
 
 
 def signed(mirror: Mirror, header: str, body: bytes) -> bool:
-    """Whether `body` carries the signature of the secret that only the hub was told."""
+    """Whether `body` is signed (X-Hub-Signature) with the secret that only the hub knows."""
     algorithm, equals, signature = header.strip().partition("=")
     if not equals or algorithm not in _ALGORITHMS or not signature.isascii():
         return False

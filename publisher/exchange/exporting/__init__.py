@@ -1,4 +1,4 @@
-"""Export: everything the blog is, as files that people can read and `import` takes back.
+"""Export: the whole blog as files that people can read and `import` reads back.
 
     publisher.json   format, settings, authors (no passwords), descriptions of the media
     updates.csv      the update log: instant, kind, guid of the post

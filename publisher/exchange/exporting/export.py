@@ -38,7 +38,7 @@ def export(
     now: datetime,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Exported:
-    """Write everything; `session` must see one state throughout. `tell` hears how far it is."""
+    """Write everything; `session` must see one state throughout. `tell` gets the progress."""
     done = Exported()
     names = {author.id: author.name for author in authors.everyone(session)}
     for post in _posts(session):
@@ -78,14 +78,14 @@ def _write_post(session: Session, write: Write, post: Post, names: dict[int, str
 
 
 def _parts(kept: MediaFiles, name: str) -> Iterator[bytes]:
-    """A file, some of it in memory at a time."""
+    """A file's bytes, in parts."""
     with kept.open(name) as file:
         while part := file.read(_BYTES_AT_ONCE):
             yield part
 
 
 def _log(session: Session, done: Exported) -> Iterator[bytes]:
-    """The update log as CSV, oldest first, in parts; it is counted meanwhile."""
+    """The update log as CSV, oldest first, in parts; `done` counts its rows."""
     yield _csv([documents.UPDATE_COLUMNS])
     query = (
         select(Update.at, Update.kind, Post.guid)

@@ -19,16 +19,16 @@ UPDATE_COLUMNS = ("updated_at", "kind", "guid")
 def files_of(
     post: Post, redirects: Sequence[str], revisions: Sequence[Revision], names: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Where the files of a post lie, and what stands in them; `names` are those to log in with.
+    """The paths of a post's files, and their texts; `names` are the authors' login names.
 
-    The newest revision is the post: a file of their own have only others.
+    The newest revision is the post itself: only if there are others do they get a file.
     """
     ours = content.to_plain(content.of_post(post, tuple(tag.name for tag in post.tags)))
     fields = _fields(post, ours, names.get(post.author_id or 0, ""), redirects)
     newest = revisions[-1] if revisions else None
     if newest and (newest.version, newest.content) == (post.version, ours):
         revisions = revisions[:-1]
-        fields |= _said(
+        fields |= _non_empty(
             saved=_instant(newest.saved_at),
             saved_by=names.get(newest.author_id or 0),
             saved_minor="true" if newest.minor else "",
@@ -88,12 +88,12 @@ def _suffix(post: Post) -> str:
 def _fields(
     post: Post, ours: Mapping[str, Any], author: str, redirects: Sequence[str]
 ) -> dict[str, Any]:
-    """The front matter: what is empty or the rule is left out."""
-    usual = content.to_plain(Content())
-    said = {name: part for name, part in ours.items() if part != usual[name]}
-    said = {name: part for name, part in said.items() if name not in ("source", "source_format")}
-    return _said(
-        **said,
+    """The front matter: empty and default values are left out."""
+    defaults = content.to_plain(Content())
+    own = {name: part for name, part in ours.items() if part != defaults[name]}
+    own = {name: part for name, part in own.items() if name not in ("source", "source_format")}
+    return _non_empty(
+        **own,
         date=_instant(post.published_at or post.scheduled_at),
         author=author,
         state=post.status,
@@ -108,8 +108,8 @@ def _fields(
     )
 
 
-def _said(**values: Any) -> dict[str, Any]:
-    """Those of the values that say something."""
+def _non_empty(**values: Any) -> dict[str, Any]:
+    """The values that are not empty."""
     return {name: value for name, value in values.items() if value not in ("", [], None)}
 
 

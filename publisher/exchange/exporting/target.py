@@ -19,7 +19,7 @@ Write = Callable[[str, Iterable[bytes]], None]
 def target(destination: Path) -> Iterator[Write]:
     """A function that writes one file of the export; at the end everything appears at once.
 
-    Raises InvalidInput when something is there already (an empty folder is not), and
+    Raises InvalidInput when something is there already (an empty folder is allowed), and
     StorageUnavailable when the disk refuses; then nothing is left behind.
     """
     _refuse_to_overwrite(destination)

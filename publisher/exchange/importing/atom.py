@@ -72,7 +72,7 @@ def _markup(element: Element | None, base: str) -> str:
 
 
 def _inner(element: Element) -> str:
-    """The HTML inside the `div` that Atom wants around XHTML."""
+    """The HTML inside the `div` that Atom requires around XHTML."""
     div = next(iter(element), element)
     for part in div.iter():
         part.tag = safe_xml.local(part)

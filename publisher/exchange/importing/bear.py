@@ -69,7 +69,7 @@ def _tags(text: str) -> tuple[str, ...]:
 
 
 def _lower(row: Mapping[Any, Any]) -> dict[str, str]:
-    """A row by small names; what stands behind the last column has none."""
+    """A row by lower-case column names; values beyond the last column are dropped."""
     return {
         name.strip().lower(): str(value or "")
         for name, value in row.items()

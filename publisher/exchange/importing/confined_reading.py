@@ -1,6 +1,6 @@
-"""A stranger's export, read in a process of its own (see `confined`): what the program calls.
+"""Reading of untrusted exports in a confined process (see `confined`): the functions to call.
 
-Only finished values come out of there, some posts at a time.
+Only finished values come back from there, some posts at a time.
 """
 
 from collections import Counter
@@ -48,9 +48,9 @@ def read_posts(
     language: str = "en",
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Batch, KeptValues[Ready]]:
-    """The posts of a source, ready to be stored, and the batch that held them, without them.
+    """The batch of a source, without its posts, and its posts, ready to be stored.
 
-    Both lie in files without a name in `folder`, but for what is small.
+    Posts and update log are kept in unnamed temporary files in `folder`.
     Raises InvalidData for what is broken or takes too long, TooLarge for too much of it,
     StorageUnavailable when the disk refuses.
     """
@@ -75,7 +75,7 @@ def read_posts(
 
 
 def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
-    """Posts that were changed after they had been read, ready again."""
+    """Check and render posts again that were changed after they had been read."""
     yield from stream(_prepared, LIMITS, posts, now, language)
 
 
@@ -85,7 +85,7 @@ def instants(place: Located, zone: tzinfo) -> list[datetime]:
 
 
 def files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
-    """Each of these files of a folder or zip, found by the end of its path; or why it is not."""
+    """Each of these files of a folder or zip, found by the end of its path; or the error."""
     return stream(_files, LIMITS, place, names)
 
 
@@ -139,9 +139,9 @@ def _files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | 
 
 
 def _beside(source: object, name: str) -> bytes:
-    """A file of the folder, by its path or by the end of its path where only one fits.
+    """A file of the folder, by its path or by the end of its path if only one fits.
 
-    A whole address is the file that has its path: exports bring their uploads along so.
+    A web address means the file with the same path: so exports include their uploads.
     """
     names = source.names if isinstance(source, Folder) else ()
     if is_web_address(name):

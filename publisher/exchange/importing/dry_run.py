@@ -21,13 +21,13 @@ _UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last
 
 @dataclass
 class Plan:
-    """New posts, oldest first; changed ones with their number here; how many are known or kept.
+    """New posts, oldest first; changed ones with our post id; how many are known or kept.
 
-    `new` and `changed` are places in `found`. `kept` are changed in the source and were edited here
-    since: ours stay. `author_ids` maps a name that the source uses to one of our authors, "" to who
-    gets everybody else's posts. `counted`: instants of loaded history; a post of that very second
-    was counted already. Of the new ones: how many there are of each state, how many former
-    addresses they have, how many updates they are and from when to when.
+    `new` and `changed` have indices in `found`. `kept` are changed in the source and were edited
+    here since: ours stay. `author_ids` maps a name in the source to one of our authors, "" to the
+    author of all other posts. `counted`: instants of loaded history; a post of the same second was
+    counted already. Of the new posts: how many there are by state, how many former `addresses` and
+    `updates` they have, and the first and last moment of these.
     """
 
     found: Sequence[Ready] = ()
@@ -48,7 +48,7 @@ class Plan:
         return (self.found[place] for place in self.new)
 
     def update_at(self, one: Ready) -> datetime | None:
-        """When a new post is an update that the log has not counted yet."""
+        """When a new post is an update; None if it is none, or the log has counted it already."""
         return None if one.shown_at in self.counted else one.shown_at
 
     def author_id(self, names: Iterable[str]) -> int | None:
@@ -63,10 +63,10 @@ def make_plan(
     everybody_else: Author | None,
     coming: Iterable[str] = (),
 ) -> Plan:
-    """Compare what was read with what is here; reads only.
+    """Compare the posts that were read with ours; writes nothing.
 
-    Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are authors
-    that the import brings along, for a plan that is made before they are here.
+    Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are names of
+    authors that the import will add, for a plan that is made before that.
     """
     plan = Plan(found, author_ids=_authors(session))
     fresh = session.scalar(select(Post.id).limit(1)) is None
@@ -105,8 +105,8 @@ def _count_new(plan: Plan, one: Ready, coming: Iterable[str]) -> None:
 
 
 def same(here: Content, there: Content) -> bool:
-    """Whether a post says what its source says; where pictures were fetched does not matter."""
-    # The source is compared below; the address that a post has here is ours to choose.
+    """Whether a post equals its source, whatever the addresses of copied pictures."""
+    # The source is compared below; the slug that a post has here is ours to choose.
     if not content.same(here, there, but=("source", "slug")):
         return False
     ours, theirs = here.source, there.source
@@ -138,7 +138,7 @@ def _known(session: Session, guids: Sequence[str]) -> dict[str, _Here]:
 
 
 def _authors(session: Session) -> dict[str, int]:
-    """Our authors by what they are called; names to log in with come before names to show."""
+    """Our authors by name; login names take precedence over display names."""
     rows = session.execute(select(Author.id, Author.name, Author.display_name)).all()
     shown = {display.casefold(): id_ for id_, _, display in rows}
     return shown | {name.casefold(): id_ for id_, name, _ in rows}

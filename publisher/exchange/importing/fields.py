@@ -18,7 +18,7 @@ _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)"
 
 
 def moment(text: str | None, where: str, zone: tzinfo = UTC) -> datetime | None:
-    """The instant that `text` names, None for no text; InvalidData says where it stands."""
+    """The instant that `text` names, None for no text; the message of InvalidData has `where`."""
     if text is None or not text.strip():
         return None
     try:
@@ -41,7 +41,7 @@ def paragraphs(text: str) -> str:
 def with_base(source: str, base: str) -> str:
     """HTML whose relative addresses are made absolute; as it is when it has none.
 
-    Footnotes keep leading to their places in the same text.
+    Links within the text, such as those of footnotes, stay.
     """
     if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
         return source
@@ -49,18 +49,18 @@ def with_base(source: str, base: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether `text` is a whole http(s) address that fits."""
+    """Whether `text` is a complete http(s) address that is not too long."""
     return len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I) is not None
 
 
 def identity(guid: str, address: str, content: str) -> str:
-    """What identifies a post: its guid, else its address, else what it says."""
+    """What identifies a post: its guid, else its address, else a hash of its content."""
     digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
     return guid.strip() or address.strip() or f"urn:sha256:{digest}"
 
 
 def old_path(address: str) -> str:
-    """The path (and query) of a former address, as a request for it would ask; "" when none."""
+    """The path (and query) of a former address, as it would be requested; "" when none."""
     try:
         parts = urlsplit(address.strip())
     except ValueError:

@@ -21,7 +21,7 @@ from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 FORMATS = ("rss", "atom", "json", "wxr", "markdown", "ghost", "bear")
-# What a zip of micro.blog (.bar, the blog archive format) keeps its posts in.
+# The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
@@ -29,8 +29,8 @@ _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
     """Read a source, as `format_` or as what it looks like; `zone` is for dates without an offset.
 
-    Raises InvalidData for what is broken or no format we know, InvalidInput when the format asked
-    for cannot be.
+    Raises InvalidData for what is broken or no format we know, InvalidInput when `format_` is
+    impossible for it.
     """
     if isinstance(source, Folder):
         if format_ not in (None, "markdown"):
@@ -44,7 +44,7 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
 
 @contextmanager
 def _named(source: Document) -> Iterator[None]:
-    """What is broken is said with the name of the document."""
+    """Put the name of the document in front of messages of InvalidData."""
     try:
         yield
     except InvalidData as error:
@@ -112,7 +112,7 @@ def _archive(folder: Folder) -> Batch | None:
 
 
 def _files(folder: Folder, zone: tzinfo) -> Batch:
-    """Markdown files, or the one export that somebody packed as it came."""
+    """Markdown files, or a single export file that somebody zipped."""
     if len(folder.names) == 1 and not folder.names[0].lower().endswith(markdown_files.SUFFIXES):
         (name,) = folder.names
         inner = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))

@@ -22,9 +22,9 @@ class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
 
 
 class _Exact(yaml.SafeDumper):
-    """YAML that comes back as it was: text with a rare line break is quoted, which escapes it.
+    """YAML that is read back unchanged: rare line breaks are escaped, in double quotes.
 
-    Between single quotes parsers take NEL for a space.
+    In single quotes, parsers read NEL as a space.
     """
 
 

@@ -11,7 +11,7 @@ from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
 Row = dict[str, Any]
-# What stands in texts for the address that the export does not know.
+# Placeholder in texts for the site's address, which the export does not have.
 _SITE = "__GHOST_URL__"
 _STATES: dict[str, PostStatus] = {
     "published": "published", "scheduled": "scheduled", "draft": "draft", "sent": "published",
@@ -76,7 +76,7 @@ def _post(
 
 
 def _source(row: Row, batch: Batch) -> str:
-    """The rendered text, the feature image before it; Ghost keeps both."""
+    """The rendered text, with the feature image before it."""
     text = _text(row.get("html"))
     if not text and (plain := _text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
@@ -91,7 +91,7 @@ def _source(row: Row, batch: Batch) -> str:
 
 
 def _moment(row: Row, name: str, where: str) -> datetime | None:
-    """A date as text, or in milliseconds as Ghost wrote it once."""
+    """A date as text, or in milliseconds since 1970 as older versions of Ghost wrote it."""
     value = row.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
         seconds = value / 1000
@@ -102,7 +102,7 @@ def _moment(row: Row, name: str, where: str) -> datetime | None:
 
 
 def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
-    """For each post the names that a table of pairs gives it, in their order."""
+    """The names of each post, in order, by the join table `pairs`."""
     known = {_text(row.get("id")): _text(row.get(column)) for row in _rows(data, table)}
     found: dict[str, list[str]] = {}
     for row in sorted(_rows(data, pairs), key=lambda row: _text(row.get("sort_order")).zfill(6)):

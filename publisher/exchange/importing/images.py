@@ -1,7 +1,7 @@
-"""Pictures of imported posts, fetched when asked for and kept with ours.
+"""Copies pictures of imported posts to our media, if requested.
 
-Addresses are fetched only from the public internet; pictures that lie beside a Markdown file are
-read from its folder. What cannot be had keeps its old address, and the report says how many.
+Addresses are fetched only from the public internet; pictures beside a Markdown file are read from
+its folder. Pictures that cannot be copied keep their address, and the report counts them.
 """
 
 import html
@@ -20,7 +20,7 @@ from publisher.exchange.importing.fields import is_web_address
 from publisher.exchange.importing.imported import ImportedPost
 
 AT_ONCE = 4
-# Each looks no further than the end of its tag or bracket: both are given a stranger's megabytes.
+# Neither searches beyond the end of its tag or bracket: both get megabytes of untrusted text.
 _IN_HTML = re.compile(
     r"""(?P<before><img\b[^<>]*?\bsrc\s*=\s*(?P<quote>["']))(?P<address>[^<>]*?)(?P<after>(?P=quote))""",
     re.IGNORECASE,
@@ -38,10 +38,10 @@ Keep = Callable[[bytes, str], str]
 def bring(
     wanted_names: Iterable[str], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
 ) -> dict[str, str]:
-    """Our addresses of those pictures that were had.
+    """Our addresses of the pictures that could be copied.
 
-    `beside` gives the bytes of what lies in the folder that is imported, `fetch` those of the other
-    addresses; `keep` stores them (with the file's name) and gives our address.
+    `beside` gives the bytes of files in the folder that is imported, `fetch` those of the other
+    addresses; `keep` stores bytes under the file's name and returns our address.
     """
     names = sorted(wanted_names)
 
@@ -77,13 +77,13 @@ def bring(
 
 
 def wanted(post: ImportedPost) -> set[str]:
-    """The pictures of a post that are not ours: whole addresses, or files beside it."""
+    """The pictures of a post that are not ours: web addresses, or files beside it."""
     names = (_name(post, html.unescape(m["address"])) for m in _mentions(post))
     return {name for name in names if name}
 
 
 def fetcher(allow_private: bool) -> Fetch:
-    """Gets a picture from the internet."""
+    """A function that fetches a picture from the internet."""
 
     def fetch(address: str) -> bytes:
         reply = request_public(
@@ -100,7 +100,7 @@ def fetcher(allow_private: bool) -> Fetch:
 
 
 def without_addresses(source: str) -> str:
-    """A source without what `bring` changes in it, to compare two of them."""
+    """A source without its pictures' addresses, which `bring` changes, to compare two of them."""
     source = _IN_HTML.sub(r"\g<before>\g<after>", _SRCSET.sub("", source))
     return _IN_MARKDOWN.sub(r"\g<before>\g<after>", source)
 
@@ -112,7 +112,7 @@ def _mentions(post: ImportedPost) -> Iterable[re.Match[str]]:
 
 
 def _name(post: ImportedPost, address: str) -> str:
-    """What a picture is called: its address, or the path of its file in the folder; "" for none."""
+    """A picture's name: its address, or the path of its file in the folder; "" for none."""
     if is_web_address(address):
         return address
     if post.source_format != "markdown" or re.match(r"[a-z]+:|/media/|#", address):
@@ -139,5 +139,5 @@ def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
     if post.source_format == "markdown":
         source = _IN_MARKDOWN.sub(change, source)
     if source != post.source and post.source_format == "html":
-        source = _SRCSET.sub("", source)  # smaller versions elsewhere would win over ours
+        source = _SRCSET.sub("", source)  # browsers would prefer these addresses to ours
     return replace(post, source=source)

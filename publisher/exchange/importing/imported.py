@@ -23,12 +23,12 @@ class ImportedRevision:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedPost(Content):
-    """One post or page as found: its content, not yet checked, and what it is besides.
+    """One post or page as found: its content, not yet checked, and its other properties.
 
-    `where` names it in messages. `address` is its permalink so far, `aliases` older ones: addresses
+    `where` names it in messages. `address` is its former permalink, `aliases` older ones: addresses
     or paths. `published_at` is None when the source does not say; for a scheduled post it is when
-    it will be published. `status`: draft, scheduled, published or deleted. `by`: what the author is
-    called, the likeliest name first.
+    it will be published. `status`: draft, scheduled, published or deleted. `by`: names of the
+    author, the most likely first.
     """
 
     where: str
@@ -69,9 +69,9 @@ class ImportedSite:
 
 @dataclass
 class Batch:
-    """Everything that one source holds; `notes` counts what was left out or bent, by reason.
+    """Everything that one source holds; `notes` counts what was left out or changed, by reason.
 
-    `posts` may be read from the source as they are asked for, once; notes grow meanwhile.
+    `posts` may be a generator that reads the source, so iterate once; it also adds notes.
     """
 
     posts: Iterable[ImportedPost] = ()

@@ -11,7 +11,7 @@ from publisher.exchange.importing.imported import Batch, ImportedPost
 
 
 def read(stream: BinaryIO, in_archive: bool = False) -> Batch:
-    """Every item of a feed; within an archive, its files are named as seen from the blog's home.
+    """Every item of a feed; in an archive, relative addresses start from the blog's home page.
 
     Raises InvalidData for broken JSON and impossible dates."""
     try:
@@ -49,7 +49,7 @@ def _item(item: dict[str, Any], number: int, feed_author: str, home: str) -> Imp
 
 
 def _author(holder: dict[str, Any]) -> str:
-    """The first author of an item or a feed, in the words of 1.1 or 1.0."""
+    """The first author of an item or a feed, in the form of 1.1 or 1.0."""
     people = [*as_list(holder.get("authors")), holder.get("author")]
     return next((as_text(p.get("name")) for p in people if isinstance(p, dict)), "")
 

@@ -1,4 +1,4 @@
-"""Values kept in a file without a name, so that a large import needs no memory for them."""
+"""Values kept in an unnamed temporary file, so that a large import does not fill the memory."""
 
 import pickle
 from array import array
@@ -17,7 +17,7 @@ class KeptValues(Sequence[T]):
     """A sequence that only grows; a value is read from the file each time it is asked for."""
 
     def __init__(self, folder: Path) -> None:
-        """The file lies in `folder`, where nobody can find it, and is gone with this process."""
+        """The file is in `folder`, without a name, and is deleted when this process ends."""
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - until __del__
         self._places = array("Q")
 
@@ -33,8 +33,8 @@ class KeptValues(Sequence[T]):
             raise StorageUnavailable(f"{error.strerror}; nothing was imported") from error
 
     def __del__(self) -> None:
-        """Give the disk its room back, as soon as nobody has it any more."""
-        with suppress(OSError):  # what a full disk did not take
+        """Free the disk space as soon as the sequence is no longer used."""
+        with suppress(OSError):  # a full disk may refuse what is left to write
             self._file.close()
 
     def __len__(self) -> int:

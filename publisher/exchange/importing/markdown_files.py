@@ -1,7 +1,7 @@
 """Folders of Markdown with front matter: Jekyll, Hugo, our own export, or just notes.
 
 Without a date a file becomes a draft: nobody knows when it was published, and a wrong date would
-count as an update. Jekyll says the date in the file's name, Hugo in the front matter.
+count as an update. Jekyll has the date in the file's name, Hugo in the front matter.
 """
 
 import re
@@ -25,7 +25,7 @@ _TRUE = ("true", "yes", "1", "on")
 
 
 def read_folder(folder: Folder, zone: tzinfo) -> Batch:
-    """Every post of a folder or zip. Raises InvalidData that names the file which is broken."""
+    """Every post of a folder or zip. Raises InvalidData, which names the broken file."""
     batch = Batch()
     batch.posts = _posts(folder, zone, batch)
     return batch
@@ -58,7 +58,7 @@ def post(
 ) -> ImportedPost:
     """A file's fields and body as a post; dates without an offset are civil time in `zone`.
 
-    `place` is what stands for the file in a guid where it has none: its name within the blog.
+    `place` is the file's path within the blog, which makes a guid for a file without one.
     """
     path = PurePosixPath(name)
     dated = _DATED_NAME.fullmatch(path.stem)
@@ -150,7 +150,7 @@ def _kind(fields: dict[str, Any]) -> PostKind:
 
 
 def _text(fields: dict[str, Any], *names: str) -> str:
-    """The first of these fields that says something, as text."""
+    """The first of these fields that is not empty, as text."""
     for name in names:
         value = fields.get(name)
         if value not in (None, "") and not isinstance(value, dict | list):
@@ -159,9 +159,9 @@ def _text(fields: dict[str, Any], *names: str) -> str:
 
 
 def _list(fields: dict[str, Any], *names: str) -> list[str]:
-    """All values of these fields; a text holds several between commas.
+    """All values of these fields; a text is split at its commas.
 
-    Without a comma, `tags` and `categories` are split at spaces, as Jekyll has it.
+    Without a comma, `tags` and `categories` are split at spaces, as in Jekyll.
     """
     found = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Our own export, read back: posts with all they were, and the site around them."""
+"""Reads our own export: posts with all their properties, and the site's data around them."""
 
 import csv
 import io
@@ -114,7 +114,7 @@ def _content(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _site(manifest: dict[str, Any], files: tuple[str, ...]) -> ImportedSite:
-    """The manifest as values, each of its kind."""
+    """The manifest as values of the right types."""
     with _naming(MANIFEST):
         return ImportedSite(
             preferences={str(n): str(v) for n, v in manifest.get("preferences", {}).items()},

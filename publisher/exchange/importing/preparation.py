@@ -31,12 +31,12 @@ class Ready:
 
     @property
     def wanted_slug(self) -> str:
-        """The slug it should have, or what one can be made of; "" when there is nothing."""
+        """The slug it should have, else one made of its title or text; "" if it has neither."""
         return self.content.slug or slug_from(self.content.title, self.words)
 
     @property
     def shown_at(self) -> datetime | None:
-        """When the post entered the feed, if it is in the feed's material."""
+        """When the post entered the feed; None if it is not listed there."""
         return self.post.published_at if is_listed(self.post) else None
 
     @property
@@ -49,9 +49,9 @@ class Ready:
 
 
 def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
-    """The batch's posts in its order, each once; what was bent or left out is noted meanwhile.
+    """The batch's posts in order, each once; its `notes` count what was changed or left out.
 
-    `language` is the blog's: straight quotation marks become its own.
+    `language` is the blog's, whose quotation marks replace straight ones.
 
     Raises InvalidData, naming the post, for what cannot be a post at all.
     """
@@ -65,9 +65,9 @@ def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
 
 
 def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
-    """The post with a state that fits its date: none makes a draft, one to come a schedule.
+    """The post with a state that fits its date: a draft without one, scheduled if it is to come.
 
-    A schedule that is past stays one: whatever is due is published as always.
+    A scheduled post whose date is past stays scheduled: it is due, and published as usual.
     """
     date = post.published_at
     if date is not None and date > LATEST_SCHEDULE:
@@ -97,12 +97,12 @@ def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator
 
 
 def _anchor(guid: str) -> str:
-    """What begins the ids inside one post: its number is not known yet, its guid is as good."""
+    """The prefix of ids inside one post, made from its guid, as its number is not known yet."""
     return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
 
 
 def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
-    """The post's content within our limits; an address without a usable letter is left out."""
+    """The post's content within our limits; a slug without a usable letter is left out."""
     value = content.of(post)
     for field in FIELDS:
         part, note = field.fitted(getattr(value, field.name))

@@ -90,7 +90,7 @@ def _enclosure(element: Element) -> Attachment | None:
 
 
 def _plain_names(element: Element) -> Element:
-    """RSS 1.0 puts its own elements into a namespace; everything else is as in RSS 2.0."""
+    """An item of RSS 1.0 without its namespace; everything else is as in RSS 2.0."""
     for part in element.iter():
         if str(part.tag).startswith("{http://purl.org/rss/1.0/}"):
             part.tag = safe_xml.local(part)

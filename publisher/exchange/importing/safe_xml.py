@@ -1,4 +1,4 @@
-"""XML from strangers: no entities, no outside references, bounded depth, one part at a time."""
+"""Untrusted XML: no entities, no external references, bounded depth, one element at a time."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO

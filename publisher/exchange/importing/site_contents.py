@@ -1,7 +1,7 @@
-"""What our own export brings besides posts: people, settings, the update log, media.
+"""Imports what our own export has besides posts: authors, settings, the update log, media.
 
-People and settings come only to a blog that has no posts yet: an import must not rename a site
-that is in use. Passwords are never exported, so everybody gets a new one (`author password NAME`).
+Authors and settings are imported only into a blog without posts: an import must not rename a site
+that is in use. Passwords are never exported: each author needs a new one (`author password NAME`).
 """
 
 import secrets
@@ -33,7 +33,7 @@ def people_and_settings(session: Session, batch: Batch) -> None:
         return
     for name, value in batch.site.preferences.items():
         if name == "site_url":
-            continue  # where this site is, the other one does not know
+            continue  # this site has an address of its own
         try:
             store_setting(session, name, value)
         except InvalidInput as error:
@@ -66,7 +66,7 @@ def _missing(session: Session, site: ImportedSite) -> Iterator[update_log.Row]:
 
 
 def files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
-    """The files of the media folder, as they may be kept.
+    """The files of the media folder, checked and ready to be stored.
 
     Raises InvalidData for a file that is not what its name says.
     """
@@ -87,7 +87,7 @@ def files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
 
 
 def media_rows(session: Session, site: ImportedSite) -> None:
-    """The descriptions of the media that are not here yet."""
+    """Add the descriptions of the media that are not here yet."""
     known = set(session.scalars(select(Media.digest)))
     people = {author.name: author.id for author in authors.everyone(session)}
     for row in site.media:

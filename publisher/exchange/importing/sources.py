@@ -1,6 +1,6 @@
 """The source of an import (file, folder, zip, standard input, address), opened within limits.
 
-`located` has its bytes at hand and looks at none of them; `opened` reads it, in a confined process.
+`located` finds or fetches it without parsing anything; `opened` reads it, in a confined process.
 """
 
 import io
@@ -28,7 +28,7 @@ _HEAD_BYTES = 8192
 
 @dataclass(frozen=True)
 class Located:
-    """Where a source is: a file or a folder, or (from elsewhere) its bytes, with no path."""
+    """A source: the path of a file or folder, or the bytes from standard input or an address."""
 
     name: str
     path: Path | None = None
@@ -61,15 +61,15 @@ class Folder:
     read: Callable[[str, int], bytes]
 
     def below(self, prefix: str) -> "Folder":
-        """The files whose names begin with `prefix`, called without it."""
+        """The files whose names begin with `prefix`, under names without it."""
         names = [name.removeprefix(prefix) for name in self.names if name.startswith(prefix)]
         return Folder(self.name, names, lambda name, limit: self.read(prefix + name, limit))
 
 
 def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Located:
-    """Where SOURCE is: what stands on standard input or at an address is taken whole.
+    """Find SOURCE; standard input and addresses are read completely.
 
-    Raises InvalidInput when there is no such thing, InvalidData when it cannot be had, TooLarge.
+    Raises InvalidInput when it does not exist, InvalidData when it cannot be fetched, TooLarge.
     """
     if source == "-":
         return Located("standard input", data=_bounded(standard_input, "standard input"))
@@ -84,7 +84,7 @@ def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Locat
 
 @contextmanager
 def opened(place: Located) -> Iterator[Document | Folder]:
-    """A source, to be read; raises InvalidData or TooLarge for what must not be."""
+    """A source, to be read; raises InvalidData or TooLarge for what is not safe to read."""
     if place.path is None:
         yield _of_bytes(place.name, place.data)
     elif place.path.is_dir():
@@ -102,7 +102,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _of_file(name: str, file: BinaryIO) -> Document | Folder:
-    """Read in place, whatever it is."""
+    """A zip or a document, read in place."""
     is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
     if not is_zip and file.seek(0, os.SEEK_END) > MAX_DOCUMENT_BYTES:
         raise _too_large(name)
@@ -129,7 +129,7 @@ def _too_large(name: str) -> TooLarge:
 
 
 def _fetched(address: str, allow_private: bool) -> bytes:
-    # Not at the top: an HTTP client is much to load for a process that only reads.
+    # Imported late: a process that only reads needs no HTTP client.
     from publisher.base.net import OutgoingError, request_public
 
     try:

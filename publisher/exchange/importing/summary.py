@@ -8,7 +8,7 @@ from publisher.exchange.importing.imported import Batch
 
 
 def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
-    """One line a fact, the numbers first; nothing is said about what did not happen."""
+    """One line per fact, its number first; facts with the number 0 are left out."""
     yield f"{counted(len(plan.new), 'new post')}{_states(plan)}"
     if plan.known:
         yield f"{counted(plan.known, 'known post')}, unchanged"
@@ -32,7 +32,7 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def _states(plan: Plan) -> str:
-    """What the new ones are."""
+    """How many new posts have which state, in brackets."""
     states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
     return f" ({states})" if states else ""
 

@@ -1,6 +1,6 @@
-"""Pictures of WordPress that stand beside a text: the featured image, and galleries by number.
+"""WordPress pictures that are not in a post's text: its featured image, and galleries by id.
 
-Both name attachments, which are items of the same export and may come after the post.
+Both refer to attachments, which are items of the same export and may come after the post.
 """
 
 import html
@@ -42,7 +42,7 @@ class Pictures:
         return post if source == post.source else replace(post, source=source)
 
     def _gallery(self, numbers: str) -> str:
-        """The pictures with these numbers; "" where none of them came along."""
+        """The pictures with these ids as HTML; "" if none of them is in the export."""
         known = [self.files[one.strip()] for one in numbers.split(",") if one.strip() in self.files]
         return "\n\n".join(_figure(address, alt) for address, alt in known)
 

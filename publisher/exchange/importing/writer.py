@@ -1,4 +1,4 @@
-"""Storing an import, in bulk statements of some posts each."""
+"""Stores an import, in bulk statements for some hundred posts each."""
 
 import hashlib
 import secrets
@@ -35,7 +35,7 @@ def store(
     """Write what is planned.
 
     With `count_updates`, every new post that readers see is an update at its own date. Changed
-    posts are saved as minor edits: they are corrections, not news. `pool` serves several plans.
+    posts are saved as minor edits: they are corrections, not news. Several plans share a `pool`.
     """
     pool, ids = pool or SlugPool(session), list[int]()
     for some in _some(plan.new_posts()):
@@ -77,7 +77,7 @@ def _updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateK
 def _insert(
     session: Session, plan: Plan, some: list[Ready], pool: SlugPool, now: datetime
 ) -> list[int]:
-    """Store some posts with their revisions and tags, where search finds them."""
+    """Store some posts with their revisions and tags, and index them for the search."""
     slugs = pool.take_all(session, [_wanted(one) for one in some])
     rows = [_row(one, plan, slug, now) for one, slug in zip(some, slugs, strict=True)]
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
@@ -119,7 +119,7 @@ def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
 
 
 def _note_slug(guid: str) -> str:
-    """For a post without a usable word: the same at every import."""
+    """A slug for a post without a usable word; the same at every import."""
     return f"note-{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
@@ -139,7 +139,7 @@ def _insert_revisions(
 def _revisions(
     post_id: int, one: Ready, slug: str, plan: Plan, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    """The revisions that came along, else the one that the post is now (saved by nobody here)."""
+    """The imported revisions; without any, one of the post as it is now, without an author."""
     if not one.post.revisions:
         yield {
             "post_id": post_id,
@@ -161,7 +161,7 @@ def _revisions(
 
 
 def _redirect(session: Session, paths: list[tuple[str, int]]) -> None:
-    """Lead former addresses that nobody else has: the first post that claims one gets it."""
+    """Redirect former addresses that are not taken; the first post that claims one gets it."""
     wanted = dict(reversed(paths))
     former = select(Redirect.path).where(Redirect.path.in_(list(wanted)))
     slugs = {path.rpartition("/")[2] for path in wanted}

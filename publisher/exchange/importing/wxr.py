@@ -45,7 +45,7 @@ def read(stream: BinaryIO, zone: tzinfo) -> Batch:
 
 
 def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
-    """Read twice: a picture may stand behind the post that shows it."""
+    """Read the file twice, as a picture may come after the post that shows it."""
     names, pictures, number = dict[str, str](), Pictures(), 0
     for part in safe_xml.parts(stream, "channel"):
         if safe_xml.local(part) == "author":
@@ -66,7 +66,7 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
 def _taken(
     part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
 ) -> Iterator[ImportedPost]:
-    """The post that an item is; none, and a note why, where it is something else."""
+    """The post of an item; none, with a note why, if the item is something else."""
     kind, state = _wp(part, "post_type") or "post", _wp(part, "status") or "publish"
     comments = sum(safe_xml.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
@@ -115,7 +115,7 @@ def _post(
 
 
 def as_html(content: str) -> str:
-    """What WordPress makes of an editor's text: captions, and paragraphs at blank lines."""
+    """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines."""
     content = _COMMENT.sub("", content.replace("\r\n", "\n"))
     content = _CAPTION.sub(r"<figure>\1<figcaption>\2</figcaption></figure>", content)
     pieces = _PREFORMATTED.split(content)
@@ -151,7 +151,7 @@ def _excerpt(part: Element) -> str:
 
 
 def _date(part: Element, name: str, where: str, zone: tzinfo) -> datetime | None:
-    """The date in UTC where it is given, else the civil one; zeros mean none."""
+    """The date in UTC if it is given, else the one in local time; zeros mean none."""
     for field, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
         text = _wp(part, field)
         if text and not text.startswith("0000"):
@@ -167,7 +167,7 @@ def _without_date(part: Element) -> Element:
 
 
 def _tags(part: Element) -> tuple[str, ...]:
-    """Categories and tags, but not the category of those without one."""
+    """Categories and tags, but not the category `uncategorized`."""
     found = []
     for child in part.findall("category"):
         named = child.get("domain") in ("category", "post_tag")

@@ -1,7 +1,7 @@
-"""The directory at the end of a zip, read entry by entry and kept by nobody.
+"""Reads the directory at the end of a zip entry by entry, without keeping it in memory.
 
-`zipfile` holds an object of 700 bytes for each file, which an import of 100,000 posts cannot
-spare. Its values and its way to unpack one file serve here too. The format is PKWARE's APPNOTE.
+`zipfile` keeps an object of 700 bytes for each file, too much for an import of 100,000 posts. Its
+classes for an entry and for decompression are used here too. The format is PKWARE's APPNOTE.
 """
 
 import struct
@@ -13,10 +13,10 @@ _ENTRY = struct.Struct("<4s4x2H4x3L3H4x2L")
 _LOCAL = struct.Struct("<4s22x2H")
 _END = struct.Struct("<4s8x2LH")
 _END_64 = struct.Struct("<4s36x2Q")
-_LOCATOR = 20  # bytes between the two ends, which say where the first one is
+_LOCATOR = 20  # bytes between the two end records, which locate the first one
 _MOST_COMMENT = 0xFFFF
 _ENCRYPTED, _UTF_8 = 0x1, 0x800
-_IN_EXTRA = 0xFFFFFFFF  # the number stands, with eight bytes, in the entry's extra field
+_IN_EXTRA = 0xFFFFFFFF  # the number is in the entry's extra field, in eight bytes
 
 
 class ZipDirectory:
@@ -34,7 +34,7 @@ class ZipDirectory:
         if self._at(place, _END_64.size)[:4] == b"PK\x06\x06":
             self._end, (_, length, offset) = place, self._read(_END_64, place, b"PK\x06\x06")
         self._begin = self._end - length
-        self._shift = self._begin - offset  # what somebody put before the zip
+        self._shift = self._begin - offset  # bytes that were put before the zip
         if min(self._begin, self._shift) < 0:
             raise BadZipFile("its directory begins before the file")
 
@@ -61,10 +61,10 @@ class ZipDirectory:
         _, flags, method, crc, packed, size, name, extra, comment, mode, offset = self._read(
             _ENTRY, place, b"PK\x01\x02"
         )
-        said = self._at(place + _ENTRY.size, name + extra)
-        info = ZipInfo(said[:name].decode("utf-8" if flags & _UTF_8 else "cp437"))
+        variable = self._at(place + _ENTRY.size, name + extra)
+        info = ZipInfo(variable[:name].decode("utf-8" if flags & _UTF_8 else "cp437"))
         info.flag_bits, info.compress_type, info.CRC, info.external_attr = flags, method, crc, mode
-        large = _large(said[name:])
+        large = _large(variable[name:])
         info.file_size, info.compress_size, info.header_offset = (
             next(large, number) if number == _IN_EXTRA else number
             for number in (size, packed, offset)
@@ -86,10 +86,10 @@ def _parsed(form: struct.Struct, data: bytes, sign: bytes) -> tuple[int, ...]:
 
 
 def _large(extra: bytes) -> Iterator[int]:
-    """The numbers in the extra field of an entry that did not fit into it."""
+    """The numbers of an entry that need eight bytes, from its extra field (zip64)."""
     while len(extra) >= 4:
         kind, length = struct.unpack_from("<2H", extra)
         if kind == 1:
-            said = extra[4 : 4 + length]
-            yield from struct.unpack_from(f"<{len(said) // 8}Q", said)
+            numbers = extra[4 : 4 + length]
+            yield from struct.unpack_from(f"<{len(numbers) // 8}Q", numbers)
         extra = extra[4 + length :]
