@@ -121,13 +121,13 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
 
 
 def offered(refusal: NotAFeed) -> str:
-    """What is there instead of a feed, and which feeds it announces."""
+    """Words about what was found instead of a feed, and the feeds that it announces."""
     found = ", ".join(url for url, _ in refusal.alternates)
     return f"{refusal}; it announces {found}" if found else str(refusal)
 
 
 def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> AdviceReport:
-    """What `subject` says of itself, should say, and what is wrong with it."""
+    """The freshness that `subject` gives now, the one it should give, and its problems."""
     settings = rule or TtlRule()
     known = histogram(subject.updates, now, zone).by_dates()
     at = build_moment(known.last_update, now, zone)

@@ -95,7 +95,7 @@ def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetim
 
 
 def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> datetime:
-    """Since when a mirror's feed has said the same ttl: a day back at most."""
+    """Since when a mirror's feed has had the same ttl: a day back at most."""
     at = decision.decided_at
     known = activity_of(history_of(mirror), mirror.timezone, at)
     return advice.unchanged_since(known, decision, settings.rule)
@@ -112,7 +112,7 @@ def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
 
 
 def history_of(mirror: Mirror) -> FeedHistory:
-    """What a mirror has learned."""
+    """The update history that a mirror has learned."""
     return FeedHistory.from_json(mirror.history) if mirror.history else FeedHistory()
 
 

@@ -43,7 +43,7 @@ log = get_logger("mirror")
 
 
 def work(site: Site) -> float:
-    """Do what is due for all mirrors; returns in how many seconds to look again."""
+    """Do what is due for all mirrors; returns in how many seconds to call this again."""
     now = site.clock()
     with site.database.read() as session:
         found = [(mirror.name, mirrors.due_at(mirror)) for mirror in mirrors.everyone(session)]

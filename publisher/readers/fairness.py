@@ -1,4 +1,4 @@
-"""Optional fairness: who polls faster than the smallest ttl *and* without validators has to wait.
+"""Optional fairness: readers that poll faster than the smallest ttl, without validators, must wait.
 
 Never refused are first and conditional fetches, those for a hub, and those of something new; nor
 is a single early repetition (somebody reloads a page).

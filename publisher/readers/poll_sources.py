@@ -16,7 +16,7 @@ SITE, PROXY = "site", "proxy"
 ENOUGH_POLLS = 50
 HIDDEN = (
     "A cache seems to answer polls that are not counted here: none of the {count} that a proxy"
-    " passed on named what its reader had. Count them from the cache's log"
+    " passed on had an ETag or a date. Count them from the cache's log"
     " (publisher readers follow)."
 )
 

@@ -35,7 +35,7 @@ class Program:
 
     @property
     def bytes(self) -> int:
-        """What was sent to it."""
+        """Bytes sent to all its readers."""
         return sum(reader.sums.bytes for reader in self.readers)
 
     @property

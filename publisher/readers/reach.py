@@ -31,7 +31,7 @@ class Reached:
 
 
 def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
-    """What is known of these posts; those that nobody has, or that are not measured, are absent."""
+    """The reach of these posts; those that no reader has, or that are not measured, are absent."""
     rows = session.scalars(select(PostReach).where(PostReach.post_id.in_(list(post_ids))))
     return {
         row.post_id: Reached(row.readers, intervals.quantile_minutes(counted(row.delays), 0.5))

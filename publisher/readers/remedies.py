@@ -1,4 +1,4 @@
-"""What one can do about a reader: whom to ask, what to write, and what the site can do itself."""
+"""Advice about a reader: whom to contact, a letter to send, and what the site can do itself."""
 
 import re
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ def prune(session: Session, now: datetime, days: int) -> None:
     here = select(ReaderClient.client)
     session.execute(delete(reader_days).where(reader_days.c.client.not_in(here)))
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(here)))
-    keyed = now.timestamp() - 2 * WEEK_SECONDS  # nobody can be recognised by what is older
+    keyed = now.timestamp() - 2 * WEEK_SECONDS  # older origins match no key any more
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
     session.execute(delete(PostReach).where(PostReach.published_at < begin))
     session.execute(delete(PollSource).where(PollSource.day < seconds // DAY_SECONDS))
@@ -69,7 +69,7 @@ def prune(session: Session, now: datetime, days: int) -> None:
 
 
 def erase(session: Session) -> None:
-    """Forget every count, with the keys: nobody who comes back is recognised.
+    """Delete every count, and the keys, so that no reader that comes back is recognised.
 
     Read positions of logs stay: a log that is followed goes on from there.
     """

@@ -138,7 +138,7 @@ def save_clients(
     mirrors: Mapping[int, str],
     seen: Mapping[int, tuple[float, float]],
 ) -> None:
-    """Write who was seen, when first and last."""
+    """Write the readers that were seen, and when first and last."""
     first = {
         row.client: row.first_at
         for part in _parts(seen)

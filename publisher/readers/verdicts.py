@@ -31,7 +31,7 @@ CLASS_SHARE, CLASS_INTERVALS = 0.5, 3  # and of those after each class of ttl wi
 PATIENT_SHARE = 0.1  # of the intervals may be early where a reader has a floor of its own
 CONDITIONAL_SHARE = 0.5  # of the requests that could have been conditional
 FAST_SHARE = 0.5  # of the intervals shorter than the smallest ttl
-FOLLOWING_RATIO = 1.5  # longest to shortest mean interval: what a reader with a floor needs
+FOLLOWING_RATIO = 1.5  # longest to shortest mean interval that a reader with a floor needs
 UNSURE_SHARE = 0.5  # of the polls may have been made by another reader at the same address
 AGAIN = 1.5  # requests per visit, from which on the evidence mentions them
 HAMMERING_SECONDS = 60.0  # a mean interval below this is abuse, validators or not
@@ -113,7 +113,7 @@ def mean_interval(sums: ReaderSums) -> str:
 
 
 def intervals(spans: Spans) -> Counter[int]:
-    """How often each interval came, whatever was told before."""
+    """How often each interval came, whatever the ttl before it."""
     total: Counter[int] = Counter()
     for (_, span), count in spans.items():
         total[span] += count

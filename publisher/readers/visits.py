@@ -23,12 +23,12 @@ def came_on_time(state: ReaderFeed, interval: float) -> bool:
 
 
 def came_early(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too short for everything that was told."""
+    """Whether an interval is too short for both the ttl and the max-age."""
     return interval < EARLY_SHARE * min(state.told_minutes * 60.0, state.max_age)
 
 
 def came_late(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too long for everything that was told."""
+    """Whether an interval is too long for both the ttl and the max-age."""
     longest = max(state.told_minutes * 60.0, state.max_age)
     return interval > LATE_SHARE * longest + SLACK_SECONDS
 

@@ -1,4 +1,4 @@
-"""Plain values around one poll: what was known before it and what it brought."""
+"""Plain values of one poll: validators and login that it is sent with, and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -39,7 +39,7 @@ def unpacked(raw: bytes, label: str, most: int) -> bytes:
     if raw.lstrip()[:3].startswith(_BEGINS_LIKE_TEXT):
         return raw
     if coding == "gzip" and raw:
-        raise DamagedBody("the answer says gzip and is something else")
+        raise DamagedBody("the answer is labelled gzip, but is not gzip")
     if coding == "deflate" and raw:
         is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
         return _inflated(raw, 15 if is_zlib else -15, most)

@@ -32,7 +32,7 @@ def in_words(problem: str, detail: str = "") -> str:
 
 
 def count(feed: FeedRow, visit: Visit, problem: str) -> None:
-    """Count a failure. A 410 is believed once confirmed a day later, or if it was never read."""
+    """Count a failure. A 410 must be confirmed a day later, unless the feed was never read."""
     feed.failures += 1
     feed.asked_at = None  # a failed retrieval does not count against the limit on demand
     feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0

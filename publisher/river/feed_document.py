@@ -1,4 +1,4 @@
-"""What a feed document holds, as plain values, whatever its format."""
+"""The contents of a feed document of any format, as plain values."""
 
 import hashlib
 from collections import Counter

@@ -27,7 +27,7 @@ _CONFIRMED_AFTER = timedelta(days=1)
 def doubt(
     session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
 ) -> str:
-    """SHRUNK, a problem, for a version of a list that drops most feeds; "" to apply it."""
+    """The problem SHRUNK if a version of a list drops most feeds; "" if it is to be applied."""
     before = _named_before(session, feed)
     dropped = len(before.keys() - {outline.url for outline in outlines})
     if dropped <= max(_FEW, len(before) // 2):

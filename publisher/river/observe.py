@@ -103,7 +103,7 @@ def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Est
 
 
 def crawl_of(session: Session, urls: Sequence[str]) -> RiverCrawl | None:
-    """What is known of the first of these addresses that was reported."""
+    """The stored state of the first of these addresses that was reported."""
     found = (session.get(RiverCrawl, _digest(url)) for url in urls)
     return next((crawl for crawl in found if crawl is not None), None)
 
@@ -129,7 +129,7 @@ def history(session: Session, url: str) -> list[dict[str, Any]]:
 
 
 def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
-    """Forget visits older than the setting says; what was learnt from them stays."""
+    """Delete visits older than the setting says; estimates made from them stay."""
     oldest = now.timestamp() - keep_days * 86400
     session.execute(delete(RiverCrawlVisit).where(RiverCrawlVisit.epoch < oldest))
 
@@ -180,7 +180,7 @@ def _extra(fields: dict[str, Any], estimator: Estimator) -> str | None:
 
 
 def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dict[bytes, _Page]:
-    """What is stored of the addresses, and an empty page for each new one."""
+    """The stored state of the addresses, and an empty one for each new address."""
     fresh = estimator.policy.start().state
     pages = {d: _Page(url, 0, -1.0, "", None, list(fresh), False) for d, url in urls.items()}
     columns = _CRAWLS.c

@@ -28,7 +28,7 @@ register_namespace("river", _OURS)
 
 @dataclass(frozen=True, slots=True)
 class FeedList:
-    """The subscriptions of a list, each address once, and what could not be taken, in words."""
+    """The subscriptions of a list, each address once, and messages about refused entries."""
 
     title: str
     outlines: list[Outline]

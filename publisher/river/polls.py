@@ -113,7 +113,7 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     if fetched.problem:
         return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)
     if fetched.not_modified and not fetched.conditional:
-        why = "the server says unchanged, although it was not asked whether"
+        why = "the server answered 304 to a request without validators"
         return Visit(job, fetched, problem="status-304", detail=why)
     if fetched.not_modified:
         return Visit(job, fetched, content_hash=job.content_hash)

@@ -11,7 +11,7 @@ from publisher.river.feed_document import FeedItem
 
 LONGEST = 1_000_000  # characters of an item
 _LEFT_OUT = (
-    "<p>This entry is too long or nested too deeply to be shown: read it where it stands.</p>"
+    "<p>This entry is too long or nested too deeply to be shown: read it on its own site.</p>"
 )
 
 _TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}

@@ -17,7 +17,7 @@ from publisher.river.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem
 
 _LEAST_ITEMS = 3
-_SOON = timedelta(hours=1)  # after a feed was added: its first document is not late before this
+_SOON = timedelta(hours=1)  # a first document this soon after a feed was added has no gap
 _NEWEST = (
     select(RiverItem.shown_at)
     .where(RiverItem.feed_id == bindparam("feed"), RiverItem.pruned.is_(False))

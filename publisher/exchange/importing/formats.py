@@ -57,7 +57,7 @@ def _each_named(source: Document, posts: Iterable[ImportedPost]) -> Iterator[Imp
 
 
 def sniff(source: Document) -> str:
-    """What a document looks like; InvalidData when it looks like nothing we read."""
+    """Guess the format of a document from its beginning; InvalidData when it is none we read."""
     start = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] == b"{" and not source.name.lower().endswith(markdown_files.SUFFIXES):
         return "ghost" if b'"db"' in start[:200] else "json"

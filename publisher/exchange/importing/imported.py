@@ -12,7 +12,7 @@ from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
 
 @dataclass(frozen=True)
 class ImportedRevision:
-    """What a post said at an earlier save; `content` is for `Revision.content`."""
+    """A post as it was at an earlier save; `content` is for `Revision.content`."""
 
     version: int
     saved_at: datetime

@@ -58,7 +58,7 @@ def item(element: Element, number: int) -> ImportedPost:
 
 
 def _content(element: Element, address: str) -> tuple[str, SourceFormat, str]:
-    """Source, its format, and the summary: the description, when the full text stands beside it."""
+    """Source, its format, and the summary: the description, if there is a full text besides."""
     markdown = element.findtext(MARKDOWN) or ""
     full = element.findtext(CONTENT) or ""
     description = (element.findtext("description") or "").strip()

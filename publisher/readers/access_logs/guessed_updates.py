@@ -49,7 +49,7 @@ class GuessedUpdates(NamedTuple):
     end: int
 
     def in_words(self) -> str:
-        """What was found, and how exactly."""
+        """The result and its accuracy, in a sentence."""
         span = median(change.seen - change.after for change in self.changes) / 60
         return (
             f"{self.path}: {len(self.changes)} updates guessed from {self.polls} polls of"

@@ -46,7 +46,7 @@ class Intake:
     faults: list[str] = field(default_factory=list)
 
     def add(self, part: "Intake") -> None:
-        """Add what one step brought."""
+        """Add the counts of one step."""
         for name in ("lines", "polls", "passed_on", "doubles", "other", "unreadable"):
             setattr(self, name, getattr(self, name) + getattr(part, name))
         self.faults = [*self.faults, *part.faults][:EXAMPLES]

@@ -105,22 +105,22 @@ def _own(fields: Mapping[str, Any]) -> LogLine:
 
 def _caddy(fields: Mapping[str, Any]) -> LogLine:
     request = fields["request"]
-    asked, said = _lists(request.get("headers")), _lists(fields.get("resp_headers"))
+    sent, answer = _lists(request.get("headers")), _lists(fields.get("resp_headers"))
     return LogLine(
         _milliseconds(_moment(fields["ts"])),
         "caddy",
         str(request.get("client_ip") or request["remote_ip"]),
-        _agent(asked.get("user-agent")),
+        _agent(sent.get("user-agent")),
         str(request["method"]),
         _path(str(request["uri"])),
         int(fields["status"]),
         _size(fields.get("size")),
-        _header(asked.get("if-none-match")),
-        _header(asked.get("if-modified-since")),
-        _header(said.get("etag")),
-        _max_age(said.get("cache-control")),
-        said.get("content-encoding", ""),
-        _caddy_cache(said.get("cache-status", "")),
+        _header(sent.get("if-none-match")),
+        _header(sent.get("if-modified-since")),
+        _header(answer.get("etag")),
+        _max_age(answer.get("cache-control")),
+        answer.get("content-encoding", ""),
+        _caddy_cache(answer.get("cache-status", "")),
     )
 
 
@@ -132,8 +132,8 @@ def _caddy_cache(status: str) -> str:
 
 
 def _cloudflare(fields: Mapping[str, Any]) -> LogLine:
-    asked = _lists(fields.get("RequestHeaders"))
-    said = _lists(fields.get("ResponseHeaders"))
+    sent = _lists(fields.get("RequestHeaders"))
+    answer = _lists(fields.get("ResponseHeaders"))
     return LogLine(
         _milliseconds(_moment(fields["EdgeStartTimestamp"])),
         "cloudflare",
@@ -143,11 +143,11 @@ def _cloudflare(fields: Mapping[str, Any]) -> LogLine:
         _path(str(fields.get("ClientRequestPath") or fields["ClientRequestURI"])),
         int(fields["EdgeResponseStatus"]),
         _size(fields.get("EdgeResponseBodyBytes", fields.get("EdgeResponseBytes"))),
-        _header(asked.get("if-none-match")),
-        _header(asked.get("if-modified-since")),
-        _header(said.get("etag")),
-        _max_age(said.get("cache-control")),
-        said.get("content-encoding"),
+        _header(sent.get("if-none-match")),
+        _header(sent.get("if-modified-since")),
+        _header(answer.get("etag")),
+        _max_age(answer.get("cache-control")),
+        answer.get("content-encoding"),
         str(fields.get("CacheCacheStatus") or ""),
         key=str(fields.get("RayID") or ""),
     )
@@ -162,7 +162,7 @@ _JSON_FORMATS: dict[str, Callable[[Mapping[str, Any]], LogLine]] = {
 
 
 def _combined(text: str) -> LogLine:
-    """What Apache, nginx and most others write unless they are told otherwise."""
+    """The combined format: the default of Apache, nginx and most other servers."""
     found = _COMBINED.fullmatch(text)
     if found is None:
         raise ValueError("neither JSON nor the combined format")
