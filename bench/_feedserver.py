@@ -59,7 +59,7 @@ async def _main() -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(_Server, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.to_thread(sys.stdin.read)  # until whoever started us goes away
+    await asyncio.to_thread(sys.stdin.read)  # until the parent process ends
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Sites with many subscriptions, made by two statements, and the worker that polls them."""
+"""Sites with many subscriptions, inserted by two statements, and options of their worker."""
 
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ def open_river(folder: Path) -> Site:
 def follow(site: Site, number: int, hosts: int, port: int, due: datetime) -> None:
     """Subscribe to `number` feeds on `hosts` sites, all due at `due`.
 
-    One is subscribed to as everybody does it; the others are copies of its rows.
+    The first is added by the use-case of the program; the others are copies of its rows.
     """
     with site.database.write() as db:
         subscriptions.subscribe(db, f"http://feed.h0.bench:{port}/0", due, due)

@@ -14,7 +14,7 @@ from publisher.web.application import create_app
 
 
 def naive() -> Flask:
-    """What one writes first: each request reads the posts and renders them with feedgen."""
+    """The simplest implementation: each request reads the posts and renders them with feedgen."""
     site = open_site(read_environment())
     app = Flask("naive")
 

@@ -1,7 +1,7 @@
-"""The least that Python can do for a poll on a connection of its own: accept, receive, send, close.
+"""A minimal Python server, one connection a poll: accept, receive, send, close.
 
-Nothing is parsed, counted or decided: whatever comes is answered with the bytes of one of two
-files. What this costs is the floor of every server in Python that opens a connection for each poll.
+Nothing is parsed, counted or decided: each request is answered with the bytes of one of two files.
+Its cost is a lower bound for every server in Python that gets a connection for each poll.
 
     python -m bench.bare PORT ANSWER_200 ANSWER_304
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def main(port: int, whole: bytes, unchanged: bytes) -> None:
-    """Answer for ever."""
+    """Accept and answer connections until killed."""
     with socket.create_server(("127.0.0.1", port), backlog=2048) as listener:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 1)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)

@@ -1,4 +1,4 @@
-"""Blogs to measure: through the use-cases where that is quick enough, in bulk where it is not."""
+"""Blogs to measure: the newest 30 posts made by the use-cases, older ones inserted in bulk."""
 
 import uuid
 from datetime import timedelta
@@ -42,8 +42,8 @@ def make_blog(instance: Path, number: int, site_url: str = "https://blog.example
 
 
 def _add_in_bulk(site: Site, bulk: int, newer: int) -> None:
-    """Old posts, written as rows: what the use-cases would have left behind, in a hundredth of
-    the time. Their updates are in the log, and the histogram is folded from it."""
+    """Insert old posts as rows: what the use-cases would have stored, in a hundredth of the time.
+    Their updates are in the log, and the histogram is folded from it."""
     now = utc_now()
     text = TEXT[:400]
     rows: list[dict[str, Any]] = []

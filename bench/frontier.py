@@ -26,7 +26,7 @@ POLLS, TURNS = 2_000, 300
 
 
 def run() -> list[Table]:
-    """Memory of a process of its own; CPU time of one step of the queue, medians."""
+    """Peak memory of a worker process; CPU time of one step of the queue, medians."""
     memory = Table(
         "A worker that polls feeds of 20 items",
         ["subscriptions", "polls", "memory at most", "target"],
@@ -80,7 +80,7 @@ def _peak_megabytes() -> float:
 
 
 def _steps(number: int) -> tuple[float, float]:
-    """Milliseconds for the host alone, and for the host with the job that it brings."""
+    """CPU milliseconds to claim a host, and to claim it and take its longest due feed."""
     site = open_river(scratch())
     follow(site, number, number // 10, 9, site.clock() - timedelta(hours=1))
     now, until = site.clock(), site.clock() + timedelta(minutes=5)

@@ -73,7 +73,7 @@ def _wrk(
         raise RuntimeError(f"errors from {url}: {output}")
     found = re.search(r"(\d+) requests in ([\d.]+)s", output)
     if found is None:
-        raise RuntimeError(f"wrk said something else: {output}")
+        raise RuntimeError(f"unexpected output of wrk: {output}")
     return int(found[1]), float(found[2])
 
 

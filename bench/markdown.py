@@ -1,5 +1,5 @@
-"""Markdown made to be slow: what each kind of it costs just below the line, where it is rendered
-in the process that serves the site.
+"""Hostile Markdown: the cost of each kind in the longest text (`SHORT`) that is rendered in the
+process that serves the site.
 """
 
 import time
@@ -9,7 +9,7 @@ from publisher.blog import markdown
 from publisher.blog.markdown import SHORT
 
 ROUNDS = 5
-# What is written again and again until the text is full.
+# Repeated until the text has `SHORT` characters.
 REPEATED = {
     "brackets": "[", "pictures": "![", "inline notes": "^[", "links": "[a](", "link parts": "[a][",
     "link definitions": "[a]: ", "definitions on lines": "[a]:\n", "titles": '[a]: /x "',
@@ -24,8 +24,7 @@ BEGUN = {"table rows": "|a|b|\n|-|-|\n", "listing": "```python\n"}
 
 
 def run() -> list[Table]:
-    """The kinds that cost most first; the whole list is what `tests/fuzz` found and what others
-    report of such parsers."""
+    """The ten slowest kinds, of those that `tests/fuzz` found and others report of such parsers."""
     ticks = ("`" * number + "a" for number in range(1, SHORT))
     texts = {name: BEGUN.get(name, "") + part * SHORT for name, part in REPEATED.items()}
     texts["runs of backticks"] = "".join(ticks)
@@ -34,7 +33,7 @@ def run() -> list[Table]:
     table = Table(
         f"Rendering {SHORT:,} characters of hostile Markdown",
         ["what is repeated", "ms of processor time"],
-        notes=f"The best of {ROUNDS}; of {len(found)} kinds those that cost most.",
+        notes=f"The shortest of {ROUNDS} runs; the slowest of {len(found)} kinds.",
     )
     for seconds, name in found[:10]:
         table.add(name, f"{seconds * 1000:.0f}")

@@ -33,7 +33,7 @@ TEXT = "<p>" + "A sentence of some length, as people write them. " * 30 + "</p>"
 
 
 class Clock:
-    """Says what it is told."""
+    """A clock that stands at `moment` until that is changed."""
 
     def __init__(self, moment: datetime) -> None:
         self.moment = moment
@@ -43,7 +43,7 @@ class Clock:
 
 
 class Blog:
-    """The origin: says an hour by day and night, and never 304, as WordPress with gzip does."""
+    """The origin: a constant ttl of 60, and never a 304, like WordPress with gzip."""
 
     def __init__(self, posts: list[datetime], clock: Clock) -> None:
         self.posts, self.clock, self.asked, self.asked_in_week = posts, clock, 0, 0
@@ -60,13 +60,13 @@ class Blog:
                 self.wfile.write(body)
 
             def log_message(self, *_: Any) -> None:
-                """Silence."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def document(self) -> bytes:
-        """The newest posts of this moment."""
+        """The feed with the newest posts at this moment."""
         known = [(at, n) for n, at in enumerate(self.posts) if at <= self.clock()][-WINDOW:]
         items = (
             "".join(
@@ -85,7 +85,7 @@ class Blog:
 
 @dataclass
 class Reader:
-    """One reader: when it comes next, what it has, what that cost."""
+    """One reader: its next poll, the items it has, its polls, bytes and delays (minutes)."""
 
     kind: str
     due: datetime
@@ -99,7 +99,7 @@ class Reader:
     def poll(
         self, ask: Callable[[str], tuple[bytes, str, int | None]], blog: Blog, score: datetime
     ) -> None:
-        """One visit; what is found new has waited since it was posted."""
+        """One poll; the delay of a new item is the time since it was posted."""
         now = blog.clock()
         body, self.tag, age = ask(self.tag)
         if now >= score:
@@ -145,7 +145,7 @@ def run() -> list[Table]:
 
 
 def timeline() -> list[datetime]:
-    """The posts: of a file, its last five weeks, else made up: mornings and some evenings."""
+    """When posts appear, over two weeks: the end of a file, else made-up hours of the day."""
     if name := os.environ.get("TIMELINE"):
         lines = Path(name).read_text("utf-8").splitlines()[1:]
         times = [datetime.fromisoformat(line.split(",")[0]) for line in lines]
@@ -160,7 +160,7 @@ def timeline() -> list[datetime]:
 
 
 def week(way: str, posts: list[datetime], score: datetime) -> tuple[list[Reader], float]:
-    """Five readers of the origin or of a mirror, and how often that one asked a day."""
+    """Five readers of the origin or the mirror; how often a day the mirror asked the origin."""
     clock = Clock(posts[0])
     blog = Blog(posts, clock)
     chance = random.Random(7)
@@ -185,7 +185,7 @@ def week(way: str, posts: list[datetime], score: datetime) -> tuple[list[Reader]
 def play(
     blog: Blog, readers: list[Reader], ask: Any, tell: Any, work: Any, score: datetime
 ) -> None:
-    """From event to event until the last post is a day old."""
+    """Jump from event to event until two hours after the last post."""
     clock, coming = blog.clock, list(blog.posts[1:])
     next_work, end, asked_before = clock(), blog.posts[-1] + timedelta(hours=2), 0
     while clock() < end:
@@ -207,12 +207,12 @@ def play(
 
 
 def origin(blog: Blog) -> Any:
-    """How a reader asks the origin: the whole document each time."""
+    """The function by which a reader polls the origin: always the whole document."""
     return lambda _tag: (blog.document(), "", None)
 
 
 def mirror(site: Site, blog: Blog) -> tuple[Any, Any, Any]:
-    """How a reader asks the mirror, how it is told, how it works."""
+    """Three functions: poll the mirror, ping it, let it do the work that is due."""
     with site.database.write() as session:
         url = f"http://127.0.0.1:{blog.server.server_port}/feed"
         mirrors.add(session, url, "blog", "UTC", site.clock())

@@ -1,4 +1,4 @@
-"""What it takes to move a large blog: import, export, and the export into an empty site."""
+"""Memory and time of moving a large blog: export, import into an empty site, export again."""
 
 import os
 import re
@@ -25,13 +25,13 @@ LOOK_SECONDS = 0.1
 
 
 def run() -> list[Table]:
-    """A generated blog out and into an empty site; what that one exports must be the same."""
+    """Export a generated blog, import it into an empty site; its export must be the same."""
     folder = scratch()
     table = Table(
         f"Moving {POSTS:,} posts",
         ["command", "largest process", "all processes (PSS)", "seconds", "target"],
-        notes="Peaks, seen ten times a second: `VmHWM` of each process, `Pss` of all together. "
-        "An import has a second process, which reads the stranger's bytes.",
+        notes="Peaks, sampled ten times a second: `VmHWM` of each process, `Pss` of all together. "
+        "An import has a second process, which parses the untrusted bytes.",
     )
     there, here = folder / "there", folder / "here"
     _add_revisions(make_blog(there, POSTS))
@@ -44,8 +44,7 @@ def run() -> list[Table]:
 
 
 def _add_revisions(site: Site) -> None:
-    """What the use-cases would have kept of each post, and an earlier version of some; old
-    addresses too."""
+    """Add what the use-cases would have stored: revisions (two of some posts), old addresses."""
     with site.database.write() as db:
         for start in range(1, POSTS + 1, 1_000):
             some = Post.id.between(start, start + 999)
@@ -96,7 +95,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _memory(pid: int) -> tuple[int, int, int]:
-    """A process, its peak of resident memory, and its share of what lies in memory now; in kB."""
+    """The pid, its peak resident memory and its present proportional share (PSS), in kB."""
     try:
         status = Path(f"/proc/{pid}/status").read_text("ascii")
         shares = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
@@ -107,6 +106,6 @@ def _memory(pid: int) -> tuple[int, int, int]:
 
 
 def _contents(path: Path) -> Mapping[str, int]:
-    """The files of an export and the sums of their bytes, but for the one that says when."""
+    """The files of an export with checksums, without the one that has the time of the export."""
     with zipfile.ZipFile(path) as archive:
         return {i.filename: i.CRC for i in archive.infolist() if i.filename != "publisher.json"}

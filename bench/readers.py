@@ -91,7 +91,7 @@ def _alone() -> Table:
     seconds = _time(lambda: fold(site.database, 15))
     table.add(
         f"folding {CLIENTS:,} new readers, in the scheduler",
-        f"{seconds / CLIENTS * 1e6:.0f} us a poll",
+        f"{seconds / CLIENTS * 1e6:.0f} us a reader",
         "",
     )
     site.database.close()
@@ -156,9 +156,9 @@ def _report() -> Table:
     table = Table(
         "The readers report over ten million polls",
         ["what", "measured", "target"],
-        notes=f"{READERS:,} readers, {DAYS} days, {READERS * DAYS * POLLS_A_DAY:,} polls in the "
-        "tables that the fold leaves; median of seven, the first one left out. Other work on the "
-        "machine lengthens the clock's time, not the CPU's.",
+        notes=f"{READERS:,} readers, {DAYS} days, {READERS * DAYS * POLLS_A_DAY:,} polls in "
+        "the report's tables; median of seven, after one to warm up. Other work on the machine "
+        "lengthens elapsed time, not CPU time.",
     )
     for days in (30, 7):
         client.get(f"/readers?days={days}")
@@ -176,7 +176,7 @@ def _report() -> Table:
 
 
 def _fill(site: Site) -> None:
-    """Twenty-one days of five thousand readers, written as the fold writes them."""
+    """Write 21 days of 5,000 readers, as the fold would write them."""
     rng = random.Random(1)
     first = int(NOW.timestamp() // DAY_SECONDS) - DAYS + 1
     clients = list(range(1, READERS + 1))
@@ -222,7 +222,7 @@ def _site() -> Site:
 
 
 def _open(client: FlaskClient, days: int) -> tuple[float, float]:
-    """Seconds by the clock and of CPU until the page is there."""
+    """Elapsed seconds and CPU seconds of one request for the report."""
     wall, work = time.perf_counter(), time.process_time()
     answer = client.get(f"/readers?days={days}")
     wall, work = time.perf_counter() - wall, time.process_time() - work

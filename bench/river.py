@@ -27,8 +27,8 @@ from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.resolver import Loopback
 from tests.serving import descendants
 
-# RIVER_FEEDS=1000 for machines in a hurry. The rivals get a part of the feeds: they are slower,
-# and what one feed costs them does not depend on how many there are.
+# RIVER_FEEDS=1000 is quicker. The other programs get a part of the feeds: they are slower, and
+# what one feed costs them does not depend on the number.
 FEEDS = int(os.environ.get("RIVER_FEEDS", "10000"))
 HOSTS = max(FEEDS // 10, 1)
 PART = 20
@@ -38,7 +38,7 @@ Poll = Callable[[], None]
 
 
 def run() -> list[Table]:
-    """All measurements; the rivals in turns with ours, against one server."""
+    """All programs poll the same server, one after the other."""
     table = Table(
         f"Feeds polled, parsed and stored per CPU-second, on {HOSTS:,} host names",
         ["program", "feeds", "200, one new item", "304", "first poll, 20 items"],
@@ -87,7 +87,7 @@ def _per_cpu_second(poll: Poll, feeds: int) -> float:
 
 
 def _processor_seconds() -> float:
-    """Of this process, and of the confined ones in which it reads documents, the worn out too."""
+    """CPU seconds of this process and its confined parser processes, ended ones included."""
     ended = os.times()
     seconds = time.process_time() + ended.children_user + ended.children_system
     for pid in descendants(os.getpid()):
@@ -118,7 +118,7 @@ def _ours(port: int, feeds: int) -> Poll:
 
 @contextmanager
 def _all_names_are_here() -> Iterator[None]:
-    """For programs that take no resolver."""
+    """Resolve all names under .bench to loopback, for programs that accept no resolver."""
     real = socket.getaddrinfo
 
     def here(host: Any, *rest: Any, **options: Any) -> Any:
@@ -132,7 +132,7 @@ def _all_names_are_here() -> Iterator[None]:
 
 
 def _threads(port: int, feeds: int) -> Poll:
-    """What most people write: a session, feedparser, and rows for items and tags."""
+    """The usual script: a session, feedparser, and rows for items and ETags."""
     import feedparser
     import requests
 
@@ -170,7 +170,7 @@ def _threads(port: int, feeds: int) -> Poll:
 
 
 def _reader(port: int, feeds: int) -> Poll:
-    """One feed after the other: its `update_feeds` leaves alone what it updated within the hour."""
+    """Feed by feed, as its `update_feeds` skips feeds that it updated within the hour."""
     from reader import make_reader
 
     logging.getLogger("reader").setLevel(logging.ERROR)

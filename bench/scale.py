@@ -1,4 +1,4 @@
-"""Whether 100,000 posts feel like 100: rebuild, home page, and saving until all workers serve."""
+"""100,000 posts compared with 100: rebuild, home page, and from saving to serving a post."""
 
 import http.client
 import statistics
@@ -66,15 +66,14 @@ def _home(site: Site) -> Callable[[], object]:
 
 
 def _saving(instance: Path) -> Table:
-    """Publish in a process of its own, as a command does, and watch the workers from outside.
+    """Publish from this process, as a command does, while `publisher serve` runs in others.
 
-    Each worker answers its own connection: requests on many connections at once until all of
-    them have seen the new post.
+    Each worker answers its own connections, so several are polled until all have the new post.
     """
     table = Table(
         f"From saving a post to serving it, {LARGE:,} posts, {WORKERS} workers",
         ["what", "median", "worst of 10", "target"],
-        notes="From the begin of the save (undo window 0) until every one of 8 connections, "
+        notes="From the start of the save (undo window 0) until every one of 8 connections, "
         "spread over the workers, gets the new feed.",
     )
     environment = Environment(instance, f"sqlite:///{instance}/publisher.db", None, "bench")

@@ -90,7 +90,7 @@ def _is_scheduler(pid: int) -> bool:
 
 
 def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]:
-    """Debian's settings, and the document as a static file; `log`: with its access log."""
+    """nginx with Debian's settings and a static file, and its folder; `log`: with access log."""
     folder = scratch()
     folder.chmod(0o755)
     (folder / "rss.xml").write_bytes(document)
@@ -105,7 +105,7 @@ def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]
 
 
 def bare(document: bytes) -> tuple[Callable[[int], list[str]], Path]:
-    """What any server in Python pays for a connection a poll (`bench.bare`), and its folder."""
+    """The command of the minimal Python server (`bench.bare`), and its folder."""
     folder = scratch()
     length = b"Content-Type: application/rss+xml\r\nContent-Length: %d\r\n" % len(document)
     close = b'Connection: close\r\nETag: "bare"\r\n'

@@ -55,7 +55,7 @@ def run() -> list[Table]:
 
 
 def _others() -> list[tuple[str, Command, int]]:
-    """Those that are installed (`make bench` brings them all)."""
+    """The other servers that are installed (`make bench` installs all)."""
     others = [
         ("the same application on gunicorn, 4 threads", servers.gunicorn(APP, "--threads", "4"), 1),
         ("the same application on gunicorn, sync", servers.gunicorn(APP), 1),
@@ -72,15 +72,18 @@ def _words(name: str) -> list[str]:
 
 
 def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> Table:
-    """Ours against stock nginx, however readers connect and however different they are."""
+    """Our server and nginx: connections kept or one a poll, one request head or 5,000."""
     script = folder / "heads.lua"
     script.write_text(MANY_READERS, "utf-8")
+    head = ["connections, request heads", "200: CPU ms per 1,000", "nginx", "ratio",
+            "304: CPU ms per 1,000", "nginx", "ratio"]  # fmt: skip
     table = Table(
-        f"Polls of {size / 1000:.0f} kB in four shapes, counting included",
-        ["connections, heads", "200: CPU ms a 1,000", "nginx", "share", "304", "nginx", "share"],
+        f"Polls of {size / 1000:.0f} kB, connections kept or one a poll, counting included",
+        head,
         notes=f"Medians of {ROUNDS} rounds in which all took turns; load of the machine at the "
-        f"beginning: {os.getloadavg()[0]:.1f}. The last row is no server, but the floor of any "
-        "that is written in Python: nothing is parsed, counted or decided.",
+        f"beginning: {os.getloadavg()[0]:.1f}. Ratio: requests per CPU second "
+        "relative to nginx. The last row is a lower bound for any server in Python: it parses, "
+        "counts and decides nothing.",
     )
     ours = "`publisher serve`"
     for shape, server_name, closing, heads in (
@@ -131,7 +134,7 @@ def _beside_pages(ours: servers.Running) -> Table:
     for asker in askers:
         asker.join()
     waits.sort()
-    table = Table("A poll beside four connections that ask for the home page", ["what", "measured"])
+    table = Table("A poll while four connections request the home page", ["what", "measured"])
     table.add("median", f"{waits[len(waits) // 2]:.1f} ms")
     table.add("99 %", f"{waits[len(waits) * 99 // 100]:.1f} ms")
     return table
@@ -145,7 +148,7 @@ def _page(port: int) -> None:
 
 
 def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
-    """All contenders are up; each is measured in every round, right after the others."""
+    """All servers are up; each round measures them one after the other."""
     rounds = [{name: _poll(server) for name, server in contenders.items()} for _ in range(ROUNDS)]
     base = next(iter(contenders))
     table = Table(
@@ -154,7 +157,7 @@ def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
         notes="CPU time (user and system) of the working processes for 1,000 requests on "
         f"{CONNECTIONS} connections by wrk. 'Of nginx': requests per CPU second against the first "
         f"row in the same round; medians of {ROUNDS} rounds in which all took turns. The naive "
-        "applications know no 304.",
+        "applications never answer 304.",
     )
     for name in contenders:
         cells = []

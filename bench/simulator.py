@@ -101,8 +101,8 @@ def polls(rate: float, name: str) -> None:
 
 
 def one_by_one() -> None:
-    """Clients without memory that may not jump: each poll is carried out, the sums are equal."""
-    print("\nno jump over quiet polls, one core, warm-up rule:")
+    """Memoryless clients that may not skip polls: each poll is carried out, the sums are equal."""
+    print("\nno poll skipped, one core, warm-up rule:")
     for client in ("ttl", "fixed:60", "fixed:15"):
         policy = parse_client(client)
         rule = replace(policy.rule, decide=AT_ONCE[policy.name])
@@ -194,7 +194,7 @@ def many_feeds() -> None:
 
 
 def few_feeds() -> None:
-    """The same with 600 feeds, the least of many short runs: what a busy machine does not slow."""
+    """The same with 600 feeds: the least of many short runs, hardly slowed by other work."""
     options, feeds = grid.ReplayOptions(TEN, phases=1), shard(PER_DAY, 600)
     task = grid.Task(0, feeds, "fixed:60")
     updates = len(grid.prepare(task).times) - 600
@@ -207,7 +207,7 @@ def few_feeds() -> None:
 
 
 def hundred_thousand() -> None:
-    """Generate, replay, add up; prints seconds and the largest memory."""
+    """Generate, replay and sum 100,000 feeds; print seconds and peak memory."""
     options = grid.ReplayOptions(TEN, phases=1)
     kind = synthetic.parse_synthetic(f"poisson:rate={PER_DAY}")
 
