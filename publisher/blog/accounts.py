@@ -47,7 +47,7 @@ def role_called(name: str) -> Role:
     for role in ROLES:
         if role == name:
             return role
-    raise FieldErrors({"role": f"one of {', '.join(ROLES)}"})
+    raise FieldErrors({"role": f"must be one of {', '.join(ROLES)}"})
 
 
 def disable(session: Session, author: Author, now: datetime) -> None:
