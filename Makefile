@@ -1,4 +1,4 @@
-# The workflow, as a file you can run. `make help` lists it.
+# The tasks of running and developing Publisher; `make help` lists them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 PIP := PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 
-# One stamp for each purpose: what a blog needs is small, and comes without the rest.
+# One stamp file for each set of packages, so that running a blog does not install the rest.
 RUN := $(VENV)/.run
 SIMULATOR := $(VENV)/.simulator
 BENCH := $(VENV)/.bench
@@ -29,7 +29,7 @@ endef
 .PHONY: help run install simulator test test-postgresql check format bench demo image pictures wheels lock fuzz kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
-help: ## list what can be made
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(RUN): pyproject.toml
@@ -54,45 +54,45 @@ install: $(EVERYTHING) ## create .venv with everything, `publisher` included
 run: $(RUN) ## start the site on http://$(HOST):$(PORT); installs only what a blog needs
 	@$(BIN)/publisher serve --host $(HOST) --port $(PORT)
 
-demo: $(RUN) ## fill a believable blog in the instance folder
+demo: $(RUN) ## fill the instance folder with a believable blog
 	@$(BIN)/python -m publisher demo
 
-simulator: $(SIMULATOR) ## what `publisher simulate` needs besides
+simulator: $(SIMULATOR) ## install the further packages that `publisher simulate` needs
 
-test: $(EVERYTHING) ## the whole test suite; what this machine lacks is skipped, with the reason
+test: $(EVERYTHING) ## run the whole test suite; tests of programs not installed here are skipped
 	@$(BIN)/python -m pytest -n auto
 
-fuzz: $(EVERYTHING) ## what strangers could send, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
+fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
 WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,base blog browser cli delivery demo exchange feeds \
 	foreign fuzz operations publishing readers real_readers river storage web)
 
-test-postgresql: $(EVERYTHING) ## all tests that have a database, on a PostgreSQL server of their own
+test-postgresql: $(EVERYTHING) ## run all tests that use a database, on a temporary PostgreSQL server
 	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
-kills: $(EVERYTHING) ## kill -9 in the middle of everything, KILLS (200) times
+kills: $(EVERYTHING) ## test recovery: kill -9 at random moments, KILLS (200) times
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py
 
-kills-postgresql: $(EVERYTHING) ## machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
+kills-postgresql: $(EVERYTHING) ## test machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
 	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/test_machines.py
 
-check: $(EVERYTHING) ## ruff and mypy, strict; bandit; the lock files in step with pyproject.toml
+check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; compare the lock files with pyproject.toml
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/bandit --quiet -ll --recursive publisher scripts
 	@$(BIN)/python scripts/check_locks.py
 
-# The hashes of every system's files; no address of a registry gets into them.
+# Hashes for every system's files; the address of a package registry is not written into them.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
-lock: ## write requirements/*.txt anew from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
+lock: ## update requirements/*.txt from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra river --extra passkeys --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
 
-format: $(EVERYTHING) ## let ruff arrange the code
+format: $(EVERYTHING) ## format the code with ruff
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -102,7 +102,7 @@ stress: $(EVERYTHING) ## start and stop the application a thousand times while i
 bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench
 
-pictures: $(EVERYTHING) ## make docs/pictures/*.png anew from the demo blog (needs Chromium)
+pictures: $(EVERYTHING) ## update docs/pictures/*.png from the demo blog (needs Chromium)
 	@$(BIN)/python scripts/pictures.py
 
 wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
@@ -114,5 +114,5 @@ image: ## build the container image `publisher` (needs podman or docker)
 	@engine=$$(command -v podman || command -v docker) || { echo "make image needs podman or docker" >&2; exit 1; }; \
 	BUILDAH_FORMAT=docker $$engine build --tag publisher --file Containerfile .
 
-clean: ## remove what can be made again (never the instance folder)
+clean: ## remove what can be rebuilt (never the instance folder)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

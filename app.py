@@ -1,4 +1,4 @@
-"""The composition root: what `flask run` and any WSGI server load. Starts no thread at import."""
+"""The application factory for `flask run` and WSGI servers. Starts no thread when imported."""
 
 from publisher.web.application import create_app
 

@@ -1,4 +1,4 @@
-"""One installation, opened: environment, clock, database, and the facts it keeps about itself."""
+"""An open installation: environment, clock, database, and the facts stored about itself."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 
 @dataclass(frozen=True)
 class Site:
-    """What every entry (web, jobs, command line) needs."""
+    """An open installation, which every entry point (web, jobs, command line) needs."""
 
     environment: Environment
     clock: Clock
@@ -34,7 +34,7 @@ class Site:
 
     @property
     def site_url(self) -> str:
-        """The site's public address, as it is now; inside a session `public_address` says it."""
+        """The site's present public address; inside a session use `public_address`."""
         with self.database.read() as session:
             return public_address(session, self.environment)
 
@@ -44,9 +44,9 @@ def open_site(
 ) -> Site:
     """Open the installation, making or migrating its database where needed.
 
-    `first_url` becomes the site's address when none is set and none is stored: `serve` knows it, a
-    command before the first `serve` does not and stores none. Raises StorageUnavailable,
-    InvalidInput and InvalidData in words that a person can act on.
+    `first_url` is stored as the site's address if none is stored yet: `serve` passes it, commands
+    do not. Raises StorageUnavailable, InvalidInput and InvalidData, with messages that a person can
+    act on.
     """
     file = sqlite_file.path_of(environment.database_url)
     if environment.listen_url:
@@ -67,20 +67,20 @@ def open_site(
 
 
 def recall(session: Session, name: str) -> str | None:
-    """A value that the installation keeps about itself."""
+    """A stored fact about the installation; None if it was never stored."""
     row = session.get(Meta, name)
     return row.value if row else None
 
 
 def remember(session: Session, name: str, value: str) -> None:
-    """Keep a value about the installation."""
+    """Store a fact about the installation."""
     session.merge(Meta(name=name, value=value))
 
 
 def public_address(session: Session, environment: Environment) -> str:
     """The site's public address, without a slash at its end; never taken from a request.
 
-    The environment's wins, then the setting, then where the site was first served.
+    PUBLISHER_SITE_URL comes first, then the setting, then where the site was first served.
     """
     if environment.site_url:
         return environment.site_url
@@ -89,9 +89,9 @@ def public_address(session: Session, environment: Environment) -> str:
 
 
 def claim_clock(site: Site) -> None:
-    """Note which kind of clock serves this database; a shifted one may not touch real data.
+    """Record whether a real or a shifted clock serves this database.
 
-    Raises InvalidInput when the database has been served on the real clock.
+    Raises InvalidInput for a shifted clock if the database has been served on the real one.
     """
     kind = "shifted" if site.environment.clock else "real"
     with site.database.write() as session:
@@ -108,9 +108,9 @@ def claim_clock(site: Site) -> None:
 
 
 def claim_key(site: Site) -> None:
-    """Note which key signs cookies where machines share a database; InvalidInput for another one.
+    """Where machines share a database, record the key that signs cookies.
 
-    With two keys a login on one machine would end on the next.
+    Raises InvalidInput if another key is recorded: a login on one machine would fail on another.
     """
     if not site.database.on_server:
         return
@@ -127,10 +127,10 @@ def claim_key(site: Site) -> None:
 
 @contextmanager
 def serving_lock(environment: Environment, purpose: str = "being served") -> Iterator[None]:
-    """Held by the one server of an instance, and by whatever replaces its database.
+    """The lock of an instance: held by its one server, or by a command that replaces its database.
 
-    The kernel lets go of it when the process ends, however it ends. Raises Conflict, which says
-    what the other one does.
+    The kernel releases it when the process ends, however it ends. Raises Conflict, which says what
+    the other process is doing.
     """
     with (environment.instance / "serving.lock").open("a+") as file:
         try:
@@ -148,9 +148,9 @@ def serving_lock(environment: Environment, purpose: str = "being served") -> Ite
 
 
 def setup_path(site: Site) -> str | None:
-    """The one-time path that creates the first author; None when there is one already.
+    """The one-time path that creates the first author; None if there is an author already.
 
-    Each call makes a new one and ends the one before: only the hash of its secret is kept.
+    Each call makes a new path and invalidates the one before; only a hash of its secret is stored.
     """
     with site.database.write() as session:
         if has_author(session):
@@ -170,7 +170,7 @@ def check_setup(session: Session, secret: str) -> None:
 
 
 def forget_setup(session: Session) -> None:
-    """End the set-up link: the first author exists."""
+    """Invalidate the set-up link: the first author exists."""
     remember(session, "setup_hash", "")
 
 
@@ -182,7 +182,7 @@ def _clock(environment: Environment, database: Database) -> Clock:
 
 
 def _served_clock(environment: Environment, database: Database) -> ShiftedClock | None:
-    """The shifted clock that a running server keeps: commands must tell the same time."""
+    """The shifted clock of a running server, which commands must share; None if there is none."""
     with database.read() as session:
         text = recall(session, "clock")
     if not text:
@@ -195,7 +195,7 @@ def _served_clock(environment: Environment, database: Database) -> ShiftedClock 
 
 
 def has_author(session: Session) -> bool:
-    """Whether the first author has been made: before, nobody can log in."""
+    """Whether there is an author; before, nobody can log in."""
     return session.scalar(select(Author.id).limit(1)) is not None
 
 

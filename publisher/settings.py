@@ -1,4 +1,4 @@
-"""The site's settings: names, defaults and checks of what a person sets; kept in the database."""
+"""The site's settings, which people choose: names, defaults, checks; stored in the database."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -42,7 +42,7 @@ HOMES = ("whole", "summaries", "titles")
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of the site, typed; the field names are the names people use."""
+    """All settings of the site, typed; people use the field names in `publisher settings`."""
 
     title: str = "Untitled blog"
     site_url: str = ""  # empty: where it was first served (see `installation.public_address`)
@@ -117,9 +117,9 @@ class Settings:
 
 
 def load_settings(session: Session) -> Settings:
-    """The site's settings; what was never set has its default.
+    """The site's settings; one that was never set has its default.
 
-    Read once a session, which sees one state of the database from its beginning to its end.
+    They are read once a session, since a session sees one state of the database.
     """
     known: Settings | None = session.info.get("settings")
     if known is not None:
@@ -131,7 +131,7 @@ def load_settings(session: Session) -> Settings:
 
 
 def check_name(name: str) -> None:
-    """InvalidInput, with what is most like it, for a name that no setting has."""
+    """InvalidInput, with the most similar names, for an unknown setting."""
     try:
         known(name[:60], "setting", CHECKS)
     except SpecError as error:
@@ -139,7 +139,7 @@ def check_name(name: str) -> None:
 
 
 def store_setting(session: Session, name: str, text: str) -> Settings:
-    """Set one setting from its text and return them all; InvalidInput names what is wrong."""
+    """Set one setting from its text and return them all; InvalidInput says what is wrong."""
     check_name(name)
     try:
         return store_settings(session, {name: text})
@@ -150,7 +150,7 @@ def store_setting(session: Session, name: str, text: str) -> Settings:
 def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
     """Set several settings from their texts, all or none, and return them all.
 
-    Raises FieldErrors, which names each setting that cannot be taken.
+    Raises FieldErrors, which names each invalid setting.
     """
     values: dict[str, object] = {}
     problems: dict[str, str] = {}
@@ -174,7 +174,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
 
 
 def _keep_former_address(session: Session, new: str) -> None:
-    """Programs that know a post by an address of before still find it."""
+    """Store the site's former address, so that programs find posts by their old addresses."""
     before, former = session.get(Preference, "site_url"), session.get(Meta, "former_site_urls")
     known = former.value.split() if former else []
     if before and before.value and before.value != new and before.value not in known:
@@ -189,12 +189,12 @@ def _category(text: str) -> str:
 
 
 def _policy(text: str) -> str:
-    from publisher.core.polling import parse  # not at the top: needed when it is set, not to look
+    from publisher.core.polling import parse  # late: only needed where the policy is set
 
     return parse(text.strip()).spec
 
 
-# One row a setting: its name and what reads and checks its text.
+# One row a setting: its name, and the function that checks and converts its text.
 CHECKS: dict[str, Callable[[str], object]] = {
     "title": line(1, 200),
     "site_url": lambda text: site_address(text) if text.strip() else "",

@@ -1,8 +1,8 @@
-"""Builds the wheel `dynamic_ttl`: the modules of publisher.dynamic_ttl and what they need of
-publisher.core, under a name of their own.
+"""Builds the wheel `dynamic_ttl` from publisher.dynamic_ttl and the modules of publisher.core that
+it imports.
 
-`python scripts/build_dynamic_ttl.py [FOLDER]`; the wheel is written there (default: dist/). It is
-the very code: the only change is the name of the package in the import lines.
+`python scripts/build_dynamic_ttl.py [FOLDER]` writes the wheel there (default: dist/). The code is
+the same; only the package's name in the import lines is changed.
 """
 
 import argparse
@@ -42,7 +42,7 @@ dynamic_ttl = ["py.typed"]
 
 
 def needed() -> set[str]:
-    """The modules of the room and all that they import, directly or not, with their packages."""
+    """The modules of publisher.dynamic_ttl, all of ours that they import, and their packages."""
     folder = ROOT / "publisher" / "dynamic_ttl"
     waiting = [f"{ROOM}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"]
     found = {ROOM}
@@ -57,7 +57,7 @@ def needed() -> set[str]:
 
 
 def imports_of(module: str) -> Iterator[str]:
-    """What a module imports; of `from a import b` both `a` and `a.b`."""
+    """The names that a module imports; for `from a import b` both `a` and `a.b`."""
     for node in ast.walk(ast.parse(source_of(module).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
@@ -67,13 +67,13 @@ def imports_of(module: str) -> Iterator[str]:
 
 
 def source_of(module: str) -> Path:
-    """Its file in this repository."""
+    """The file of a module in this repository."""
     path = ROOT.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def write_sources(folder: Path) -> None:
-    """The package under its own name, with what pip needs to build it."""
+    """Write the renamed package, with the files that pip needs to build it."""
     for module in needed():
         source = source_of(module)
         new = module
@@ -93,7 +93,7 @@ def write_sources(folder: Path) -> None:
 
 
 def main() -> None:
-    """Build, and name the file."""
+    """Build the wheel, and print its path and size."""
     parser = argparse.ArgumentParser(description="Build the wheel dynamic_ttl.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
     target = parser.parse_args().folder.resolve()
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def has_setuptools() -> bool:
-    """Whether the wheel can be built with what is installed, without asking a registry."""
+    """Whether setuptools is installed, so that the build needs no package registry."""
     return subprocess.run([sys.executable, "-c", "import setuptools"], check=False).returncode == 0
 
 

@@ -1,9 +1,9 @@
-"""Checks that the lock files are in step with pyproject.toml, without asking anybody.
+"""Checks that the lock files agree with pyproject.toml, without network access.
 
-`requirements/deploy.txt` pins what a blog needs, `requirements/image.txt` besides it what the
-container image has, `requirements/test.txt` everything that the tests need: versions, with the
-hashes of their files for every system. `make lock` writes them.
-Usage: python scripts/check_locks.py [FOLDER]; what is wrong is printed, exit 1.
+The lock files pin versions, with the hashes of their files for every system:
+`requirements/deploy.txt` for a blog, `requirements/image.txt` for the container image,
+`requirements/test.txt` for the tests. `make lock` writes them.
+Usage: python scripts/check_locks.py [FOLDER]; problems are printed, exit 1.
 """
 
 import re
@@ -30,7 +30,7 @@ _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 @dataclass
 class Pin:
-    """One locked package: its version, how many hashes it has, who asked for it."""
+    """One locked package: its version, the number of its hashes, the packages that require it."""
 
     version: str
     hashes: int
@@ -51,7 +51,7 @@ def read_lock(text: str) -> dict[str, Pin]:
 
 
 def problems(folder: Path) -> list[str]:
-    """What is not in step, one sentence each."""
+    """Where the lock files disagree with pyproject.toml or each other, one sentence each."""
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     deployed = [Requirement(line) for line in project["dependencies"]]
     extras = project["optional-dependencies"]
@@ -75,13 +75,15 @@ def problems(folder: Path) -> list[str]:
 
 def _compared(lock: dict[str, Pin], wanted: list[Requirement]) -> list[str]:
     said = [f"{name} has no hash" for name, pin in lock.items() if not pin.hashes]
-    asked = {canonicalize_name(one.name) for one in wanted}
-    for one in wanted:
-        pin = lock.get(canonicalize_name(one.name))
+    asked = {canonicalize_name(required.name) for required in wanted}
+    for required in wanted:
+        pin = lock.get(canonicalize_name(required.name))
         if pin is None:
-            said.append(f"{one.name} is missing")
-        elif not one.specifier.contains(pin.version, prereleases=True):
-            said.append(f"{one.name} is {pin.version}, pyproject.toml says {one.specifier}")
+            said.append(f"{required.name} is missing")
+        elif not required.specifier.contains(pin.version, prereleases=True):
+            said.append(
+                f"{required.name} is {pin.version}, pyproject.toml says {required.specifier}"
+            )
     for name, pin in lock.items():
         if name not in asked and not {canonicalize_name(by) for by in pin.asked_by} & set(lock):
             said.append(f"nobody asks for {name}")
@@ -89,10 +91,10 @@ def _compared(lock: dict[str, Pin], wanted: list[Requirement]) -> list[str]:
 
 
 def main(folder: Path) -> int:
-    """0 when the locks are in step, else 1, with what is wrong on standard error."""
+    """0 if there are no problems, else 1, with the problems on standard error."""
     found = problems(folder)
     for problem in found:
-        print(f"lock: {problem}; `make lock` writes the files anew", file=sys.stderr)
+        print(f"lock: {problem}; `make lock` updates the files", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -1,7 +1,7 @@
-"""The test vectors of `dynamic_ttl`: 200 questions with answers, for ports to other languages.
+"""Writes the test vectors of `dynamic_ttl`: 200 inputs with answers, for ports to other languages.
 
-`python scripts/dynamic_ttl_vectors.py` writes docs/dynamic-ttl-vectors.json anew; do so whenever
-the decision has changed. The histories are made here, from a fixed seed.
+Run `python scripts/dynamic_ttl_vectors.py` whenever the decision has changed; it overwrites
+docs/dynamic-ttl-vectors.json. The update histories are generated here, from a fixed seed.
 """
 
 import json
@@ -33,7 +33,7 @@ CLOCK_CHANGES = (
 
 
 def histories() -> dict[str, list[datetime]]:
-    """Kinds of authors, each some months of updates."""
+    """Update histories of typical authors, by name."""
     chance = random.Random(14)  # noqa: S311 - the same histories each time
     steady = list(_days(chance, 75, (8, 9, 11, 14, 20)))
     weekly = [BEGIN + timedelta(days=7 * week, hours=9, minutes=week % 5) for week in range(40)]
@@ -69,8 +69,8 @@ def _bursts(chance: random.Random, number: int) -> Iterator[datetime]:
 
 
 def moments(updates: list[datetime]) -> Iterator[datetime]:
-    """Where answers differ: at an update, an hour and three after it, within an hour, at night,
-    and around changes of the clock."""
+    """Moments at which answers differ: at an update, one and three hours after it, within an hour,
+    at night, and around changes of the clock."""
     known = sorted(updates) or [BEGIN]
     last, middle = known[-1], known[len(known) // 2]
     for base in (last, middle):
@@ -81,7 +81,7 @@ def moments(updates: list[datetime]) -> Iterator[datetime]:
 
 
 def cases() -> list[dict[str, Any]]:
-    """The questions, spread evenly over histories, zones and menus."""
+    """The inputs, spread evenly over histories, zones and menus."""
     found: list[dict[str, Any]] = []
     known = histories()
     zones, menus, queue = cycle(ZONES), cycle(MENUS), cycle((None, None, 20, 130, None, 700, 45))
@@ -100,7 +100,7 @@ def cases() -> list[dict[str, Any]]:
                 "scheduled": [] if ahead is None else [stamp(now + timedelta(minutes=ahead))],
                 "menu": next(menus),
             })  # fmt: skip
-        next(zones)  # so that the cycles do not fall into step
+        next(zones)  # so that zones and menus are not always paired in the same way
     return found[:NUMBER]
 
 
@@ -110,7 +110,7 @@ def stamp(at: datetime) -> str:
 
 
 def answer_of(case: dict[str, Any], updates: list[datetime]) -> dict[str, Any]:
-    """What `ttl_for` says to a case."""
+    """The answer of `ttl_for` to a case."""
     said = ttl_for(
         updates,
         datetime.fromisoformat(case["now"]),

@@ -1,4 +1,4 @@
-"""Makes docs/pictures/*.png anew: pages of the demo blog, in a Chromium of this machine.
+"""Updates docs/pictures/*.png: screenshots of the demo blog, by the Chromium of this machine.
 
 Usage: python scripts/pictures.py [FOLDER]   (default docs/pictures)
 """
@@ -22,7 +22,7 @@ PAGES = {"studio": ("/studio/", HEIGHT), "readers": ("/readers", 900)}
 
 
 def main(target: Path) -> None:
-    """Fill a demo in a temporary folder, serve it, and photograph its pages."""
+    """Make a demo blog in a temporary folder, serve it, and take screenshots of its pages."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("pictures: no chromium on this machine")
@@ -33,10 +33,10 @@ def main(target: Path) -> None:
         url = f"http://127.0.0.1:{port}"
         environment = os.environ | {"PUBLISHER_INSTANCE": folder, "PUBLISHER_SITE_URL": url}
         publisher = [sys.executable, "-m", "publisher"]
-        told = subprocess.run(
+        output = subprocess.run(
             [*publisher, "demo"], env=environment, check=True, capture_output=True, text=True
         ).stdout
-        name, password = re.findall(r"log in as (\w+) with the password (\S+)", told)[0]
+        name, password = re.findall(r"log in as (\w+) with the password (\S+)", output)[0]
         with subprocess.Popen(
             [*publisher, "serve", "--port", str(port)], env=environment
         ) as server:
@@ -58,7 +58,7 @@ def main(target: Path) -> None:
 
 
 def log_in(page: Page, url: str, name: str, password: str) -> None:
-    """Open the studio as this author."""
+    """Log in to the studio as this author."""
     page.goto(f"{url}/studio/login")
     page.fill("[name=name]", name)
     page.fill("[name=password]", password)
@@ -67,7 +67,7 @@ def log_in(page: Page, url: str, name: str, password: str) -> None:
 
 
 def wait_for(address: tuple[str, int], seconds: float = 120.0) -> None:
-    """Return when something listens at the address."""
+    """Wait until something listens at the address."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -1,7 +1,7 @@
-"""A consistent copy of a running site in one file, and the way back.
+"""Backup of a running site into one file, and restore.
 
 The file is a gzipped tar: the database (copied by SQLite's online backup, so that writers need not
-stop), then the media. The key that signs cookies stays out of it: after a restore elsewhere, people
+stop), then the media. The key that signs cookies is not in it: after a restore elsewhere, people
 log in again.
 """
 
@@ -29,8 +29,8 @@ DATABASE, MEDIA, ROOM = "publisher.db", "media", "restore"
 def backup(
     environment: Environment, target: Path, tell: Callable[[str], None] = lambda _: None
 ) -> int:
-    """Write a backup of the site to `target`; returns its size in bytes. `tell` hears how far it
-    is.
+    """Write a backup of the site to `target`; returns its size in bytes. `tell` is called with the
+    progress.
 
     The file appears whole or not at all. Raises InvalidInput when the database is not SQLite or
     the target exists, StorageUnavailable when it cannot be written.
@@ -58,10 +58,10 @@ def backup(
 
 
 def restore(environment: Environment, source: Path) -> Path | None:
-    """Put a backup in the place of the site's data; returns where the old database was kept.
+    """Replace the site's data by a backup; returns where the old database was kept.
 
-    There is no moment without a database: cut off at any point, it is the old one or the new one.
-    Raises InvalidData, having changed nothing, when the file is not a whole backup, and Conflict
+    If it is killed at any point, the database is the old one or the new one.
+    Raises InvalidData, having changed nothing, when the file is not a complete backup, and Conflict
     while the site is being served.
     """
     prepare_instance(environment)
@@ -86,7 +86,7 @@ def restore(environment: Environment, source: Path) -> Path | None:
 
 
 def cut_off(environment: Environment) -> str | None:
-    """What to tell about a restore that was killed; None when there was none, or it was done."""
+    """The message about a restore that was killed before it took effect; None if there is none."""
     for room in environment.instance.glob(f".{ROOM}-*"):
         if (room / DATABASE).exists():
             return (
@@ -164,16 +164,16 @@ def _check_database(path: Path) -> None:
 
 
 def _bring_media(room: Path, media: MediaFiles) -> None:
-    """The files of the backup, beside those that are there: a name tells the content."""
+    """Add the backup's files to the existing ones: equal names mean equal content."""
     for file in sorted(room.rglob("*")):
         if file.is_file():
             media.bring(file, str(file.relative_to(room)))
 
 
 def _keep(database: Path) -> Path | None:
-    """Keep the present database under a second name, its write-ahead log folded in.
+    """Keep the present database under a second name, its write-ahead log merged into it.
 
-    A damaged one is kept as it is, its log beside it: no log of the old may meet the new database.
+    The log of a damaged one is renamed with it: an old log must not be applied to the new database.
     """
     if not database.exists():
         return None

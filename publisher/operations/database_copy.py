@@ -1,7 +1,7 @@
-"""A whole site from one database into an empty other one, between SQLite and PostgreSQL.
+"""Copy a whole site's database into another, empty one, between SQLite and PostgreSQL.
 
-It is one transaction on the target: killed at any moment, the target is as empty as before. Every
-row is read again on both sides and compared before it is committed.
+It is one transaction on the target, which stays empty if it is killed. Every row is read again on
+both sides and compared before the commit.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -37,8 +37,8 @@ T = TypeVar("T")
 def copy_site(environment: Environment, url: str, tell: Tell) -> int:
     """Copy the site's database into the one at `url`; returns the number of rows.
 
-    Raises InvalidInput for a URL that cannot be, Conflict while the site is served or where the
-    target is not empty. The media stay where they are.
+    Raises InvalidInput for an invalid URL, Conflict while the site is served or if the target is
+    not empty. The media stay where they are.
     """
     target_file = sqlite_file.path_of(url, "URL")
     own_file = sqlite_file.path_of(environment.database_url)
@@ -83,7 +83,7 @@ def _copy(old: Session, new: Session, tell: Tell) -> int:
 
 
 def _copy_table(old: Session, new: Session, table: Table) -> int:
-    """Copy the rows; what refers to a row of the same table is set when all of them are there."""
+    """Copy the rows; references to rows of the same table are set after all rows are inserted."""
     own = [column for column in table.columns if _refers_to(column, table)]
     later: list[Row] = []
     count = 0
@@ -119,7 +119,7 @@ def _compare(old: Session, new: Session, table: Table) -> None:
 
 
 def _comparable(row: Row) -> Row:
-    """PostgreSQL's text has no NUL: see `storage.postgresql`."""
+    """A row with NUL replaced as `storage.postgresql` does, which cannot store it."""
     return {
         name: value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
         for name, value in row.items()
@@ -127,9 +127,9 @@ def _comparable(row: Row) -> Row:
 
 
 def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
-    """All rows in the order of their key, a part at a time in memory.
+    """All rows in the order of their primary key, ROWS at a time in memory.
 
-    Keys that are texts are ordered by their bytes, whatever the database's language.
+    Text keys are ordered by their bytes, whatever the database's collation.
     """
     order = [
         column.collate("C" if on_server(session) else "BINARY")
@@ -144,7 +144,7 @@ def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
 
 
 def _count_on(new: Session) -> None:
-    """On PostgreSQL the next row gets the number after the highest."""
+    """Set PostgreSQL's sequences, so that the next row gets the id after the highest."""
     if not on_server(new):
         return
     for table in all_rooms().sorted_tables:
@@ -158,7 +158,7 @@ def _count_on(new: Session) -> None:
 
 
 def _index(new: Session) -> None:
-    """Make what was copied findable: each kind of database has indexes of its own."""
+    """Fill the search indexes, which are not copied: they differ between the databases."""
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
     for part in _parts(post for post in posts if is_public(post)):
         rows = ((post.id, post.title, search.body(post, plain_text(post.html))) for post in part)
@@ -178,7 +178,7 @@ def _parts(values: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _no_timeouts(session: Session) -> None:
-    """A copy may take as long as it takes."""
+    """Switch off the server's time limits: a copy may take long."""
     if on_server(session):
         for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
             session.execute(text(f"SET LOCAL {name} = 0"))

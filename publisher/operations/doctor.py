@@ -1,4 +1,4 @@
-"""The checks behind `publisher doctor`: installation, database, processes; HTTP beside it."""
+"""The checks of `publisher doctor`: installation, database, processes (HTTP: `doctor_http`)."""
 
 import http.client
 import shutil
@@ -30,7 +30,7 @@ RESTORE = "put a backup in its place: `publisher restore FILE`"
 
 
 def examine(environment: Environment, url: str | None = None) -> Iterator[Finding]:
-    """Every check in turn; the feed is asked for in this process, or over HTTP at `url`."""
+    """Every check in turn; the feed is requested in this process, or over HTTP at `url`."""
     yield Finding("Python", sys.version_info >= (3, 11), sys.version.split()[0], "install 3.11")
     try:
         site = open_site(environment)
@@ -57,7 +57,7 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
 
 
 def examine_folder(environment: Environment) -> Iterator[Finding]:
-    """The instance folder: it takes what is written, has room, and is closed to others."""
+    """The instance folder: it is writable, has free space, and is closed to other users."""
     try:
         try_write(environment)
     except PublisherError as error:
@@ -74,7 +74,7 @@ def examine_folder(environment: Environment) -> Iterator[Finding]:
 
 
 def examine_bucket(environment: Environment) -> Iterator[Finding]:
-    """The bucket of the uploads, where they have one: it takes a file, and gives it up."""
+    """The bucket of the uploads, if there is one: a file can be stored and deleted."""
     if isinstance(bucket := environment.media, Bucket):
         try:
             bucket.check()
@@ -85,13 +85,13 @@ def examine_bucket(environment: Environment) -> Iterator[Finding]:
 
 
 def _shared(path: Path) -> bool:
-    """A link, whose mode means nothing, or a folder that everybody uses, as /tmp."""
+    """Whether its mode does not matter: a symbolic link, or a folder of all users (/tmp)."""
     mode = path.lstat().st_mode
     return stat.S_ISLNK(mode) or bool(mode & stat.S_ISVTX)
 
 
 def examine_database(site: Site) -> Iterator[Finding]:
-    """Tables and columns as this version wants them; integrity, where the database can tell."""
+    """Whether tables and columns of this version exist; on SQLite also the file's integrity."""
     inspector = inspect(site.database.engine)
     there = set(inspector.get_table_names())
     known = all_rooms().tables
@@ -114,11 +114,11 @@ def examine_database(site: Site) -> Iterator[Finding]:
         broken = len(db.execute(text("PRAGMA foreign_key_check")).all())
     whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else str(verdict)
     yield Finding("database", verdict == "ok", whole, RESTORE)
-    yield Finding("references", broken == 0, f"{broken} rows lead nowhere", RESTORE)
+    yield Finding("references", broken == 0, f"{broken} rows refer to missing ones", RESTORE)
 
 
 def examine_processes(site: Site) -> Iterator[Finding]:
-    """Whether the feed belongs to this hour, the scheduler lives and the clock can be right."""
+    """Whether the feed was built for this hour, the scheduler lives and the clock is plausible."""
     with site.database.read() as db:
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())

@@ -1,4 +1,4 @@
-"""The doctor's questions over HTTP: what readers' software asks, what a proxy must not hide."""
+"""The doctor's checks over HTTP: requests as feed readers send them, and what proxies may break."""
 
 import http.client
 import re
@@ -22,7 +22,7 @@ _THROUGH = "does a proxy or CDN between change the headers? See docs/deploy.md"
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check; `mend` says what to do where it is not good."""
+    """The result of one check; `mend` says what to do if it failed."""
 
     what: str
     good: bool
@@ -32,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """What a server said; header names are in lower case."""
+    """An HTTP response; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -43,7 +43,7 @@ Ask = Callable[[str, str, Mapping[str, str]], HttpAnswer]
 
 
 def examine_http(ask: Ask, url: str | None = None) -> Iterator[Finding]:
-    """What readers and caches rely on; with `url`, also what only the public address shows."""
+    """The checks of the feed; with `url`, also those that only the public address can show."""
     plain = ask("GET", FEED, {})
     found = f"{plain.status}, {len(plain.body):,} bytes"
     yield Finding("feed is served", plain.status == 200, found, "look into the log of `serve`")
@@ -74,7 +74,7 @@ def examine_http(ask: Ask, url: str | None = None) -> Iterator[Finding]:
 
 
 def _address(plain: HttpAnswer, url: str | None) -> Iterator[Finding]:
-    """Whether the feed names the address that it was asked at, as its own."""
+    """Whether the feed's self link is the address that it was requested at."""
     named = _SELF.search(plain.body)
     own = named.group(1).decode("utf-8", "replace") if named else "(none)"
     if url is None:
@@ -88,7 +88,7 @@ def _address(plain: HttpAnswer, url: str | None) -> Iterator[Finding]:
 
 
 def _conditional(ask: Ask, plain: HttpAnswer) -> Iterator[Finding]:
-    """Whether a reader that has the feed is told so in a few bytes."""
+    """Whether a reader that has the feed already gets a 304."""
     etag, modified = plain.headers.get("etag", ""), plain.headers.get("last-modified", "")
     detail = f"{etag} {modified}".strip() or "(none)"
     yield Finding("its validators", bool(etag), detail, _THROUGH)
@@ -100,12 +100,12 @@ def _conditional(ask: Ask, plain: HttpAnswer) -> Iterator[Finding]:
         detail = matched.headers.get(name, "(none)")
         yield Finding(f"{name} on the 304", same, detail, _THROUGH)
     glued = ask("GET", FEED, {"If-None-Match": etag.removesuffix('"') + '-gzip"'})
-    # A cache may answer in full: bytes are lost, no reader is told anything wrong.
+    # A cache may send the whole document: that wastes bytes, but is correct.
     whole = glued.status == 200 and glued.body == plain.body
     detail = "200: a cache answers in full, which costs bytes alone" if whole else f"{glued.status}"
     yield Finding("304 for Apache's ETag-gzip", glued.status == 304 or whole, detail, _THROUGH)
     if not modified:
-        # Two builds within one second: no date tells them apart, so none is given.
+        # Two builds within one second: a date cannot tell them apart, so it is left out.
         yield Finding("Last-Modified", True, "left out: two versions share its second")
         return
     since = ask("GET", FEED, {"If-Modified-Since": modified})
@@ -117,7 +117,7 @@ def _conditional(ask: Ask, plain: HttpAnswer) -> Iterator[Finding]:
 
 
 def _behind_proxy(ask: Ask) -> Finding:
-    """Whether a proxy says for whom it asks: /metrics answers this machine alone."""
+    """Whether the proxy forwards the visitor's address: /metrics is open to this machine only."""
     status = ask("GET", "/metrics", {}).status
     if status == 200:
         detail = "/metrics takes a stranger for this machine: no X-Forwarded-For reaches the site"
@@ -141,7 +141,7 @@ def is_local(url: str) -> bool:
 
 @contextmanager
 def ask_app(environment: Environment) -> Iterator[Ask]:
-    """Ask the application in this process, which ends with the block."""
+    """Send requests to an application in this process, which is closed at the block's end."""
     app = create_app(environment)
     client = app.test_client()
 
@@ -156,7 +156,7 @@ def ask_app(environment: Environment) -> Iterator[Ask]:
 
 
 def ask_url(url: str) -> Ask:
-    """Ask a running server at `url` (its scheme, host and port)."""
+    """Send requests to a running server at `url`."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection

@@ -1,8 +1,8 @@
-"""Long jobs that the studio asks for, and due backups, run one by one by the scheduler.
+"""Long jobs that were started in the studio, and due backups, run one by one by the scheduler.
 
-Each runs as a command of ours in a process of its own (`publisher import`, `export`, `backup`),
-with limits: what a stranger's file does to a parser stays in there. Its standard output is the
-report; lines of its standard error that begin with `progress:` say how far it is.
+Each runs as a command in a process of its own (`publisher import`, `export`, `backup`), with limits
+in case a stranger's file makes a parser hang or grow. Its standard output is the report; lines of
+its standard error that begin with `progress:` are its progress.
 """
 
 import json
@@ -35,7 +35,7 @@ AGAIN = timedelta(hours=1)  # after a scheduled backup that failed
 
 
 class LongWork:
-    """Runs one job after the other; `stop` ends the one that is running."""
+    """Runs one job after another; `stop` ends the one that is running."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None
@@ -43,7 +43,7 @@ class LongWork:
         self._tried = datetime.min.replace(tzinfo=UTC)
 
     def do_jobs(self, site: Site) -> float:
-        """Do what waits, then a backup if one is due; in how many seconds to look again."""
+        """Do the waiting job or the due backup; returns the seconds until the next check."""
         now = site.clock()
         with site.database.read() as session:
             job = jobs.next_waiting(session)
@@ -62,7 +62,7 @@ class LongWork:
         return (due - now).total_seconds()
 
     def stop(self) -> None:
-        """End what is being done; nothing half done is left."""
+        """End the running job; nothing half done is left."""
         self._stopped = True
         if self._child is not None:
             self._child.terminate()
@@ -72,12 +72,12 @@ class LongWork:
             jobs.get(session, job.id).state = jobs.WORKING
 
         def tell(words: str) -> None:
-            # An import holds the database while it stores: then its progress is not told.
+            # While an import stores posts it holds the write lock: then its progress is skipped.
             with suppress(StorageUnavailable), site.database.write() as session:
                 jobs.get(session, job.id).told = words
 
         result, trouble = self._run(command(site, job), tell, site)
-        if job.file and job.options.get("source"):  # ours, and the name that its owner knows
+        if job.file and job.options.get("source"):  # show the name that its owner gave the file
             trouble = trouble.replace(job.file, job.options["source"])
         while True:
             try:
@@ -90,7 +90,7 @@ class LongWork:
         log.info("a job is done", kind=job.kind, number=job.id, trouble=trouble)
 
     def _back_up(self, site: Site, settings: Settings, now: datetime) -> None:
-        """A scheduled backup, and the end of those beyond what is to be kept."""
+        """Make a scheduled backup, then delete the oldest ones beyond the number to keep."""
         target = schedule_of_backups.target(settings, now)
         _, trouble = self._run(["backup", str(target)], lambda _: None, site)
         with site.database.write() as session:
@@ -104,7 +104,7 @@ class LongWork:
     def _run(
         self, arguments: list[str], tell: Callable[[str], None], site: Site
     ) -> tuple[dict[str, Any], str]:
-        """What a command of ours printed, as JSON if it is; and what went wrong, in its words."""
+        """Run a command; returns its report (see `_report`), and its error message or ""."""
         with subprocess.Popen(
             [sys.executable, "-m", "publisher", *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -132,7 +132,7 @@ class LongWork:
 
 
 def _end(site: Site, number: int, result: dict[str, Any], trouble: str) -> None:
-    """Keep what became of a job; raises StorageUnavailable."""
+    """Store the result of a job; raises StorageUnavailable."""
     with site.database.write() as session:
         row = jobs.get(session, number)
         if trouble:
@@ -155,24 +155,24 @@ def command(site: Site, job: Job) -> list[str]:
 
 
 def begin(site: Site) -> None:
-    """Before anything is done: what an earlier scheduler left undone is said to be so."""
+    """At the scheduler's start: fail jobs left unfinished, and make the log's checkpoint exact."""
     try:
         with site.database.write() as session:
             jobs.interrupted(session, site.clock())
         update_log.fold_anew(site.database)
     except PublisherError as error:
-        log.warning("jobs are looked at later", reason=str(error))
+        log.warning("the clean-up at the start failed", reason=str(error))
 
 
 def _limit(pid: int) -> None:
-    """A bound for the child's memory, and a lower place in the queue for processors."""
+    """Limit the child's memory, and lower its CPU priority."""
     if sys.platform == "linux":
         resource.prlimit(pid, resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     os.setpriority(os.PRIO_PROCESS, pid, 5)
 
 
 def _follow(child: subprocess.Popen[str], tell: Callable[[str], None]) -> str:
-    """Pass on how far it is, not too often; returns the last line that was something else."""
+    """Pass on progress lines, not too often; returns the last line that is none."""
     last, told_at = "", 0.0
     for line in child.stderr or ():
         if not line.startswith(PROGRESS):

@@ -1,7 +1,7 @@
 """The scheduler process: hourly rebuild, due posts, outgoing pings, poll counts, river, clean-up.
 
-`serve` starts exactly one beside its web workers. Each job is idempotent and looks for itself
-whether anything is due, so that sleep, a restart or a second scheduler do no harm.
+`serve` starts exactly one beside its web workers. Each job is idempotent and checks itself whether
+anything is due, so that sleep, a restart or a second scheduler do no harm.
 """
 
 import gc
@@ -44,7 +44,7 @@ from publisher.storage.tables.readers import PollBatch
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS, FOLD_SECONDS = 1.0, 5.0
-LONGEST_JOB_SECONDS = 300.0  # then it is taken to hang, and the heartbeat ends
+LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
 FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
@@ -52,23 +52,23 @@ log = get_logger("jobs")
 
 
 def refresh_feeds(site: Site) -> float:
-    """Publish what is due and rebuild the feeds when an update or a new hour asks for it.
+    """Publish due posts, and rebuild the feeds after an update or at a new hour.
 
-    As of the other errands, the result says in how many seconds of the site's clock to look again.
+    Returns, as all errands do, the seconds by the site's clock until it should run again.
     """
     now = site.clock()
     refresh(site)
     with site.database.read() as session:
         due = posts.next_due(session)
-    # In whatever zone the author lives, an hour begins at a quarter of an hour of UTC.
+    # In every time zone, an hour begins at a quarter of an hour of UTC.
     rest = QUARTER_SECONDS - now.timestamp() % QUARTER_SECONDS
-    if due is not None:  # one that is due already could not be published: again soon
+    if due is not None:  # a post that is still due could not be published: try again soon
         rest = min(rest, (due - now).total_seconds() if due > now else AGAIN_SECONDS)
     return rest
 
 
 def fold_polls(site: Site) -> float:
-    """Bring the polls that the workers have counted into the readers' tables."""
+    """Add the polls that the workers have counted to the readers' tables."""
     speed = real_seconds(site.clock, 1.0)
     with site.database.read() as session:
         if session.scalar(select(PollBatch.id).limit(1)) is None:
@@ -79,12 +79,12 @@ def fold_polls(site: Site) -> float:
 
 
 def look_at_origins(site: Site) -> float:
-    """Look at the feeds that are mirrored, and build their documents for each hour."""
+    """Poll the feeds that are mirrored, and build their documents for each hour."""
     return mirror_poll.work(site)
 
 
 def send_pings(site: Site) -> float:
-    """Tell hubs, cloud, linked pages and a CDN, and try again where they did not answer."""
+    """Send what waits in the outbox: pings, mentions, purge requests; retry what failed."""
     site_url, private, purging = site.site_url, site.environment.allow_private, None
     if setting := site.environment.purge:
         purging = partial(purge.send, purge=setting, site_url=site_url, allow_private=private)
@@ -97,7 +97,7 @@ def send_pings(site: Site) -> float:
 
 
 def look_at_mentions(site: Site) -> float:
-    """Look at the pages that say they link to a post."""
+    """Fetch the pages that are said to link to a post."""
     due = receiving.look(site, site.clock())
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
@@ -106,9 +106,9 @@ _SHORT = (refresh_feeds, fold_polls, send_pings, look_at_origins, look_at_mentio
 
 
 class Errand(threading.Thread):
-    """A job that is done at once when somebody asks, and by itself when its time has come.
+    """A thread that runs a job when asked to, and when the time has come that the job returned.
 
-    What is asked for while it is being done is done once more. A failure is tried again soon.
+    If it is asked while the job runs, the job runs once more. After a failure it is retried soon.
     """
 
     def __init__(self, job: Callable[[Site], float], site: Site) -> None:
@@ -120,23 +120,23 @@ class Errand(threading.Thread):
 
     @property
     def works(self) -> bool:
-        """Whether it waits, or is at a job that has not taken suspiciously long."""
+        """Whether the thread lives, and its job has not run longer than LONGEST_JOB_SECONDS."""
         begun_at = self._begun_at
         hangs = begun_at is not None and monotonic_seconds() - begun_at > LONGEST_JOB_SECONDS
         return self.is_alive() and not hangs
 
     def ask(self) -> None:
-        """Have it done soon."""
+        """Run the job soon."""
         self._asked.set()
 
     def end(self) -> None:
-        """End the thread, and wait for what it is at."""
+        """End the thread, after its present job."""
         self._over = True
         self._asked.set()
         self.join()
 
     def run(self) -> None:
-        """Do the job again and again."""
+        """Run the job again and again."""
         while not self._over:
             self._asked.clear()
             self._begun_at = monotonic_seconds()
@@ -153,7 +153,7 @@ class Errand(threading.Thread):
 
 
 def prune_polls(site: Site) -> None:
-    """Forget counts and versions that are older than the author wants them kept."""
+    """Delete poll counts, versions and messages older than the setting `readers_days`."""
     now = site.clock()
     try:
         with site.database.write() as session:
@@ -162,11 +162,11 @@ def prune_polls(site: Site) -> None:
             versions.prune(session, now - timedelta(days=days))
             outbox.prune(session, now - timedelta(days=days))
     except PublisherError as error:
-        log.warning("old counts kept for now", reason=str(error))
+        log.warning("old counts were not deleted", reason=str(error))
 
 
 def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
-    """APScheduler with what is done by the hour; not started yet."""
+    """APScheduler with the hourly jobs; not started yet."""
     scheduler = BackgroundScheduler(
         timezone="UTC",
         executors={"default": ThreadPoolExecutor(2)},
@@ -181,29 +181,29 @@ def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
 def run_forever(parent_pid: int) -> None:
     """The scheduler process: works until SIGTERM, or until the process that started it is gone.
 
-    It sleeps until something is due, or until the bell says that somebody has written.
+    It sleeps until something is due, or until the bell says that something was written.
     """
     stop = threading.Event()
     logs.configure()
-    # A tick that finds the one before still at work is skipped: that is meant, and no news.
+    # APScheduler warns when it skips a job that still runs from the last time: that is intended.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
     site = open_site(read_environment())
     bell = site.database.listen()
 
-    def told(*_: object) -> None:
+    def on_stop(*_: object) -> None:
         stop.set()
         bell.wake()
 
-    end_with_parent(parent_pid, told)
+    end_with_parent(parent_pid, on_stop)
     right = site.database.right_to_schedule()
     if not _alone(site, right, stop):
         return
     long_work.begin(site)
     worker = long_work.LongWork()
     short = [Errand(job, site) for job in _SHORT]
-    errands = [*short, Errand(worker.do_jobs, site)]  # which may take hours
+    errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
     scheduler = make_scheduler(site, errands[0])
-    gc.freeze()  # what is loaded stays: not to be looked through in each collection
+    gc.freeze()  # loaded modules stay: collections need not scan them
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
     for work in (scheduler, river, *errands):
         work.start()
@@ -213,7 +213,7 @@ def run_forever(parent_pid: int) -> None:
         if all(errand.works for errand in short) and river.is_alive():
             heartbeat.beat(site.environment.instance)
         if right is not None and not right.taken():
-            log.warning("the database server broke off; another machine may schedule now")
+            log.warning("the scheduler's lock was lost; another machine may schedule now")
             break
         if bell.wait(pause) or not site.database.tells:
             for errand in errands:
@@ -233,7 +233,7 @@ def run_forever(parent_pid: int) -> None:
 
 
 def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
-    """Wait until no other machine schedules for this site; False when told to stop meanwhile."""
+    """Wait until no other machine schedules for this site; False if stopped meanwhile."""
     while right is not None and not right.taken():
         heartbeat.beat(site.environment.instance)
         if stop.wait(_PARENT_SECONDS):
@@ -241,5 +241,5 @@ def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
     return True
 
 
-if __name__ == "__main__":  # `serve` starts it so, and `ps` shows what it is
+if __name__ == "__main__":  # started so by `serve`, so that `ps` shows the module's name
     run_forever(parent_pid=int(sys.argv[1]))

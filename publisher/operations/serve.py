@@ -1,4 +1,4 @@
-"""`publisher serve`: opens site and port, and starts the processes that serve them."""
+"""`publisher serve`: opens the site and the port, and starts the processes that serve it."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ from publisher.publishing.rebuild import refresh
 from publisher.river import subscriptions
 from publisher.storage import sqlite_file
 
-START_CHECK_SECONDS = 5.0  # `doctor` reads to the end
-# A file system of Linux that lies in memory; the folder in it has a name that nobody can guess.
+START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
+# Linux' file system in memory; the folder in it gets a name that nobody can guess.
 MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
 
 log = get_logger("serve")
@@ -34,7 +34,7 @@ log = get_logger("serve")
 def serve(
     environment: Environment, host: str, port: int, workers: int, clock: ShiftedClock | None
 ) -> None:
-    """Serve the site until SIGTERM or Ctrl-C; raises the errors of opening it."""
+    """Serve the site until SIGTERM or Ctrl-C; raises PublisherError if it cannot be opened."""
     if clock is not None:
         environment = replace(environment, clock=clock)
         os.environ["PUBLISHER_CLOCK"] = clock.to_text()
@@ -63,11 +63,11 @@ def serve(
 
 
 def _tidy(environment: Environment) -> None:
-    """What is done once before serving: the database read through, what kills left swept away."""
+    """Once before serving: check the database, and remove drafts that killed processes left."""
     if (file := sqlite_file.path_of(environment.database_url)) is not None:
         sqlite_file.check(file, START_CHECK_SECONDS)
-    if told := backup.cut_off(environment):
-        print(f"publisher: {told}", file=sys.stderr)
+    if warning := backup.cut_off(environment):
+        print(f"publisher: {warning}", file=sys.stderr)
     whole_files.sweep(environment.instance)
     whole_files.sweep(environment.instance / "media")
     if isinstance(environment.media, Bucket):
@@ -75,9 +75,9 @@ def _tidy(environment: Environment) -> None:
 
 
 def _count_in(places: ExitStack, folder: Path) -> None:
-    """Have the workers keep their counts in memory, or in `folder` where files cannot lie there.
+    """Set where the workers keep their metrics: in memory (/dev/shm), else in `folder`.
 
-    The counts are mapped files: on a disk that is full, writing to one ends the process.
+    They are memory-mapped files: on a full disk, writing to one kills the process.
     """
     shutil.rmtree(folder, ignore_errors=True)
     if os.access(MEMORY, os.W_OK):
@@ -89,10 +89,10 @@ def _count_in(places: ExitStack, folder: Path) -> None:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """The port, ours; PublisherError when nobody could listen there.
+    """A socket bound to the port, not listening yet; PublisherError if it cannot be bound.
 
-    Nothing connects yet: a worker that answers opens it. Until then a proxy is refused at once and
-    asks another machine, instead of waiting for this one's start.
+    The first worker that is ready listens on it. Until then connections are refused at once, so
+    that a proxy asks another machine instead of waiting for this one's start.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -118,7 +118,7 @@ def _good_tls(environment: Environment) -> bool:
 
 
 def _greeting(site: Site, here: str) -> str:
-    """Where the site is, and how to make the first author while there is none."""
+    """The site's address, and the link to create the first author while there is none."""
     text = f"Publisher is on {here}  (feed: /rss.xml, studio: /studio/)"
     if path := setup_path(site):
         base = site.environment.site_url or here

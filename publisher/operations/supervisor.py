@@ -1,7 +1,7 @@
-"""The processes of a served site: started, replaced when they die or hang, renewed, ended.
+"""Supervises the processes of a served site: starts them, replaces dead or hanging ones, ends them.
 
-All workers inherit one listening socket. A worker that ends loses no request: what has connected
-and was not taken yet waits in the socket for another worker.
+All workers inherit one listening socket. When a worker ends, no connection is lost: those that it
+has not accepted yet wait in the socket for another worker.
 """
 
 import os
@@ -19,7 +19,7 @@ from publisher.base.logs import get_logger
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10.0
 HANG_SECONDS = 30.0  # without a beat
-START_SECONDS = 180.0  # until the first one: a slow or busy machine is not killed for ever
+START_SECONDS = 180.0  # until the first beat: workers of a slow or busy machine may take long
 
 log = get_logger("serve")
 
@@ -35,16 +35,16 @@ class Child:
 
     @property
     def hangs(self) -> bool:
-        """Whether nothing has been heard of it for too long."""
+        """Whether its last beat is too long ago."""
         most_seconds = HANG_SECONDS if self.ready else START_SECONDS
         return self.beat is not None and monotonic_seconds() - self.beaten_at > most_seconds
 
 
 class Supervisor:
-    """One scheduler and some workers on one socket; `ready` is called when one worker answers.
+    """One scheduler and some workers on one socket; `ready` is called when the first worker works.
 
-    SIGTERM and Ctrl-C end all; SIGHUP replaces the workers, the old ones leave when new ones work;
-    nothing is replaced while `renewable` says no.
+    SIGTERM and Ctrl-C end all. SIGHUP replaces the workers, unless `renewable()` is false: an old
+    one is ended for each new one that works.
     """
 
     def __init__(
@@ -65,28 +65,28 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
 
     def run(self) -> None:
-        """Look after the processes until told to stop."""
+        """Supervise the processes until told to stop."""
         woken, waker = os.pipe()
         os.set_blocking(waker, False)
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, self._told)
+            signal.signal(number, self._on_signal)
         self._selector.register(woken, selectors.EVENT_READ)
         try:
             while not self._stop:
-                pause = self._look_after()
+                pause = self._replace_missing()
                 for key, _ in self._selector.select(pause):
-                    self._hear(key.fd, key.data)
+                    self._read_pipe(key.fd, key.data)
         finally:
             self._end([child for child in (self._scheduler, *self._workers, *self._old) if child])
 
-    def _told(self, number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._stop = self._stop or number in (signal.SIGTERM, signal.SIGINT)
         self._renew = self._renew or number == signal.SIGHUP
 
-    def _look_after(self) -> float:
-        """Replace who is missing; the seconds after which to look again."""
+    def _replace_missing(self) -> float:
+        """Replace dead and hanging processes; returns the seconds until the next check."""
         if self._scheduler is not None and self._scheduler.process.poll() is not None:
             log.warning("the scheduler ended and is started again")
             self._scheduler = None
@@ -112,12 +112,12 @@ class Supervisor:
             self._workers.append(self._start_worker())
         return HANG_SECONDS / 3
 
-    def _hear(self, pipe: int, child: Child | None) -> None:
-        """A worker's beat, or a signal's number; an end of file is a worker's end."""
-        heard = os.read(pipe, 4096)
+    def _read_pipe(self, pipe: int, child: Child | None) -> None:
+        """Read a worker's beat (EOF: it has ended) or, without `child`, a signal's number."""
+        data = os.read(pipe, 4096)
         if child is None:
             return
-        if not heard:
+        if not data:
             self._selector.unregister(pipe)
             os.close(pipe)
             return
@@ -146,7 +146,7 @@ class Supervisor:
         return child
 
     def _end(self, children: list[Child]) -> None:
-        """SIGTERM for all at once, SIGKILL for whoever has not ended in time."""
+        """Send SIGTERM to all at once, SIGKILL to those that have not ended in time."""
         self._listener.close()
         for child in children:
             child.process.terminate()
