@@ -1,4 +1,4 @@
-"""What a feed is to say now, from the times of its updates: `ttl_for`."""
+"""`ttl_for`: the ttl and the headers for a feed now, from the times of its updates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import MENU, TtlRule
 
 HOUR_MINUTES, DAY_MINUTES = 60, 1440
-_MOST_HOURS = 24  # that are looked back for the moment at which the ttl became what it is
+_MOST_HOURS = 24  # searched backwards for the moment at which the ttl got its present value
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a feed says from now until `valid_until`, or until its next update.
+    """What a feed announces from now until `valid_until`, or until its next update.
 
-    ttl_minutes: the element. max_age_seconds, expires: the headers of an answer given now, the same
-    forecast to the minute. update_period, update_frequency: what the syndication module says in the
-    place of the ttl; None where it has no words for it. reasons: sentences for the author.
-    since: since when the ttl has been what it is, so that Last-Modified can move with it.
+    ttl_minutes: the element `ttl`. max_age_seconds, expires: for the headers of a response sent
+    now, from the same forecast. update_period, update_frequency: the same ttl in the syndication
+    module; None where it cannot express it. reasons: sentences for the author. since: when the ttl
+    got its present value, so that Last-Modified can change with it.
     """
 
     ttl_minutes: int
@@ -42,13 +42,13 @@ def ttl_for(
     scheduled: Iterable[datetime] = (),
     menu: str = MENU,
 ) -> Advice:
-    """What a feed with these `updates` says at `now`.
+    """The advice for a feed with these `updates` at `now`.
 
-    updates: aware datetimes of all that readers should have seen, in any order; those after `now`
-    are not looked at, nor those before 1970, which are dates that stand for none. timezone: the
-    author's IANA zone. scheduled: posts still to come. menu: the ttl values to choose from,
-    `15/60/480`, `any` or `any:15-1440`, in minutes.
-    Raises ValueError for an unknown zone, a menu that makes no sense, a datetime without a zone.
+    updates: aware datetimes of all that was published, in any order. Those after `now` are ignored,
+    and those before 1970, which programs write for "no date". timezone: the author's IANA zone.
+    scheduled: posts still to come. menu: the ttl values to choose from, in minutes: `15/60/480`,
+    `any` or `any:15-1440`.
+    Raises ValueError for an unknown zone, an invalid menu, a datetime without a zone.
     """
     times = tuple(sorted(seconds_checked(updates)))
     queue = tuple(sorted(at for at in seconds_checked(scheduled) if at > now))
@@ -69,7 +69,7 @@ def at_moment(
     scheduled: tuple[datetime, ...],
     rule: TtlRule,
 ) -> Advice:
-    """As `ttl_for`, for updates and queue in order and settings that were read already."""
+    """`ttl_for` with sorted `updates` and `scheduled` posts, and with settings already parsed."""
     seconds(now)
     known = tuple(at for at in updates if at <= now and seconds(at) >= 0)
     activity = _activity(known, timezone)
@@ -89,7 +89,7 @@ def at_moment(
 
 
 def update_rate(ttl_minutes: int) -> tuple[str, int] | None:
-    """`sy:updatePeriod` and `sy:updateFrequency` that say the same as a ttl; None if none do."""
+    """`sy:updatePeriod` and `sy:updateFrequency` equal to a ttl; None if there are none."""
     if HOUR_MINUTES % ttl_minutes == 0:
         return "hourly", HOUR_MINUTES // ttl_minutes
     if DAY_MINUTES % ttl_minutes == 0:
@@ -99,7 +99,7 @@ def update_rate(ttl_minutes: int) -> tuple[str, int] | None:
 
 @lru_cache(maxsize=64)
 def _activity(updates: tuple[datetime, ...], timezone: str) -> Activity:
-    """What the updates up to now amount to; kept, as it changes with an update only."""
+    """The checkpoint of all `updates` (ascending). Cached, as only an update changes it."""
     if not updates:
         return Activity.empty(timezone)
     return histogram(updates, updates[-1], timezone)
@@ -108,7 +108,8 @@ def _activity(updates: tuple[datetime, ...], timezone: str) -> Activity:
 def unchanged_since(
     activity: Activity, decision: Decision, rule: TtlRule, scheduled: tuple[datetime, ...] = ()
 ) -> datetime:
-    """Since when the ttl has been the same: a day back at most, to the last update at most."""
+    """When the ttl got its present value; searched back for a day at most, and not beyond the last
+    update."""
     at = decision.decided_at
     for _ in range(_MOST_HOURS):
         before = build_moment(activity.last_update, at - timedelta(seconds=1), decision.zone)

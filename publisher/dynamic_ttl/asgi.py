@@ -13,14 +13,14 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
-# Ways to send a body that would pass us by; without them it comes in parts.
+# Extensions that send a body without us seeing it; without them it comes in messages.
 _SHORTCUTS = ("http.response.pathsend", "http.response.zerocopysend")
 
 
 class DynamicTtl:
     """An ASGI application around another one; see `wsgi.DynamicTtl`.
 
-    `updates` is called in the event loop, once a minute at most: let it answer from memory.
+    `updates` is called in the event loop, once a minute at most, so it must not block.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class DynamicTtl:
         self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; websockets and the lifespan pass."""
+        """Handle one request; websockets, the lifespan and other paths pass unchanged."""
         ours = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         said = self._freshener.said() if ours and scope["path"] in self._paths else None
         if said is None:
@@ -63,7 +63,7 @@ class DynamicTtl:
 
 
 class _Exchange:
-    """One request: messages of the application are held until it is known what they become."""
+    """One request: holds the application's messages until its response is complete and edited."""
 
     def __init__(self, asked: RequestHeaders, said: Said, send: Send) -> None:
         self._asked, self._said, self._send = asked, said, send
@@ -72,7 +72,7 @@ class _Exchange:
         self._passing = False
 
     async def send(self, message: Message) -> None:
-        """Take a message of the application."""
+        """Receive a message from the application."""
         if self._passing or message["type"] not in ("http.response.start", "http.response.body"):
             await self._send(message)
         elif message["type"] == "http.response.start":
@@ -99,7 +99,7 @@ class _Exchange:
             await self._end()
 
     async def _pass_on(self, message: Message) -> None:
-        """Too long: new headers only."""
+        """Send what is held with new headers only, as the body is too long to edit."""
         self._passing = True
         start = self._begun()
         fresh = self._said.fresh(_text(start["headers"]))

@@ -1,8 +1,8 @@
-"""The editor of a feed's head: ttl, syndication module, self, hubs and cloud are put in or
-replaced, and every other byte stays as it is.
+"""The editor of a feed's head: inserts or replaces ttl, syndication module, self link, hubs and
+cloud, and leaves every other byte as it is.
 
-RSS 2.0 and 0.9x get all of it; RSS 1.0 (RDF) has neither ttl nor cloud; Atom has neither these nor
-the module, so only its links change. One who edits a document twice gets what he had.
+RSS 2.0 and 0.9x get all of these; RSS 1.0 (RDF) has neither ttl nor cloud; Atom has neither these
+nor the module, so only its links change. Editing is idempotent.
 """
 
 import re
@@ -22,10 +22,10 @@ _SPACES = b" \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class HeadChange:
-    """What the head is to say; None leaves that part as the document has it.
+    """The new values of a feed's head; None leaves that part unchanged.
 
-    ttl_minutes: element and syndication module. self_url: the feed's own address. hubs: all of
-    them. cloud: the attributes of RSS `cloud` in order, or () for no cloud at all.
+    ttl_minutes: for `ttl` and the syndication module. self_url: the feed's own address. hubs: the
+    complete list. cloud: the attributes of RSS `cloud` in order, or () to remove the element.
     """
 
     ttl_minutes: int | None = None
@@ -35,9 +35,9 @@ class HeadChange:
 
 
 def edit(document: bytes, change: HeadChange, outline: FeedOutline | None = None) -> bytes:
-    """The document with another head; NotEditable for what is no feed or not well-formed.
+    """The document with the changed head; NotEditable if it is no feed or not well-formed.
 
-    outline: the document's, where it is known already.
+    outline: the document's, if it was already parsed.
     """
     outline = outline or outline_of(document)
     cuts: list[tuple[int, int, bytes]] = []
@@ -56,13 +56,14 @@ def edit(document: bytes, change: HeadChange, outline: FeedOutline | None = None
 
 
 def _wanted(outline: FeedOutline, change: HeadChange) -> Iterator[tuple[str, list[bytes]]]:
-    """The elements that are to be there, by name; all others of that name go."""
+    """By name, the complete list of elements to have in the head; others of that name are
+    removed."""
     if change.ttl_minutes is not None and outline.kind == "rss":
         yield "ttl", [b"<ttl>%d</ttl>" % change.ttl_minutes]
     if change.ttl_minutes is not None and outline.kind != "atom":
         rate = update_rate(change.ttl_minutes)
         period, frequency = ([rate[0]], [str(rate[1])]) if rate else ([], [])
-        # updateBase goes: it promises a fixed schedule.
+        # updateBase is removed: it promises a fixed schedule.
         parts = {"updatePeriod": period, "updateFrequency": frequency, "updateBase": list[str]()}
         for part, values in parts.items():
             opening, closing = _tag(outline, SYNDICATION, "sy", part)
@@ -83,8 +84,8 @@ def _is(child: Element, name: str) -> bool:
 
 
 def _tag(outline: FeedOutline, namespace: str, usual: str, name: str) -> tuple[str, str]:
-    """What stands in the start tag and in the end tag of an element, under the prefix that the
-    document has for its namespace; where it has none, the element declares it."""
+    """The text of an element's start tag and end tag, with the document's prefix for the namespace;
+    if it has none, the start tag declares the prefix `usual`."""
     prefix = outline.prefixes.get(namespace)
     if prefix is None:
         return f'{usual}:{name} xmlns:{usual}="{namespace}"', f"{usual}:{name}"
@@ -99,12 +100,13 @@ def _link(outline: FeedOutline, relation: str, address: str) -> bytes:
 
 
 def _ascii(text: str) -> bytes:
-    """Bytes that mean the same in every encoding that holds ASCII."""
+    """`text` in ASCII with character references: valid in every encoding that extends ASCII."""
     return text.encode("ascii", "xmlcharrefreplace")
 
 
 def _changed(document: bytes, child: Element, text: bytes) -> bytes:
-    """What a present element becomes: a link keeps all but its href, another one its tags."""
+    """The new bytes of an existing element with the value of `text`: only the href of a link and
+    only the content of others change; `cloud` is replaced."""
     old = document[child.begin : child.end]
     if child.name == _LINK:
         value = text[text.rindex(b" href=") + 6 : -2]
@@ -119,7 +121,7 @@ def _changed(document: bytes, child: Element, text: bytes) -> bytes:
 
 
 def _insertion(document: bytes, outline: FeedOutline, added: list[bytes]) -> tuple[int, int, bytes]:
-    """New elements after the last one before the items, indented as that is."""
+    """The cut that inserts new elements after the last one before the items, with its indent."""
     before = [child for child in outline.children if child.begin < outline.first_item]
     at = before[-1].end if before else outline.head_end
     space = _space_before(document, before[-1].begin if before else outline.first_item)
@@ -129,12 +131,12 @@ def _insertion(document: bytes, outline: FeedOutline, added: list[bytes]) -> tup
 
 
 def _with_space(document: bytes, child: Element) -> tuple[int, int]:
-    """Where an element lies, with the white space before it, so that no empty line is left."""
+    """The bytes of an element and the white space before it: removed, they leave no empty line."""
     return child.begin - len(_space_before(document, child.begin)), child.end
 
 
 def _space_before(document: bytes, at: int) -> bytes:
-    """The white space that ends at a place."""
+    """The white space before byte `at`."""
     begin = at
     while begin > 0 and document[begin - 1] in _SPACES:
         begin -= 1

@@ -1,12 +1,12 @@
-"""Where the parts of a feed's head lie in its bytes: found by expat, so that comments, CDATA and
-items that quote a feed mislead nobody."""
+"""The byte positions of the elements in a feed's head, found by expat, so that comments, CDATA and
+items that quote a feed are not mistaken for them."""
 
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 MOST_DEPTH, MOST_ATTRIBUTES = 200, 256
 _KINDS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
-# Elements without a namespace, and those of the namespaces that RSS once gave itself.
+# No namespace, and the namespaces that versions of RSS have used for their own elements.
 _PLAIN = {
     "",
     "http://purl.org/rss/1.0/",
@@ -16,13 +16,13 @@ _PLAIN = {
 
 
 class NotEditable(ValueError):
-    """The document is no feed that could be edited; the message says why, in one line."""
+    """The document cannot be edited as a feed; the message says why, in one line."""
 
 
 @dataclass(slots=True)
 class Element:
-    """A child of the channel. written: its name as it stands there. name: its local name, with its
-    namespace and a space before it where it has one. begin, end: its bytes."""
+    """A child of the channel. written: its name with prefix, as in the document. name: its local
+    name, preceded by its namespace and a space if it has one. begin, end: byte positions."""
 
     written: str
     name: str
@@ -34,8 +34,8 @@ class Element:
 @dataclass(slots=True)
 class FeedOutline:
     """A feed's channel. kind: rss, rdf or atom. children: all but the items, in order. head_end:
-    the byte where its start tag is over. first_item: where that begins, or the channel's end.
-    prefixes: by namespace, as they are in force in the channel."""
+    byte after the channel's start tag. first_item: byte where the first item begins, or the
+    channel's end. prefixes: the namespace prefixes in force in the channel, by namespace."""
 
     kind: str = ""
     children: list[Element] = field(default_factory=list)
@@ -45,7 +45,8 @@ class FeedOutline:
 
 
 def outline_of(document: bytes) -> FeedOutline:
-    """The outline of an XML feed; NotEditable where it is broken, none, or declares entities."""
+    """The outline of an XML feed; NotEditable if it is not well-formed, no feed, or declares
+    entities."""
     if document.startswith(b"\x1f\x8b"):
         raise NotEditable("it is compressed with gzip; unpack it first")
     if document.lstrip()[:1] == b"{":
@@ -60,7 +61,7 @@ def outline_of(document: bytes) -> FeedOutline:
         raise NotEditable(f"line {error.lineno} is broken XML: {message}") from None
     except NotEditable:
         raise
-    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise NotEditable(f"it cannot be read: {error}") from None
     if not reader.outline.kind or reader.outline.first_item < 0:
         raise NotEditable(
@@ -72,7 +73,7 @@ def outline_of(document: bytes) -> FeedOutline:
 
 
 def end_of_tag(document: bytes, begin: int) -> int:
-    """Where the tag that begins there is over: after the first `>` outside quotation marks."""
+    """End of the tag that begins at `begin`: after the first `>` outside quotation marks."""
     quote = 0
     for place in range(begin, len(document)):
         byte = document[place]
@@ -86,8 +87,8 @@ def end_of_tag(document: bytes, begin: int) -> int:
 
 
 class _Reader:
-    """The handlers of one parse. Namespaces are resolved here: expat would hide the prefixes,
-    which new elements need."""
+    """The handlers of one parse. They resolve namespaces themselves, as expat would hide the
+    prefixes, which new elements need."""
 
     def __init__(self, document: bytes) -> None:
         self.outline = FeedOutline()
@@ -149,7 +150,7 @@ class _Reader:
         self._path.pop()
 
     def _end_of(self, element: Element) -> int:
-        """Where an element is over, of which expat has just told the end."""
+        """End of an element, called while expat handles its end."""
         opened = end_of_tag(self._document, element.begin)
         if self._document[opened - 2 : opened] == b"/>":
             return opened

@@ -1,6 +1,7 @@
-"""What a middleware says of a feed at any moment, and how it says it in an answer.
+"""The common part of both middlewares: what a feed announces at any moment, and how a response is
+changed to announce it.
 
-It knows nothing of WSGI or ASGI: requests and answers are header lists here, bodies are bytes.
+Independent of WSGI and ASGI: requests and responses are header lists, bodies are bytes.
 """
 
 import hashlib
@@ -25,13 +26,13 @@ from publisher.dynamic_ttl.validators import (
 )
 
 Headers = list[tuple[str, str]]
-MOST_BYTES = 16_000_000  # of a document; what is longer passes with new headers only
+MOST_BYTES = 16_000_000  # of a document; a longer one gets new headers only
 LOOK_AGAIN = timedelta(seconds=60)
 FEED_TYPES = {
     "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
     "text/xml", "application/feed+json", "application/json",
 }  # fmt: skip
-_MARK = "~"  # between the application's own tag and what stands for the ttl
+_MARK = "~"  # between the application's own ETag and the suffix for the ttl
 _SET_ANEW = {"etag", "expires", "last-modified", "content-length"}
 _OF_A_BODY = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
 
@@ -40,7 +41,7 @@ log = logging.getLogger("dynamic_ttl")
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What goes to the reader: status, headers, body."""
+    """The response to the reader: status, headers, body."""
 
     status: int
     headers: Headers
@@ -48,7 +49,7 @@ class Response:
 
 
 class Said:
-    """What a feed says at one moment: the advice, and the mark that its tags carry meanwhile."""
+    """What a feed announces at one moment: the advice, and the suffix (`mark`) of its ETags."""
 
     def __init__(self, advice: Advice, now: datetime) -> None:
         self.advice, self.now = advice, now
@@ -56,7 +57,8 @@ class Said:
         self.mark = f"{_MARK}{advice.ttl_minutes}" + (f".{block}" if block else "")
 
     def fresh(self, headers: Headers, news: bool = False) -> Headers:
-        """The headers of a 200 or 304 with our freshness; `news`: it brings a new post."""
+        """The headers of a 200 or 304 with our Cache-Control and Expires; unchanged with
+        `no-store`. news: the response brings a new post."""
         old = values(headers)
         control = old.get("cache-control", "").lower()
         if "no-store" in control:
@@ -76,8 +78,8 @@ class Said:
 
 
 class Freshener:
-    """Knows what a feed says now. `updates` is asked once a minute at most; when it fails, what it
-    said before holds, and without any the feed passes as it is."""
+    """Computes what a feed announces now. `updates` is called once a minute at most. If it fails,
+    its last result stays in use; if there is none, the feed passes unchanged."""
 
     def __init__(
         self,
@@ -92,17 +94,17 @@ class Freshener:
         self._clock = clock or _utc_now
         self._known: tuple[tuple[datetime, ...], tuple[datetime, ...]] | None = None
         self._looked_at: datetime | None = None
-        at_moment((), self._clock(), timezone, (), self._rule)  # an unknown zone is told at once
+        at_moment((), self._clock(), timezone, (), self._rule)  # fails at once for an unknown zone
 
     def said(self) -> Said | None:
-        """What the feed says at this moment; None while nothing is known."""
+        """What the feed announces at this moment; None while no usable updates are known."""
         now, looked_at = self._clock(), self._looked_at
         if looked_at is None or not looked_at <= now < looked_at + LOOK_AGAIN:
             self._looked_at = now
             try:
                 self._known = tuple(sorted(self._updates())), tuple(sorted(self._scheduled()))
             except Exception:
-                log.exception("the updates of the feed are not known; what was said before holds")
+                log.exception("the feed's updates could not be read; the last known ones are used")
         if self._known is None:
             return None
         updates, scheduled = self._known
@@ -110,13 +112,13 @@ class Freshener:
         try:
             return Said(at_moment(updates, now, self._timezone, queue, self._rule), now)
         except (ValueError, TypeError):
-            log.exception("these updates cannot be used")
+            log.exception("the feed's updates are invalid; it passes unchanged")
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class RequestHeaders:
-    """The headers of a request that concern us; "" where there is none."""
+    """The request headers that we read; "" where one is missing."""
 
     method: str
     if_none_match: str = ""
@@ -124,10 +126,10 @@ class RequestHeaders:
     accept_encoding: str = ""
 
     def passed_on(self, said: Said) -> dict[str, str]:
-        """What the application is asked instead, "" for a header that it must not see.
+        """The headers for the application in place of the reader's; "" for one to be removed.
 
-        A tag of ours is shown without its mark while that mark holds, so that the application can
-        answer 304 as cheaply as before; with another mark it is hidden, as the ttl has changed.
+        An ETag with the present mark is passed without it, so that the application can answer 304
+        as cheaply as before; one with another mark is removed, as the ttl has changed.
         """
         tags = [_theirs(tag, said.mark) for tag in tags_in(self.if_none_match)]
         shown = [tag if tag == "*" else f'"{tag}"' for tag in tags if tag]
@@ -149,7 +151,8 @@ def is_feed(headers: Headers) -> bool:
 
 
 def is_editable(headers: Headers) -> bool:
-    """Whether the body of a feed can be changed: XML, plain or gzip, not too long."""
+    """Whether the body of a feed may be edited: XML, plain or gzip, not too long, and without
+    `no-transform`."""
     known = values(headers)
     coding = known.get("content-encoding", "").strip().lower()
     length = known.get("content-length", "")
@@ -164,8 +167,8 @@ def is_editable(headers: Headers) -> bool:
 
 
 def answer(asked: RequestHeaders, said: Said, headers: Headers, body: bytes) -> Response:
-    """What a whole 200 of the application becomes: another head in its document, validators and
-    freshness, or a 304."""
+    """The response in place of the application's 200: with the edited document, validators and
+    freshness; or a 304 if the reader has this document."""
     packed = values(headers).get("content-encoding", "").strip().lower() == "gzip"
     new, mark = body, ""
     if asked.method != "HEAD":
@@ -202,7 +205,8 @@ def _validated(
 
 
 def not_modified(asked: RequestHeaders, said: Said, headers: Headers) -> Response:
-    """What a 304 of the application becomes: the tag that the reader sent, and our freshness."""
+    """The response in place of the application's 304: with the ETag that the reader sent and our
+    freshness."""
     theirs = next(iter(tags_in(values(headers).get("etag", ""))), "")
     ours = [one for one in tags_in(asked.if_none_match) if one.endswith(said.mark)]
     kept = without_body(headers)
@@ -217,17 +221,17 @@ def not_modified(asked: RequestHeaders, said: Said, headers: Headers) -> Respons
 
 
 def values(headers: Headers) -> dict[str, str]:
-    """The headers by their names in lower case; of several the last."""
+    """The headers by name in lower case; the last one of equal names."""
     return {name.lower(): value for name, value in headers}
 
 
 def without_body(headers: Headers) -> Headers:
-    """The headers without those that speak of a body."""
+    """The headers without those that describe a body."""
     return [pair for pair in headers if pair[0].lower() not in _OF_A_BODY]
 
 
 def unpacked(body: bytes) -> bytes:
-    """A gzip body as it was; NotEditable beyond `MOST_BYTES` or where it is damaged."""
+    """A gzip body decompressed; NotEditable if it is damaged or longer than `MOST_BYTES`."""
     reader = zlib.decompressobj(31)
     try:
         plain = reader.decompress(body, MOST_BYTES + 1)
@@ -239,7 +243,7 @@ def unpacked(body: bytes) -> bytes:
 
 
 def pack(document: bytes) -> bytes:
-    """gzip, the same bytes at any time."""
+    """The document compressed with gzip; without a timestamp, so equal input gives equal bytes."""
     writer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return writer.compress(document) + writer.flush()
 
@@ -247,7 +251,7 @@ def pack(document: bytes) -> bytes:
 def _is_current(
     asked: RequestHeaders, named: list[str], tag: str, modified: datetime | None
 ) -> bool:
-    """Whether the reader holds this very document: If-None-Match decides alone where it is."""
+    """Whether the reader has this document: by If-None-Match if it was sent, else by date."""
     if named:
         return tag in named or "*" in named
     since = http_date(asked.if_modified_since)
@@ -255,8 +259,8 @@ def _is_current(
 
 
 def _modified(text: str | None, said: Said, changed: bool) -> datetime | None:
-    """When the document last changed, the ttl in it included; None where the application does not
-    say when its content did."""
+    """When the document last changed, its ttl included; None if the application sends no
+    Last-Modified."""
     content = http_date(text)
     if content is None or not changed:
         return content
@@ -264,7 +268,7 @@ def _modified(text: str | None, said: Said, changed: bool) -> datetime | None:
 
 
 def _theirs(tag: str, mark: str) -> str:
-    """The application's own tag in a reader's; "" where the ttl has changed since."""
+    """The application's own ETag in a reader's; "" if the ttl has changed since."""
     own, found, of_ttl = tag.rpartition(_MARK)
     if not found or not of_ttl.replace(".", "").isdigit():
         return tag

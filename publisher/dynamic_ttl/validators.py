@@ -1,4 +1,4 @@
-"""Small rules of HTTP (RFC 9110, 9111) that everybody needs who sends a feed."""
+"""HTTP helpers for a server of feeds (RFC 9110, 9111): ETags, dates, Accept-Encoding."""
 
 import re
 from datetime import UTC, datetime
@@ -8,20 +8,20 @@ from functools import lru_cache
 SHARED_MAX_AGE_SECONDS = 60  # a surprise post must not be hidden by a shared cache
 
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
-# What front servers glue to a tag when they compress: Apache -gzip, others --gzip or ;gzip.
+# Suffixes that front servers append to an ETag when they compress: Apache -gzip, others the rest.
 _GLUED = ("--gzip", "-gzip", ";gzip")
 
 
 def tags_in(header: str) -> list[str]:
-    """The tags of an If-None-Match or ETag header, without quotes, W/ and what was glued to them;
-    `*` is the tag ``*``."""
+    """The ETags of an If-None-Match or ETag header, without quotes, `W/` and the suffixes of front
+    servers; `*` is the tag ``*``."""
     if header.strip() == "*":
         return ["*"]
     return [unglued(tag) for tag in _TAG.findall(header)]
 
 
 def unglued(tag: str) -> str:
-    """A tag without what a front server has glued to it."""
+    """An ETag without the suffix of a front server."""
     suffix = next((glued for glued in _GLUED if tag.endswith(glued)), "")
     return tag.removesuffix(suffix)
 
@@ -42,10 +42,10 @@ def accepts_gzip(header: str) -> bool:
 
 @lru_cache(maxsize=512)
 def preferred_coding(header: str, offered: tuple[str, ...]) -> str:
-    """The coding of `offered` that an Accept-Encoding header wants most; empty: the plain document.
+    """The coding of `offered` that an Accept-Encoding header prefers; empty: the plain document.
 
-    Among equal wishes the first that is offered wins. `*` is taken for gzip alone: who does not
-    name a newer coding may not know it.
+    Of equally preferred ones the first in `offered` wins. `*` counts as gzip only: a client that
+    does not name a newer coding may not support it.
     """
     wishes: dict[str, float] = {}
     for part in header.lower().split(","):
@@ -58,7 +58,7 @@ def preferred_coding(header: str, offered: tuple[str, ...]) -> str:
 
 
 def _quality(parameters: str) -> float:
-    """The q value of one coding; 1 where there is none, 0 where it makes no sense."""
+    """The q value of one coding; 1 if missing, 0 if invalid."""
     name, _, value = parameters.strip().partition("=")
     if not name:
         return 1.0

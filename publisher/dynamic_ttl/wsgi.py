@@ -17,10 +17,10 @@ _REASONS = {200: "200 OK", 304: "304 Not Modified"}
 class DynamicTtl:
     """A WSGI application around another one.
 
-    path: the feed's address, or several with the same updates. updates: a callable that gives the
-    aware datetimes of what was published; it is asked once a minute at most. scheduled: one that
-    gives those still to come. A feed's document is held in memory as a whole (16 MB at most; a
-    longer one gets the headers only); everything else passes as it comes, errors included.
+    path: the feed's path, or several with the same updates. updates: a callable that returns the
+    aware datetimes of what was published; called once a minute at most. scheduled: one that returns
+    those of posts still to come. A feed's document is held in memory as a whole (16 MB at most; a
+    longer one gets new headers only); all other responses pass unchanged, errors included.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class DynamicTtl:
         self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Handle one request."""
         path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
         if path not in self._paths or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
@@ -55,7 +55,7 @@ class DynamicTtl:
 
 
 class _Exchange:
-    """One request: what the application begins to answer is looked at before it is sent."""
+    """One request: holds the beginning of the application's response to decide what to do."""
 
     def __init__(self, asked: RequestHeaders, said: Said, start_response: StartResponse) -> None:
         self._asked, self._said = asked, said
@@ -64,7 +64,7 @@ class _Exchange:
         self._written: list[bytes] = []
 
     def run(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
-        """The answer: the application's own, or what it becomes."""
+        """The body of the response: the application's own or the edited one."""
         inner = dict(environ)
         for name, value in self._asked.passed_on(self._said).items():
             key = f"HTTP_{name.upper().replace('-', '_')}"
@@ -73,7 +73,7 @@ class _Exchange:
                 inner[key] = value
         body = app(inner, self._start)
         parts = iter(body)
-        # An application may begin its answer with the first part of its body only.
+        # An application may call start_response as late as with the first part of its body.
         first = [] if self._status else [part for part in (next(parts, None),) if part is not None]
         held = [*self._written, *first]
         code = self._status[:3]
@@ -90,7 +90,7 @@ class _Exchange:
         return self._whole(answer, body)
 
     def _gather(self, held: list[bytes], parts: Iterable[bytes]) -> bool:
-        """Hold the rest of the body; False as soon as it is too long."""
+        """Append the rest of the body to `held`; False as soon as it is too long."""
         size = sum(map(len, held))
         for part in parts:
             held.append(part)
@@ -115,7 +115,7 @@ class _Exchange:
 
 
 class _Rest:
-    """The parts of a body that were held, then those that are still to come."""
+    """A body: the parts that were held, then the rest."""
 
     def __init__(self, held: list[bytes], parts: Iterable[bytes], body: Iterable[bytes]) -> None:
         self._held, self._parts, self._body = held, parts, body
@@ -125,7 +125,7 @@ class _Rest:
         yield from self._parts
 
     def close(self) -> None:
-        """As the server is to call it."""
+        """Close the application's body; called by the server (PEP 3333)."""
         _close(self._body)
 
 

@@ -308,7 +308,7 @@ def test_updates_that_fail_leave_the_feed_alone(
 
     ask = around(Origin(), updates)
     assert ask().body == document("hugo")
-    assert "the updates of the feed are not known" in caplog.text
+    assert "the feed's updates could not be read" in caplog.text
     ask.clock.now += freshener.LOOK_AGAIN
     assert scan(ask().body).hints.ttl_minutes is not None
     assert answers == []
