@@ -1,6 +1,6 @@
-"""Replays real and made-up update histories through the live rules and counts what readers got.
+"""Replays real and synthetic update histories through the live rules and measures polls and delays.
 
-The rule of this folder: no rule of its own. The ttl decision and the poll policies are those of
-`core`, as the same function objects, compiled when numba is there. Imports `core` and numeric
-libraries only (and the leaves `errors` and `dates`); who calls it hands in the blog's own log.
+It has no rules of its own: the ttl decision and the poll policies are the function objects of
+`core`, compiled if numba is installed. It imports `core`, numeric libraries and a few modules of
+`base` only; the caller passes in the blog's own log.
 """

@@ -1,4 +1,4 @@
-"""Who polls: every policy of `core`, the oracle, and populations of several kinds."""
+"""The clients that poll: every policy of `core`, real readers, the oracle, and populations."""
 
 from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NEXT_UPDATE = 0  # the oracle's only slot
 
 
 def _start(state: MutableSequence[float], options: Sequence[float]) -> None:
-    """Nothing known yet, not even the future."""
+    """All zeros: the next update is not known before the first poll."""
 
 
 def foresee(
@@ -27,7 +27,8 @@ def foresee(
     last: int,
     now: int,
 ) -> None:
-    """Look beyond the new items, where no client can look; without any, look again at once."""
+    """Store the date of the update after the new items, which no real client knows; without new
+    items 0, so that the next poll follows at once."""
     state[NEXT_UPDATE] = FOREVER if len(dates) > 0 else 0
     if last < len(dates):
         state[NEXT_UPDATE] = dates[last]
@@ -78,14 +79,14 @@ def parse_client(spec: str) -> PollPolicy:
 
 @dataclass(frozen=True)
 class Population:
-    """Kinds of clients with their shares, which add up to 1."""
+    """Kinds of clients and their shares, which add up to 1."""
 
     shares: tuple[float, ...]
     clients: tuple[str, ...]
 
 
 def read_population(path: Path) -> Population:
-    """Lines of ``share client``; shares are scaled to add up to 1, # begins a comment."""
+    """Read lines of ``share client``; shares are scaled to add up to 1, # begins a comment."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:

@@ -1,7 +1,7 @@
-"""A Dask cluster that a sweep is sent to, through joblib's Dask backend.
+"""Runs a sweep on a Dask cluster, through joblib's Dask backend.
 
-The workers need this program's version with the extras `sim` and `dask`. What a worker does when it
-is killed is done again by another one.
+The workers need this program's version with the extras `sim` and `dask`. The tasks of a worker that
+is killed are run again by another one.
 """
 
 import logging
@@ -20,10 +20,11 @@ CONNECT_SECONDS = 10
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
-    """Let the cluster whose scheduler listens at `address` (host:port) do what joblib is given.
+    """Within the context, run joblib's tasks on the cluster with its scheduler at `address`
+    (host:port).
 
-    Raises InvalidInput where no scheduler answers, PublisherError when it goes away, has no worker,
-    or cannot carry a task out.
+    Raises InvalidInput if no scheduler answers, PublisherError if it is lost, has no worker, or
+    cannot complete a task.
     """
     try:
         from distributed import Client
@@ -32,7 +33,7 @@ def connected(address: str) -> Iterator[None]:
             "--jobs dask: needs Python's distributed: pip install 'publisher-VERSION.whl[dask]'"
         ) from error
     for name in ("distributed", "distributed.client", "distributed.core"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # all is said here, in one sentence
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # our own errors say it in one sentence
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
@@ -45,15 +46,15 @@ def connected(address: str) -> Iterator[None]:
 
 
 class _Backend(DaskDistributedBackend):  # type: ignore[misc] # joblib has no types
-    """joblib's own, which waits for ever for a task that the cluster could not carry out, and takes
-    the news of a lost scheduler for a result."""
+    """joblib's backend with two faults corrected: it waits for ever for a task that failed on the
+    cluster, and takes the error about a lost scheduler for a result."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        """How many tasks run at once; never one, with which joblib does without the cluster."""
+        """How many tasks run at once; at least two, as with one joblib does not use the cluster."""
         return max(2, int(super().effective_n_jobs(n_jobs)))
 
     def submit(self, func: Any, callback: Callable[[Any], None]) -> Future[Any]:
-        """Send a batch of tasks; what became of it is told to `callback`, a failure too."""
+        """Send a batch of tasks; `callback` gets its result or its exception."""
 
         def ended(batch: Future[Any]) -> None:
             if error := batch.exception():

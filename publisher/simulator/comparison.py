@@ -1,7 +1,7 @@
-"""Two results side by side, with intervals from a bootstrap over timelines.
+"""Compares two results, with confidence intervals from a bootstrap over timelines.
 
-Timelines differ more than rules do, so the same timelines are compared in pairs: the figure is the
-mean over timelines of the logarithm of the ratio, as a factor.
+Timelines differ more than rules do, so the comparison is paired by timeline: the figure is the
+geometric mean over timelines of the ratio.
 """
 
 import json
@@ -39,10 +39,10 @@ def read_results(path: Path) -> list[Row]:
 
 
 def compare(first: Sequence[Row], second: Sequence[Row], seed: int = 0) -> list[dict[str, Any]]:
-    """For each pair of rules that both results know, or the only two, B / A per measure.
+    """For each publisher and client in both results, the ratio B / A of each measure.
 
-    Rows pair when timeline, publisher and client agree. Where no publisher and client is in both
-    results but each has just one, those two are compared.
+    Rows pair when timeline, publisher and client agree. If the results have no publisher and client
+    in common but each has only one, these two are compared.
     """
     left, right = _by_rule(first), _by_rule(second)
     pairs = [(rule, rule) for rule in left if rule in right]
@@ -92,7 +92,7 @@ def interval(logs: NDArray[np.float64], seed: int) -> tuple[float | None, float 
 
 
 def as_table(found: Sequence[dict[str, Any]]) -> str:
-    """What people read: B / A, below 1 is less of it."""
+    """The comparison as a table of B / A; below 1 means that B has less."""
     head = ["A", "B", "timelines", *(f"{measure} B/A" for measure in MEASURES)]
     lines = [
         [one["a"], one["b"], str(one["timelines"]), *(_cell(one[name]) for name in MEASURES)]

@@ -1,8 +1,8 @@
-"""Compiles plain scalar functions of `core` as they stand, and keeps the result on disk.
+"""Compiles plain scalar functions of `core` with numba, and caches the result on disk.
 
-A kernel names its rules as globals; `specialise` makes a copy of the kernel with those names bound
-to compiled rules. numba caches such a copy between processes under its name, so the name ends in a
-fingerprint of all code and constants that went into it: a changed rule is another kernel.
+A kernel refers to its rules as globals; `specialise` makes a copy of the kernel with these names
+bound to compiled rules. numba caches the copy on disk under its name, so the name ends in a
+fingerprint of all code and constants in it: a changed rule gives another kernel.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,23 +16,22 @@ import numpy as np
 
 Function = Callable[..., Any]
 
-# Rules and kernels write into arrays that they are given and make none, so numba's counting of
-# references, which takes two thirds of the time in such small functions, has nothing to count.
-# Divisors are never 0, so no code is spent on that either.
+# Rules and kernels only write into arrays of the caller, so they need no reference counting, which
+# takes two thirds of the time in such small functions. Divisors are never 0, so there is no check.
 SETTINGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 @lru_cache(maxsize=1)
 def available() -> bool:
-    """Whether numba can be used (it lags behind new Pythons; everything works without it)."""
+    """Whether numba is installed (it lags behind new Pythons; everything works without it)."""
     return find_spec("numba") is not None
 
 
 @lru_cache(maxsize=256)
 def rule(function: Function) -> Any:
-    """`function` compiled, with every plain function that it calls; itself where numba is missing.
+    """`function` compiled, with every plain function that it calls; unchanged without numba.
 
-    Cheap until the first call: numba compiles for the types it then sees.
+    Cheap until the first call, at which numba compiles for the types of the arguments.
     """
     if not available():
         return function
@@ -44,14 +43,14 @@ def rule(function: Function) -> Any:
 
 
 def scratch(size: int) -> Any:
-    """`size` numbers of 0 for whoever calls it, a constant: compiled code keeps them in registers
-    where it knows every place that it asks for, which saves a tenth of a replay's time."""
+    """A list of `size` zeros. In compiled code an array on the stack, of constant `size`: where all
+    indices are constants it is kept in registers, which saves a tenth of a replay's time."""
     return [0.0] * size
 
 
 @lru_cache(maxsize=1)
 def _scratch_on_the_stack() -> Any:
-    """`scratch` for compiled code: numba has no array of its own that is not on the heap."""
+    """`scratch` for compiled code, an array on the stack: numba's own arrays are on the heap."""
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -82,12 +81,11 @@ def _scratch_on_the_stack() -> Any:
 
 
 def specialise(kernel: Function, label: str, **rules: Function | int) -> Any:
-    """`kernel` with the globals named in `rules` bound to those functions, all compiled, and those
-    constants.
+    """`kernel`, compiled, with the globals named in `rules` bound to these functions (compiled too)
+    and constants.
 
     The names are replaced in `kernel` and in every plain function that it calls. Runs without the
-    interpreter's lock. Cached on disk under a name that `label` makes readable. Without numba: the
-    same, not compiled.
+    GIL. Cached on disk under a name that contains `label`. Without numba: the same, not compiled.
     """
     return _specialised(kernel, label, tuple(sorted(rules.items())))
 
@@ -110,8 +108,8 @@ def _specialised(
 
 
 def announce(tell: Callable[[str], None]) -> None:
-    """Have `tell` called with a sentence whenever a kernel must be compiled first: some seconds
-    each, once on a machine."""
+    """Call `tell` with a sentence whenever a kernel has to be compiled, which takes some seconds,
+    once on a machine."""
     if not available():
         return
     from numba.core import event
@@ -124,7 +122,7 @@ def announce(tell: Callable[[str], None]) -> None:
                 tell(f"compiling {name} (some seconds, once on this machine)")
 
         def on_end(self, event: Any) -> None:
-            """Nothing more to say."""
+            """Required by numba; nothing to announce."""
 
     register: Any = event.register
     register("numba:compile", Listener())
@@ -133,8 +131,8 @@ def announce(tell: Callable[[str], None]) -> None:
 def _rebound(function: Function, suffix: str, bound: dict[str, Any]) -> FunctionType:
     """A copy of `function` that sees `bound` and compiled helpers as globals.
 
-    `suffix` goes to its name and to those of helpers that see `bound`: machine code is linked by
-    name, so two kernels in one process must not have different functions under the same one.
+    `suffix` is appended to its name and to those of helpers that see `bound`: machine code is
+    linked by name, so different functions in one process must have different names.
     """
     names = dict(function.__globals__)
     for key, value in _references(function.__code__, names):
@@ -171,14 +169,14 @@ def _references(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[str, An
 
 
 def as_arrays(values: Any) -> Any:
-    """`values` with arrays for lists and tuples, in named tuples too: what numba takes."""
+    """`values` with lists and tuples as arrays, also inside named tuples, as numba needs them."""
     if hasattr(values, "_fields"):
         return type(values)(*(as_arrays(part) for part in values))
     return np.array(values) if isinstance(values, list | tuple) else values
 
 
 def as_lists(values: Any) -> Any:
-    """`values` with lists for arrays, in (named) tuples too: what plain Python walks fastest."""
+    """`values` with arrays as lists, also inside (named) tuples: fastest to index in Python."""
     if isinstance(values, np.ndarray):
         return values.tolist()
     if hasattr(values, "_fields"):

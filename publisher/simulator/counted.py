@@ -1,4 +1,4 @@
-"""What is counted of one feed and one client: items with their delays, polls, stale time.
+"""The counts of one feed and one client: items with their delays, polls, stale time.
 
 Plain scalar Python over arrays, compiled with the `kernel`. All instants are seconds since 1970.
 """
@@ -10,38 +10,38 @@ from publisher.core.ttl.harmless_hours import place_of
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time
-HITS = 1  # of those, polls that brought an item
-FULL = 2  # of those, polls that were answered by the document
+HITS = 1  # of the polls, those that brought an item
+FULL = 2  # of the polls, those that were answered with the document (200)
 ITEMS = 3  # scored items
-SEEN = 4  # of those, returned by a poll
-DELAY = 5  # sum over the seen ones, seconds
-LONGEST = 6  # seconds
-MISSED = 7  # left the document's window before any poll
-PENDING = 8  # not polled for by the end
-STALE = 9  # scored seconds with a published item unseen
-REAL = 10  # polls that were carried out one by one, anywhere
-STEPS = 11  # all polls, anywhere
+SEEN = 4  # of the items, those returned by a poll
+DELAY = 5  # sum over the items seen, seconds
+LONGEST = 6  # longest delay, seconds
+MISSED = 7  # items that left the document's window before any poll
+PENDING = 8  # items not yet returned at the end
+STALE = 9  # scored seconds in which a published item was not yet seen
+REAL = 10  # polls carried out one by one, in the scored time or not
+STEPS = 11  # all polls, in the scored time or not
 COUNTS = 12
 
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
-SIXTIETH = 71_582_789  # of 2**32: multiplied and shifted, a quotient up to 3 years, twice as fast
+# 2**32 / 60, rounded up: n * SIXTIETH >> 32 is n // 60 for n up to 3 years, twice as fast.
+SIXTIETH = 71_582_789
 
 
 Array = Any  # of numpy; a list where numba is missing
 
 
 class Feeds(NamedTuple):
-    """Many feeds end to end: the updates of feed i begin at ``times[offsets[i]]`` and end before
-    one that never comes, at ``times[offsets[i + 1] - 1]``.
+    """Many feeds in arrays, end to end. The updates of feed i begin at ``times[offsets[i]]``;
+    ``times[offsets[i + 1] - 1]`` is a sentinel later than all polls.
 
-    From ``built[j]`` on its document, which holds the newest items, says ``ttls[j]`` minutes and
-    asks to skip ``skips[j]`` (24 bits of hours, then days); those of feed i are
-    ``documents[i] <= j < documents[i + 1]``. Likewise its headers: a copy fetched from
-    ``begins[j]`` on is good until ``expiries[j]``; without any, for the ttl; `etags`: when its tag
-    changes. edges: 0, then the instants where counting starts, stops, starts ... and one that never
-    comes; items after last_scored do not count.
-    ids scatter the first polls; starts, ends: when a feed is watched, nobody polls at the end or
-    later; seconds: how long it counts.
+    From ``built[j]`` on its document says ``ttls[j]`` minutes and asks to skip ``skips[j]`` (24
+    bits of hours, then days), for ``documents[i] <= j < documents[i + 1]``. By its headers a copy
+    fetched from ``begins[j]`` on is good until ``expiries[j]``, for ``headers[i] <= j <
+    headers[i + 1]``; without any, for the ttl. etags: when its tag changes. edges: 0, then the
+    instants at which counting starts, stops, starts ..., then a sentinel; feed i's from
+    ``edge_offsets[i]`` on. last_scored: later items do not count. ids: from which the first polls
+    are derived. starts, ends: observed span, without polls at the end or later. seconds: scored.
     """
 
     ids: Array
@@ -64,8 +64,7 @@ class Feeds(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is added up: the columns above, and the items by minutes of delay (begun minutes count
-    whole)."""
+    """Accumulated counts: the columns above, and the items by minutes of delay, rounded up."""
 
     counts: MutableSequence[int]
     delays: MutableSequence[int]
@@ -74,18 +73,18 @@ class Sums(NamedTuple):
 def count_items(
     feeds: Feeds, place: int, window: int, unseen: int, returned: MutableSequence[int], sums: Sums
 ) -> None:
-    """Count the items of one feed, which holds the newest `window` of them, and the time in which
-    its client missed one.
+    """Count the items of one feed, whose document holds the newest `window` of them, and the time
+    in which its client had not seen one.
 
-    returned: the poll that came first after each item; unseen: place of the first item after which
-    none came.
+    returned: instant of the first poll after each item; unseen: index of the first item without
+    one.
     """
     begun, last = feeds.offsets[place], feeds.offsets[place + 1] - 1
     for item in range(unseen - begun, last - begun):
         returned[item] = feeds.ends[place]
     times, polls = feeds.times[begun:last], returned[: last - begun]
     edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
-    # The last stretch first: counting the delays of one takes what `polls` says of its items.
+    # The last span first: `count_delays` overwrites the `polls` of the items in its span.
     for edge in range(len(edges) - 3, 0, -2):
         begin, end = int(edges[edge]), int(edges[edge + 1])
         count_hits(times, polls, begin, end, sums)
@@ -96,8 +95,8 @@ def count_items(
 def count_hits(
     times: Sequence[int], polls: Sequence[int], begin: int, end: int, sums: Sums
 ) -> None:
-    """Count the polls from `begin` to before `end` that returned items, and the seconds then in
-    which an item was out and not yet returned."""
+    """Count the polls from `begin` to before `end` that returned items, and the seconds in that
+    span in which a published item was not yet returned."""
     last = place_of(times, end)
     first = place_of(polls[:last], begin)
     if first == last:
@@ -109,7 +108,7 @@ def count_hits(
         oldest = polls[item] != before[item - 1]
         hits += 1 if oldest else 0
         stale += waited if oldest else 0
-    # Of these polls only the last can have come when nothing counted any more.
+    # Of these polls only the last can be at or after `end`.
     beyond = int(polls[len(polls) - 1]) - end
     if beyond >= 0:
         hits, stale = hits - 1, stale - beyond
@@ -127,8 +126,8 @@ def count_delays(
     unseen: int,
     sums: Sums,
 ) -> None:
-    """Count the items from `begin` to before `end`; from the place `unseen` on no poll came. Their
-    places in `polls` then hold minutes."""
+    """Count the items from `begin` to before `end` and their delays; items from index `unseen` on
+    have no poll. Overwrites their entries of `polls` with minutes."""
     first, last = place_of(times, begin), place_of(times, end)
     stop = max(min(last, unseen), first)
     times, later, polls = times[first:stop], times[first + window :], polls[first:stop]
@@ -136,7 +135,7 @@ def count_delays(
     for item in range(min(len(later), len(polls))):
         gone = int(later[item]) <= int(polls[item])
         missed += 1 if gone else 0
-        # Counted as returned at once, and taken out again below.
+        # A missed item gets the delay 0 here, and is subtracted from that bin below.
         polls[item] = int(times[item]) if gone else int(polls[item])
     delay, longest = 0, sums.counts[LONGEST]
     for item in range(len(polls)):

@@ -1,4 +1,4 @@
-"""Puts feeds end to end, gives each its clients, and runs the kernel over all of them.
+"""Lays feeds out in arrays end to end, gives each its clients, and runs the kernel over them.
 
 Times of the first polls: whole seconds, spread over the policy's first interval by the golden ratio
 from a point that depends on the seed and the feed's name alone, so that neither the order of the
@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 def lay_out(
     timelines: Sequence[Timeline], documents: Sequence[Documents], scorings: Sequence[Scoring]
 ) -> Feeds:
-    """Lay `timelines`, what their publisher said and how they are scored end to end."""
+    """Lay out `timelines`, their publishers' documents and their scorings in arrays end to end."""
     never = np.array([LAST_SECOND], np.uint32)
     return Feeds(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
@@ -65,8 +65,8 @@ def lay_out_alike(
     scored: Scoring,
     span: tuple[int, int],
 ) -> Feeds:
-    """Many feeds that say the same, are scored alike and are watched from and to the same second,
-    laid out at once: as `lay_out` would, without an object for each feed."""
+    """The result of `lay_out` for many feeds with the same documents, scoring and observed span,
+    without an object for each feed."""
     number = len(names)
 
     def offsets_of(length: int) -> Ints:
@@ -94,7 +94,7 @@ def lay_out_alike(
 
 
 def one_feed(timeline: Timeline, documents: Documents) -> Feeds:
-    """One feed laid out; InvalidData where nothing of it could be scored."""
+    """One feed laid out; InvalidData if nothing of it can be scored."""
     return lay_out([timeline], [documents], [scoring(timeline)])
 
 
@@ -103,8 +103,8 @@ def _offsets(lengths: list[int]) -> Ints:
 
 
 def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0) -> Ints:
-    """Instants of the first polls, feeds by phases: uniform over the first interval, or over so
-    many seconds."""
+    """Instants of the first polls, feeds by phases: spread evenly over the policy's first interval,
+    or over `within` seconds if that is not 0."""
     longest, begin = int(feeds.ttls.max()), int(feeds.starts.min())
     interval = within or after_a_document(policy, longest, begin).wait_seconds
     origin = scatter(feeds.ids, seed)[:, None]
@@ -113,12 +113,12 @@ def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within
 
 
 def salts(feeds: Feeds, seed: int) -> Ints:
-    """What the jitter of each feed's clients begins with."""
+    """For each feed, the number from which the jitter of its clients is derived."""
     return np.asarray((scatter(feeds.ids, seed) * responses.PRIME).astype(np.int64))
 
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
-    """A number in [0, 1) for each id."""
+    """A pseudo-random number in [0, 1) for each id."""
     bits = mixed(ids + np.uint64(seed * GOLDEN_BITS & MASK))
     return np.asarray((bits >> np.uint64(11)).astype(np.float64) / 2.0**53)
 
@@ -132,7 +132,7 @@ def replay(
     jitter: int = 0,
     within: int = 0,
 ) -> Tally:
-    """What `phases` clients with `policy` at each feed see, in sum.
+    """The counts of `phases` clients with `policy` at each feed, in sum.
 
     jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
     within: seconds in which the clients begin; 0: their own first interval.
@@ -171,9 +171,8 @@ def replay(
 
 
 def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:
-    """Seconds that `policy` waits after every poll, and in which it first polls: where its rule has
-    no memory and all feeds say the same ttl for ever, and nothing else. 0 where its waits may
-    differ."""
+    """The constant wait of `policy` in seconds, if its rule is memoryless and all feeds announce
+    one ttl for ever and nothing else; 0 if its waits may differ."""
     ttl = int(feeds.ttls[0])
     says_more = len(feeds.built) > len(feeds.ids) or says_headers(feeds) or feeds.skips.any()
     differs = says_more or (feeds.ttls != ttl).any()
@@ -184,5 +183,5 @@ def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:
 
 
 def says_headers(feeds: Feeds) -> bool:
-    """Whether any of `feeds` has headers of its own or a tag that is renewed."""
+    """Whether any of `feeds` has header expiries or a renewed tag."""
     return len(feeds.begins) > 0 or bool((np.asarray(feeds.etags) == RENEWED).any())

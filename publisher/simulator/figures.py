@@ -1,4 +1,4 @@
-"""Counts that can be added up, and the figures that are made of them."""
+"""Counts that can be added up (`Tally`), and the figures computed from them (`Figures`)."""
 
 from dataclasses import dataclass, fields
 
@@ -10,8 +10,8 @@ from publisher.simulator import counted
 DAY = 86400
 EFFICIENCY_SCALE = 720  # mean delay in minutes times polls a day of any fixed interval
 
-# What is assumed of the wire: an item as in a feed of full texts, the feed around the items, and
-# the headers of any answer.
+# Assumed sizes: an item of a feed with full texts, the feed around the items, the headers of any
+# response.
 ITEM_BYTES = 2_800
 ENVELOPE_BYTES = 600
 HEADER_BYTES = 300
@@ -21,9 +21,9 @@ HEADER_BYTES = 300
 class Tally:
     """Sums over feeds and clients; adding two is exact, in any grouping.
 
-    counts: columns of `counted`. delays: items by minutes of delay. clients: how many replayed it.
-    seconds: scored, summed over clients. The last four are sums over feeds, for per-feed means:
-    feeds, feeds with a seen item, their mean delays in seconds, polls a day.
+    counts: columns of `counted`. delays: items by minutes of delay. clients: number replayed.
+    seconds: scored, summed over clients. For means per feed, sums over feeds: number of feeds;
+    feeds with an item seen; their mean delays in seconds; polls a day.
     """
 
     counts: NDArray[np.int64]
@@ -48,7 +48,7 @@ class Tally:
 def tally(
     counts: NDArray[np.int64], delays: NDArray[np.int64], phases: int, seconds: NDArray[np.int64]
 ) -> Tally:
-    """Sum the `counts` (feeds by columns) of `phases` clients each; seconds: scored, by feed."""
+    """Sum `counts` (feeds by columns, of `phases` clients each); seconds: scored, for each feed."""
     total = counts.sum(axis=0)
     total[counted.LONGEST] = counts[:, counted.LONGEST].max()
     seen = counts[:, counted.SEEN]
@@ -67,7 +67,7 @@ def tally(
 
 @dataclass(frozen=True)
 class Figures:
-    """What readers got and what it cost, per client. Shares and rates are 0 where nothing counts.
+    """Delays and costs, per client. Shares and rates are 0 if there is nothing to count.
 
     updates, missed_updates and pending: items of the scored time, per client.
     """
@@ -91,7 +91,7 @@ class Figures:
 
 
 def figures(sums: Tally, window: int) -> Figures:
-    """The figures behind `sums`, for documents of `window` items."""
+    """The figures of `sums`, for documents of `window` items."""
     polls, hits, full, items, seen, delay, longest, missed, pending, stale = (
         int(number) for number in sums.counts[: counted.STALE + 1]
     )
@@ -120,9 +120,9 @@ def figures(sums: Tally, window: int) -> Figures:
 
 
 def quantile(delays: NDArray[np.int64], share: float) -> float:
-    """Minutes that `share` of the items do not exceed, interpolated within the one-minute bin.
+    """The delay in minutes that `share` of the items do not exceed, interpolated within its bin.
 
-    Bin i holds delays above i - 1 and up to i minutes; bin 0 those of nothing.
+    Bin i holds delays above i - 1 and up to i minutes; bin 0 delays of 0.
     """
     running = np.cumsum(delays)
     if running[-1] == 0:
@@ -134,7 +134,7 @@ def quantile(delays: NDArray[np.int64], share: float) -> float:
 
 
 def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
-    """The figures of a population: of each kind its share (they add up to 1) of the readers."""
+    """The figures of a population: kinds of clients with their `shares`, which add up to 1."""
     each = [figures(sums, window) for sums in tallies]
 
     def mean(name: str) -> float:

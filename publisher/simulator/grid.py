@@ -1,9 +1,8 @@
-"""Every timeline under every publisher with every client, in parallel, in a fixed order.
+"""Replays every timeline with every publisher and every client, in parallel, in a fixed order.
 
-One task is a timeline, or a shard of made-up feeds, under a publisher with all clients. Tasks run
-in threads, which is enough as kernels hold no lock; `joblib.parallel_config(backend=...)` around
-`run` sends them to processes, `cluster.connected` to a cluster. The results do not depend on any of
-this.
+One task is a timeline, or a shard of synthetic feeds, with one publisher and all clients. Tasks run
+in threads, as kernels release the GIL; `joblib.parallel_config(backend=...)` around `run` sends
+them to processes, `cluster.connected` to a cluster. The results are the same in each case.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,9 +28,9 @@ from publisher.simulator.timelines import Timeline
 
 
 class Result(NamedTuple):
-    """What clients of one kind saw of one timeline under one publisher; specs as typed.
+    """The counts of one kind of client at one timeline with one publisher; specs as typed.
 
-    `source`: place of the timeline among those that were asked for, as names may repeat.
+    `source`: index of the timeline among those requested, as names may repeat.
     """
 
     source: int
@@ -42,9 +41,9 @@ class Result(NamedTuple):
 
 
 class ReplayOptions(NamedTuple):
-    """How to replay: clients per timeline, items in the document, seed of the first polls and of
-    the jitter, per cent of jitter in each wait, seconds in which the clients begin (0: their
-    own first interval)."""
+    """How to replay. clients: specs; phases: clients of each kind at a timeline; window: items in
+    the document; seed: of the first polls and the jitter; jitter: per cent of each wait; within:
+    seconds in which the clients begin (0: their own first interval)."""
 
     clients: tuple[str, ...] = ("ttl",)
     phases: int = PHASES
@@ -55,7 +54,7 @@ class ReplayOptions(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A timeline, or a shard of feeds, under a publisher; `source` as in a result."""
+    """A timeline, or a shard of feeds, with one publisher; `source` as in `Result`."""
 
     source: int
     feeds: Timeline | Shard
@@ -63,7 +62,7 @@ class Task(NamedTuple):
 
 
 Source = Timeline | list[Shard]
-"""What is reported as one: a timeline, or many feeds in shards."""
+"""What is reported together: a timeline, or many feeds in shards."""
 
 
 def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
@@ -81,7 +80,7 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
     if jobs == 1 or len(work) == 1:
         yield from (run_task(task, options) for task in work)
         return
-    # Half of the simulator's start, and a single task does without.
+    # Imported here: it takes half of the simulator's start, and a single task does not need it.
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
@@ -89,7 +88,7 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
 
 
 def run_task(task: Task, options: ReplayOptions) -> list[Result]:
-    """All clients of one task; those that poll in the same seconds are replayed once."""
+    """The results of all clients of one task; clients with the same polls are replayed once."""
     feeds, known, results = prepare(task), dict[int, Tally](), list[Result]()
     for client in options.clients:
         policy = parse_client(client)
@@ -102,7 +101,7 @@ def run_task(task: Task, options: ReplayOptions) -> list[Result]:
 
 
 def prepare(task: Task) -> Feeds:
-    """The feeds of `task` with their documents and scoring."""
+    """The feeds of `task`, laid out with their documents and scoring."""
     publisher = parse_publisher(task.publisher)
     if isinstance(task.feeds, Timeline):
         return one_feed(task.feeds, publisher(task.feeds))
@@ -115,7 +114,7 @@ def prepare(task: Task) -> Feeds:
 
 
 def merged(parts: Sequence[Result]) -> list[Result]:
-    """Results of the same source, publisher and client added up, in the order of the first."""
+    """`parts` with those of the same source, publisher and client added up, in first-seen order."""
     sums: dict[tuple[int, str, str], Result] = {}
     for part in parts:
         key = (part.source, part.publisher, part.client)

@@ -1,4 +1,4 @@
-"""Reads millions of RFC 3339 instants at once; what has another shape goes to `base.dates`."""
+"""Parses millions of RFC 3339 instants at once; unusual shapes are left to `base.dates`."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from publisher.base.errors import InvalidInput
 Instants = NDArray[np.uint32]
 
 LATEST = 2**32 - 2
-"""The last instant that an unsigned 32-bit second can say and something can still follow."""
+"""The latest instant read: one below the largest unsigned 32-bit number, which ends a feed."""
 
 CHUNK = 100_000  # rows at a time: what fits into a processor's cache
 UTC_SHAPE = b"0000-00-00T00:00:00Z"
@@ -51,7 +51,7 @@ def _read_one(row: int, text: bytes) -> int:
 
 
 def _read_shape(wide: NDArray[np.uint8], shape: bytes, values: NDArray[np.int64]) -> None:
-    """Write into `values` the instants of all rows that look like `shape` and are real."""
+    """Write into `values` the instants of all rows of this `shape` that are valid dates."""
     pattern = np.frombuffer(shape.ljust(26, b"\0"), np.uint8)
     digit = pattern == ord("0")
     fits = (wide[:, ~digit] == pattern[~digit]).all(axis=1)

@@ -1,9 +1,9 @@
 """The inner loop: one client polling one feed, in whole seconds, jumping over quiet polls.
 
 Plain scalar Python over arrays. `remember`, `decide`, `take`, `SLOTS`, `OPTIONS` and `PLAIN` are
-placeholders: `engine` runs this text with what fits the policy in their place, compiled. All
-instants are seconds since 1970. A poll only notes which items it returned: they are counted when
-the walk is over (`counted`).
+placeholders: `engine` binds them to the policy's functions and constants and compiles the result.
+All instants are seconds since 1970. Each poll only records which items it returned; they are
+counted after the last poll (`counted`).
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -19,8 +19,9 @@ from publisher.simulator.responses import PHASE_SALT, answered, jittered
 
 
 class Client(NamedTuple):
-    """One client: what its policy keeps, its options, its jitter (see `jittered`; no jitter is 0,
-    any other forbids the jump); and for each item of its feed the poll that returned it."""
+    """One client. state, options: of its policy; jitter: per cent (`jittered`), where any but 0
+    prevents the jump over quiet polls; returned: for each item of its feed, the instant of the poll
+    that returned it."""
 
     state: Array
     options: Array
@@ -53,26 +54,26 @@ def decide(
 
 
 def take(times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]) -> int:
-    """Placeholder: write `now` into `returned` for each of `times` from the place `seen` on that is
-    not later; the place after them. What `returned` holds from there on means nothing."""
+    """Placeholder: write `now` into `returned` for each of `times` from index `seen` on that is not
+    later than `now`; returns the index after them. Values of `returned` after it are undefined."""
     raise NotImplementedError
 
 
 def fill(numbers: MutableSequence[float], begin: Sequence[float]) -> None:
-    """Write into `numbers` what they `begin` with."""
+    """Copy `begin` into `numbers`."""
     for place in range(len(numbers)):
         numbers[place] = begin[place]
 
 
 def in_force(begins: Sequence[int], place: int, now: int) -> int:
-    """Index of the last of `begins` that is not later than `now`, from `place` on."""
+    """Index of the last of `begins` that is not later than `now`, searched from `place` on."""
     while place + 1 < len(begins) and begins[place + 1] <= now:
         place += 1
     return place
 
 
 def following(begins: Sequence[int], place: int, end: int) -> int:
-    """When the entry after that at `place` begins, `end` where it is the last."""
+    """When the entry after `place` begins; `end` if `place` is the last one."""
     return int(begins[place + 1]) if place + 1 < len(begins) else end
 
 
@@ -85,8 +86,8 @@ def poll_feeds(
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
 ) -> None:
-    """Every feed with one client per column of `starts` (the instants of the first polls), each of
-    which begins as `client` is."""
+    """Replay every feed with one client per column of `starts` (instants of the first polls); each
+    begins with the state of `client`."""
     own = Client(scratch(SLOTS), scratch(OPTIONS), client.jitter, client.returned)
     fill(own.options, client.options)
     for place in range(len(starts)):
@@ -101,17 +102,17 @@ def poll_feeds(
 def poll_feed(
     feeds: Feeds, place: int, window: int, client: Client, start: int, salt: int, sums: Sums
 ) -> int:
-    """What one client is sent from `start` on, until its feed ends; `salt`: see `jittered`. Returns
-    the place of the first item that it never saw.
+    """Replay one client from `start` until its feed ends; `salt`: see `jittered`. Returns the index
+    of the first item that it never saw.
 
-    The time is walked in stretches in which the feed says the same and all polls count, or none.
+    The outer loop goes over spans in which the feed announces the same and all polls count or none.
     """
     begun, state, returned = feeds.offsets[place], client.state, client.returned
     times = feeds.times[begun : feeds.offsets[place + 1]]
     edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
     first, last = feeds.documents[place], feeds.documents[place + 1]
     built, ttls, skips = feeds.built[first:last], feeds.ttls[first:last], feeds.skips[first:last]
-    # Compiled for plain feeds and clients, these are constants, and what hangs on them is gone.
+    # With PLAIN these are constants, so that the compiler removes all code that depends on them.
     first, last = (feeds.headers[place], feeds.headers[place + 1]) if PLAIN == 0 else (0, 0)
     begins, expiries, exact = feeds.begins[first:last], feeds.expiries[first:last], first < last
     end, etag = int(feeds.ends[place]), feeds.etags[place]
@@ -161,7 +162,7 @@ def poll_feed(
 
 
 def one_by_one(times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]) -> int:
-    """`take` for clients that mostly find one new item, and for plain Python."""
+    """`take` for clients that mostly find one new item, and without numba."""
     while times[seen] <= now:
         returned[seen] = now
         seen += 1
@@ -171,8 +172,8 @@ def one_by_one(times: Sequence[int], seen: int, now: int, returned: MutableSeque
 def four_at_a_time(
     times: Sequence[int], seen: int, now: int, returned: MutableSequence[int]
 ) -> int:
-    """`take` for clients that find any number of items: how many there are cannot be guessed by a
-    processor, and looked at together none is guessed. Needs arrays, as a list's part is a copy."""
+    """`take` for clients that find any number of items: comparing four at a time avoids branches
+    that the processor cannot predict. Needs arrays, as a slice of a list is a copy."""
     while seen + 4 <= len(times):
         items, polls = times[seen : seen + 4], returned[seen : seen + 4]
         new = 0
@@ -186,7 +187,7 @@ def four_at_a_time(
 
 
 def add(sums: Sums, polls: int, full: int, real: int, steps: int) -> None:
-    """Add what was counted poll by poll."""
+    """Add the counts of one client's polls to `sums`."""
     sums.counts[POLLS] += polls
     sums.counts[FULL] += full
     sums.counts[REAL] += real
@@ -202,8 +203,8 @@ def poll_alike(
     counts: Sequence[MutableSequence[int]],
     delays: MutableSequence[int],
 ) -> None:
-    """`poll_feeds` for clients that come every `wait` seconds whatever they are sent, at feeds that
-    always say the same: by items, not by polls."""
+    """`poll_feeds` for clients that always wait `wait` seconds, at feeds that always announce the
+    same: computed from the items, without a loop over polls."""
     for place in range(len(starts)):
         begun, end = feeds.offsets[place], int(feeds.ends[place])
         times = feeds.times[begun : feeds.offsets[place + 1]]
@@ -214,7 +215,7 @@ def poll_alike(
             seen = place_of(times, last + 1)
             for item in range(seen):
                 late = int(times[item]) - start + wait - 1
-                # Exact, and several at once, which whole-number division is not.
+                # Exact, and vectorised by the compiler, which integer division is not.
                 returned[item] = start + max(int(late / wait), 0) * wait
             sums.counts[REAL] += min(polls, 1)
             sums.counts[STEPS] += polls

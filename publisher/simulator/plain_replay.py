@@ -1,6 +1,6 @@
-"""One client at one feed, poll by poll, in plain Python: for traces, and to check the kernel by.
+"""One client at one feed in plain Python: for traces, and as a reference for tests of the kernel.
 
-Nothing is skipped and nothing is compiled here.
+Every poll is carried out, and nothing is compiled.
 """
 
 from bisect import bisect_right
@@ -34,7 +34,7 @@ def walk(
     times = [int(at) for at in timeline.times]
 
     def foreseen(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
-        """The oracle looks beyond the items that it was given, so there is nothing to ask it."""
+        """The oracle's wait, from `times`: items that a policy is not given."""
         update = times[last] if last < len(times) else timeline.end
         return max(update - now, 1), [f"{ORACLE} knows the next update", "next poll then"]
 
@@ -48,7 +48,7 @@ def walk(
 
 
 def count(polls: Iterator[FollowedPoll], timeline: Timeline) -> Tally:
-    """The sums over `polls` of one client."""
+    """The tally of the `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(counted.COUNTS), 0)
     delays = np.zeros(counted.MINUTE_BINS, np.int64)

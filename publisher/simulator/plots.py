@@ -1,7 +1,7 @@
-"""One picture of a run: the frontier, the delays, the hours of the day and a week, poll by poll.
+"""One picture of a run: cost against freshness, delays, ttl by hour, and a week poll by poll.
 
-Readable in print and by colour-blind people: the Okabe-Ito colours, and each series has a marker
-and a line style of its own.
+Readable in print and by colour-blind people: Okabe-Ito colours, and a marker and a line style for
+each series.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
             for group in specs.values()
         )
         label = next(iter(specs)) if len(specs) == 1 else series
-        # Hollow and each larger than the one before, so that none hides another.
+        # Hollow markers of growing size, so that none hides another.
         marks: dict[str, Any] = {
             "markersize": 5 + 1.5 * place,
             "markerfacecolor": "none",
@@ -110,12 +110,13 @@ def frontier(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _series(publisher: str, client: str, rows: Sequence[Row]) -> str:
-    """A curve joins the options of one policy; publishers are told apart if there are several."""
+    """The name of a curve, which joins all options of one policy; with the publisher if there are
+    several."""
     return _label(publisher.partition(":")[0], client.partition(":")[0], rows)
 
 
 def _label(publisher: str, client: str, rows: Sequence[Row]) -> str:
-    """The names, as typed, of which there are several; both where there is one of each."""
+    """Publisher, client or both, as typed: those of which there are several; both if none is."""
     names = [publisher, client]
     several = [len({row[key] for row in rows}) > 1 for key in ("publisher", "client")]
     kept = [name for name, wanted in zip(names, several, strict=True) if wanted]
@@ -131,7 +132,7 @@ def _style(place: int) -> dict[str, Any]:
 
 
 def delays(axes: Axes, results: Sequence[Result]) -> None:
-    """Share of the updates that were known within so many minutes, over all timelines."""
+    """Cumulative share of the updates by delay in minutes, over all timelines."""
     sums: dict[tuple[str, str], NDArray[np.int64]] = {}
     for result in results:
         key = (result.publisher, result.client)
@@ -163,7 +164,7 @@ def local_hours(timeline: Timeline, instants: NDArray[np.int64]) -> NDArray[np.i
 
 
 def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Documents]) -> None:
-    """The usual ttl at each hour of the author's day, over the updates behind it."""
+    """The median ttl at each hour of the author's day, above the updates an hour."""
     middles = np.arange(timeline.start + 450, timeline.end, 900)
     clock = local_hours(timeline, middles)
     table = [
@@ -202,7 +203,7 @@ def _at(documents: Documents, instants: NDArray[np.int64]) -> NDArray[np.int32]:
 def raster(
     axes: Axes, timeline: Timeline, documents: dict[str, Documents], options: ReplayOptions
 ) -> None:
-    """The last scored week with updates: each of them and each poll of one client of each kind."""
+    """The last scored week with updates: each update, and each poll of one client of each kind."""
     scored = scoring(timeline)
     last = timeline.times[timeline.times <= scored.last_scored][-1]
     end = max(min(int(last) + DAY, scored.last_scored), scored.begin + 1)
@@ -238,5 +239,5 @@ def _polls(
 
 
 def _folded(name: str) -> str:
-    """As typed, on several lines where it is long."""
+    """`name` wrapped into several lines if it is long."""
     return "\n".join(wrap(name.replace(",", ", "), 30)).replace(", ", ",")

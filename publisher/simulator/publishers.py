@@ -1,4 +1,4 @@
-"""The publishers: what each feed says, by the very functions that the live site decides with."""
+"""The publishers: what a feed announces over time, by the functions that the live site uses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from publisher.simulator.timelines import Timeline
 
 
 class Documents(NamedTuple):
-    """What `Announced` is, in arrays; and when the tag changes, see `served`."""
+    """`Announced` in arrays, and `etag`: when the tag changes, see `served`."""
 
     built: NDArray[np.uint32]
     ttls: NDArray[np.int32]
@@ -31,7 +31,7 @@ class Documents(NamedTuple):
     etag: int = DOCUMENT
 
     def as_lists(self) -> Announced:
-        """The same in lists, which plain Python walks."""
+        """The same in lists, for plain Python."""
         return Announced(*(part.tolist() for part in self[:5]))
 
 
@@ -42,13 +42,13 @@ HOUR = 3600
 
 
 def choose_warm_up(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
-    """Winer's rule for the first days, for ever."""
+    """The warm-up rule (Winer's) at any time, without prediction."""
     return warm_up_minutes(rule.warm_up, history.past, now)
 
 
 def choose_winer(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
-    """The schedule that Winer wished for, read literally: a warning, as 480 read late at night
-    sleeps through the morning."""
+    """The schedule that Winer proposed, taken literally. A bad example: a client that gets 480 late
+    at night misses the morning."""
     hour = local_second(history.zone, now) // HOUR % 24
     if 7 <= hour < 14 or 19 <= hour < 22:
         return rule.warm_up[0]
@@ -111,7 +111,7 @@ def _room(documents: int, headers: int) -> Documents:
 
 
 def unskipped(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
-    """Documents that ask to skip nothing."""
+    """Documents without hours to skip and without header expiries."""
     none = np.zeros(0, np.uint32)
     return Documents(built, ttls, np.zeros(len(built), np.int32), none, none)
 
@@ -126,7 +126,7 @@ class Fixed:
         return self.documents(timeline.start)
 
     def documents(self, start: int) -> Documents:
-        """What is said from `start` on."""
+        """The one document from `start` on."""
         return unskipped(np.array([start], np.uint32), np.array([self.minutes], np.int32))
 
 
@@ -134,7 +134,7 @@ OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag", "s
 
 
 def forward(spec: str) -> Publisher:
-    """The live decision with its default settings, or those that `spec` names."""
+    """The live decision with the settings in `spec`, defaults for the rest."""
     options = split_spec(spec)[1]
     for key in options:
         known(key, "option of forward", OPTIONS)

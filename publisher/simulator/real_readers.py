@@ -1,7 +1,7 @@
-"""Real feed readers as clients: each by its name, polling as its code does with its defaults.
+"""Real feed readers as clients, by name, with the polling rules and defaults of their code.
 
-The rules were read in the programs' sources; `SOURCES` names the commit and the place. Programs
-that are woken by cron come 0 to 20 seconds late. miniflux is a policy of `core.polling`.
+The rules were taken from the programs' sources; `SOURCES` names the commit and the line. Programs
+started by cron poll 0 to 20 seconds late. miniflux is a policy of `core.polling`.
 """
 
 from collections.abc import Callable, MutableSequence, Sequence
@@ -24,8 +24,8 @@ SOURCES = {
     "feed2exec": "feed2exec 0.23 and cachecontrol 0.14 controller.py:230",
 }
 
-# state: when the last answer came, until when the copy counts as fresh, the age that is held
-# or the mean gap between items
+# state: instant of the last response; instant until which the copy is fresh; seconds for which it
+# was said to be fresh, or mean gap between items (commafeed)
 AT = 0
 UNTIL = 1
 AGE = 2
@@ -38,12 +38,12 @@ Numbers = Sequence[float]
 
 
 def start(state: State, options: Numbers) -> None:
-    """Nothing known yet."""
+    """All zeros: no response yet."""
 
 
 def next_tick(due: int, now: int, period: int) -> int:
-    """When a program that is woken every `period` seconds is next awake after `now`, at `due` or
-    later: the ticks are multiples of the period, each up to 20 seconds late in its own way."""
+    """The first run at or after `due`, and after `now`, of a program that cron starts every
+    `period` seconds; each run is 0 to 20 seconds late, by a fixed pseudo-random number."""
     wanted = max(due, now + 1)
     tick = (wanted - LATE_SECONDS) // period
     while tick * period + tick * 7919 % (LATE_SECONDS + 1) < wanted:
@@ -55,7 +55,7 @@ def keep_fresh(
     state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
     last: int, now: int,
 ) -> None:  # fmt: skip
-    """Take max-age, else Expires, of every answer (an HTTP cache)."""
+    """Store max-age, else Expires, of every response (an HTTP cache)."""
     state[AT] = now
     state[UNTIL] = now + max(http_freshness(answer, now), 0)
 
@@ -64,7 +64,7 @@ def keep_hint(
     state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
     last: int, now: int,
 ) -> None:  # fmt: skip
-    """Take the headers of every answer, or with hint=ttl the document's ttl, kept over 304s."""
+    """Store the freshness of every response; with hint=ttl the document's ttl, kept over 304s."""
     if options[1] == 0:
         state[AGE] = max(http_freshness(answer, now), 0)
     elif answer[STATUS] != NOT_MODIFIED:
@@ -73,12 +73,12 @@ def keep_hint(
 
 
 def at_the_tick(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The first tick at which what was told has run out."""
+    """The first tick at which the copy is no longer fresh."""
     return next_tick(int(state[UNTIL]), now, int(options[0]) * MINUTE) - now, now, 0
 
 
 def at_the_hour(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """The first full hour after the copy's end."""
+    """The first full hour after the copy's freshness ends."""
     return (max(int(state[UNTIL]), now) // HOUR + 1) * HOUR - now, now, 0
 
 
@@ -86,8 +86,8 @@ def freshrss(
     state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
     last: int, now: int,
 ) -> None:  # fmt: skip
-    """Hold max-age within 800 s and a day; a 304 may shorten what is held and never lengthen it.
-    Never sooner than an hour."""
+    """max-age between 800 s and a day (3600 s without any); a 304 may shorten it, never lengthen
+    it. Waits an hour at least."""
     told = http_freshness(answer, now)
     age = float(min(max(told, 800), DAY)) if told >= 0 else 3600.0
     state[AGE] = min(state[AGE], age) if answer[STATUS] == NOT_MODIFIED else age
@@ -98,8 +98,8 @@ def netnewswire(
     state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
     last: int, now: int,
 ) -> None:  # fmt: skip
-    """Hold the max-age of the last 200 from its own time on, five hours at most; 9 minutes without
-    any."""
+    """The max-age of the last 200, counted from that response: five hours at most; 9 minutes
+    without any."""
     if answer[STATUS] != NOT_MODIFIED:
         told = http_freshness(answer, now)
         state[UNTIL] = now + (min(told, 5 * HOUR) if told >= 0 else 9 * MINUTE)
@@ -137,7 +137,7 @@ def lion_reader(
 
 
 def when_it_ends(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
-    """In the second in which what was told has run out."""
+    """The second in which the copy's freshness ends; a minute at least."""
     return max(int(state[UNTIL]) - now, MINUTE), now, 0
 
 

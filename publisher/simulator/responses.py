@@ -1,4 +1,4 @@
-"""What the server sends at a poll, and what chance does to the wait that follows.
+"""The server's response to a poll, and the random jitter of the wait that follows.
 
 Plain scalar Python, compiled into the kernel.
 """
@@ -6,14 +6,14 @@ Plain scalar Python, compiled into the kernel.
 from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
 from publisher.core.ttl.served import ALL_HOURS
 
-PHASE_SALT = 1_000_003  # so that the clients of one feed do not move alike
+PHASE_SALT = 1_000_003  # makes the jitter of a feed's clients differ
 PRIME = 2_147_483_647  # its square fits into 64 bits
 
 
 def answered(
     document_sent: bool, new_items: int, ttl: int, skip: int, newest: int, max_age: int
 ) -> tuple[int, ...]:
-    """What the server sends: the document, or a 304 that repeats only the headers."""
+    """The columns of a response: a 200 with the document, or a 304 with the headers only."""
     status = 200 if document_sent else NOT_MODIFIED
     changed = 1 if new_items > 0 else 0
     said = ttl if document_sent else ABSENT
@@ -27,7 +27,8 @@ def answered(
 
 
 def jittered(wait: int, jitter: int, salt: int, now: int) -> int:
-    """`wait` moved by up to `jitter` per cent either way, evenly; by `salt` and `now` alone."""
+    """`wait` changed by up to `jitter` per cent either way, uniformly; determined by `salt` and
+    `now`."""
     number = (now + salt) % PRIME
     for _ in range(3):
         number = (number * number + 48_271 * number + 1) % PRIME

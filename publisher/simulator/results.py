@@ -39,13 +39,13 @@ TABLE = (
 
 
 def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
-    """One line of the output: names first, then all figures."""
+    """One row of the output: names first, then all figures."""
     numbers = {name: round(value, 6) for name, value in asdict(found).items()}
     return {"timeline": timeline, "publisher": publisher, "client": client, **numbers}
 
 
 def rows(results: Sequence[Result], window: int, population: Population | None = None) -> list[Row]:
-    """A line per result, and one for the whole `population` after its kinds."""
+    """A row per result, and one for the whole `population` after its kinds."""
     lines: list[Row] = []
     kinds = len(population.clients) if population else 0
     for place, result in enumerate(results):
@@ -75,7 +75,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_table(rows: Sequence[Row]) -> str:
-    """What people read, delays in minutes; the summary below where there are several timelines."""
+    """A table for people, delays in minutes; with a summary if there are several timelines."""
     head = ["timeline", "publisher", "client", *(title for title, _, _ in TABLE)]
     lines = [[str(one[name]) for name in head[:3]] + _cells(one) for one in rows]
     text = aligned([head, *lines], names=3)
@@ -90,7 +90,7 @@ def _cells(one: Row) -> list[str]:
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:
-    """Over timelines, for each publisher with each client, in the order of `rows`."""
+    """Figures over all timelines, for each publisher and client, in the order of `rows`."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for one in rows:
         groups.setdefault((one["publisher"], one["client"]), []).append(one)
@@ -113,7 +113,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Of `values`, those below 0.01 counted as 0.01."""
+    """Geometric mean of `values`; those below 0.01 count as 0.01."""
     floored = np.maximum(np.fromiter(values, float), SMALLEST_EFFICIENCY)
     return float(np.exp(np.log(floored).mean()))
 

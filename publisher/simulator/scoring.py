@@ -1,4 +1,4 @@
-"""What of a timeline is scored: after the learning period, before the cool-down, outside holes."""
+"""The scored part of a timeline: after the learning period, before the cool-down, outside holes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,7 +30,7 @@ class Scoring:
 
 
 def scoring(timeline: Timeline) -> Scoring:
-    """How `timeline` is scored; InvalidData where nothing would be left."""
+    """How `timeline` is scored; InvalidData if nothing of it would be scored."""
     holes = tuple((int(begin), int(end)) for begin, end in timeline.holes)
     found = window(timeline.start, timeline.end, holes, timeline.scored_from)
     times = timeline.times.astype(np.int64)
@@ -52,9 +52,10 @@ def window(
     holes: tuple[tuple[int, int], ...] = (),
     scored_from: int | None = None,
 ) -> Scoring:
-    """How a feed is scored that was watched from `start` to `end` but for `holes`, in order.
+    """How a feed is scored that was observed from `start` to `end`, except in `holes` (ascending).
 
-    The learning period is 28 days or a quarter of the time, whichever is less, or what is asked.
+    The learning period is 28 days or a quarter of the time, whichever is less; or it ends at
+    `scored_from`.
     """
     begin = start + min(LEARNING_DAYS * DAY, (end - start) // 4)
     begin = begin if scored_from is None else max(start, scored_from)

@@ -1,6 +1,6 @@
-"""Made-up feeds: Poisson updates with a day of 24 hourly rates, each feed from its own numbers.
+"""Synthetic feeds: updates as a Poisson process with 24 hourly rates.
 
-The random numbers of a feed come from the seed and the feed's number alone, so that any split into
+The random numbers of a feed depend only on the seed and the feed's number, so that any split into
 shards gives the same feeds.
 """
 
@@ -34,15 +34,15 @@ PROFILES: dict[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A kind of feed: `rate` updates a day, spread over the local day by 24 weights."""
+    """A kind of feed: `rate` updates a day, distributed over the local day by 24 weights."""
 
     spec: str
     rate: float
     weights: tuple[float, ...]
 
     def running(self) -> NDArray[np.float64]:
-        """Share of the day's updates before each local hour, 25 values from 0 to 1; none where all
-        hours are alike."""
+        """Cumulative share of the day's updates before each local hour, 25 values from 0 to 1;
+        empty if all hours are alike."""
         if len(set(self.weights)) == 1:
             return np.zeros(0)
         return np.concatenate([[0.0], np.cumsum(np.array(self.weights) / sum(self.weights))])
@@ -76,23 +76,23 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """What the feeds are called in a report."""
+        """The feeds' common name in a report."""
         return self.kind.spec
 
     @property
     def names(self) -> list[str]:
-        """What each feed is called; the random first polls depend on it."""
+        """The name of each feed, from which its first polls are derived."""
         numbers = range(self.first, self.last)
         return [f"{self.name} {number}" if number else self.name for number in numbers]
 
     @property
     def span(self) -> tuple[int, int]:
-        """From when and until when the feeds are watched, seconds."""
+        """The observed span of the feeds: start and end, seconds."""
         return BEGINNING, BEGINNING + self.days * DAY
 
     def feeds(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """All updates end to end, those of each feed followed by one that never comes, and where
-        each feed begins (one more for the end)."""
+        """All updates end to end, each feed's followed by the sentinel `LAST_SECOND`; and the
+        index at which each feed begins, plus the end."""
         number, expected = self.last - self.first, self.kind.rate * self.days
         room = int(expected * number + 12 * (expected * number) ** 0.5 + 64 * number)
         times, offsets = np.zeros(room, np.uint32), np.zeros(number + 1, np.int64)
@@ -106,8 +106,8 @@ class Shard:
         return times[: offsets[-1]], offsets
 
     def _waits(self, reached: "FeedsMade") -> NDArray[np.float64]:
-        """Expected days between updates: a row, long enough for nearly every feed, for each of the
-        feeds that are made at once from where they have `reached`."""
+        """Exponential waits between updates, in days of mean rate: a row for each of the next
+        feeds, from `reached` on, long enough for nearly every one."""
         expected = self.kind.rate * self.days
         columns = min(int(expected + 4 * expected**0.5) + 8, BLOCK)
         first = self.first + reached.feed
@@ -116,7 +116,7 @@ class Shard:
         seeds[0] = int(seeds[0]) + reached.drawn * GOLDEN_BITS & MASK
         rows = np.empty((len(ids), columns))
         specialise(draw, "synthetic")(seeds if available() else seeds.tolist(), rows)
-        # Six times as fast as a logarithm at a time.
+        # In one call: six times as fast as one logarithm at a time.
         return np.multiply(np.log(rows, rows), -1 / self.kind.rate, rows)
 
     def timelines(self) -> list[Timeline]:
@@ -129,8 +129,8 @@ class Shard:
 
 
 class FeedsMade(NamedTuple):
-    """The `feed` that comes next, or is under way: so many random numbers of it are `drawn` and
-    have come to so many `days`."""
+    """Progress: the `feed` that is next or unfinished, how many of its random numbers are `drawn`,
+    and the sum of its waits in `days`."""
 
     feed: int
     drawn: int
@@ -138,7 +138,7 @@ class FeedsMade(NamedTuple):
 
 
 def draw(seeds: Sequence[int], rows: Any) -> None:
-    """Fill each of `rows` with the random numbers that follow one of `seeds`, between 0 and 1."""
+    """Fill each of `rows` with random numbers between 0 and 1 from its seed (splitmix64)."""
     for place in range(len(rows)):
         random, row = seeds[place], rows[place]
         for column in range(len(row)):
@@ -156,8 +156,8 @@ def write_block(
     times: MutableSequence[int],
     offsets: MutableSequence[int],
 ) -> FeedsMade:
-    """Go on with `times` and `offsets`, as `Shard.feeds` returns them, by a feed for each of the
-    `rows` of waits; how far that is, as a row may not suffice.
+    """Continue `times` and `offsets`, as `Shard.feeds` returns them, with a feed for each of the
+    `rows` of waits; returns the progress, as a row may be too short for its feed.
 
     running: see `Synthetic.running`.
     """
@@ -186,8 +186,9 @@ def write_row(
     place: int,
     before: int,
 ) -> tuple[int, float, bool]:
-    """Write one feed from `place` and so many `days` on, later than `before` and strictly
-    ascending; where that ends, after how many days, and whether the feed is over."""
+    """Write the updates of one feed into `times` from index `place` on, strictly ascending and
+    later than `before`. Returns the next index, the sum of waits in days, and whether the feed is
+    complete."""
     midnight = begin + zone.offsets[period(zone, begin)]
     midnight -= midnight % DAY
     rough = period(zone, midnight)
@@ -211,8 +212,8 @@ def write_row(
 
 
 def second(days: float, running: Sequence[float]) -> int:
-    """Seconds from the first midnight until `days` have passed of a clock that goes as fast as the
-    updates come: in each hour by its share of them."""
+    """Local seconds since the first midnight by which the expected updates are those of `days` mean
+    days: the inverse of the cumulative shares `running`."""
     day = int(days)
     share = days - day
     hour = int(share * 24)
@@ -227,6 +228,6 @@ def second(days: float, running: Sequence[float]) -> int:
 def shards(
     kind: Synthetic, feeds: int, days: int, zone: str, seed: int, size: int = 5000
 ) -> list[Shard]:
-    """`feeds` feeds of a `kind` in shards of `size`, whatever the number of jobs."""
+    """`feeds` feeds of a `kind` in shards of `size`."""
     firsts = range(0, feeds, size)
     return [Shard(kind, days, zone, seed, first, min(first + size, feeds)) for first in firsts]

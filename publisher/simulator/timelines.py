@@ -1,7 +1,7 @@
-"""Update histories: from files, from instants that a caller hands over, and cut to what is wanted.
+"""Update histories (timelines): read from files, made from instants, and cut to a span.
 
-A timeline file is CSV with a column `updated_at`. Beside it may lie `index.csv` (slug, timezone)
-and `holes.csv` (slug, from, to): stretches that nobody observed, which are not scored.
+A timeline file is CSV with a column `updated_at`. In its folder there may be `index.csv` (slug,
+timezone) and `holes.csv` (slug, from, to): gaps in the observation, which are not scored.
 """
 
 import csv
@@ -30,9 +30,9 @@ def no_holes() -> NDArray[np.int64]:
 class Timeline:
     """The updates of one feed: whole seconds since 1970, strictly ascending.
 
-    It was watched from `start` to before `end`, except in `holes` (rows of from, to); of what was
-    before `start` only the updates are known. It is scored from `scored_from` on; None: after the
-    usual learning period.
+    It was observed from `start` to before `end`, except in `holes` (rows of from, to); before
+    `start` only updates are known. It is scored from `scored_from` on; None: after the usual
+    learning period.
     """
 
     name: str
@@ -47,7 +47,8 @@ class Timeline:
 def from_instants(
     name: str, instants: Iterable[int], zone: str = "UTC", end: int | None = None
 ) -> Timeline:
-    """A timeline of `instants` in any order, equal ones once; watched until `end` or the last."""
+    """A timeline of `instants` in any order, without duplicates; observed until `end` or, if that
+    is later, until just after the last one."""
     times = np.unique(np.fromiter(instants, np.int64))
     if len(times) == 0:
         raise InvalidData(f"{name}: there are no updates")
@@ -60,7 +61,7 @@ def from_instants(
 
 
 def read_timeline(path: Path, zone: str | None = None) -> Timeline:
-    """The timeline in `path`, in `zone` or the one that its `index.csv` names or UTC.
+    """The timeline in `path`, in `zone`, else in the zone in its `index.csv`, else in UTC.
 
     Raises InvalidData, with the line number where there is one, for anything that is not a list of
     ascending instants; InvalidInput for a `zone` that does not exist.
@@ -93,7 +94,7 @@ def read_timeline(path: Path, zone: str | None = None) -> Timeline:
 
 
 def _column(path: Path, data: bytes) -> list[bytes]:
-    """The cells of the column `updated_at`; the whole lines where it is the only one."""
+    """The cells of the column `updated_at`; whole lines if it is the only column."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -113,7 +114,7 @@ def _column(path: Path, data: bytes) -> list[bytes]:
 
 
 def _table(path: Path, name: str) -> list[dict[str, str]]:
-    """The rows about `path` in the table `name` beside it, if it is there."""
+    """The rows about `path` in the table `name` in its folder; none if there is no such file."""
     beside = path.parent / name
     if not beside.is_file():
         return []
@@ -137,7 +138,7 @@ def _zone(path: Path, zone: str | None) -> str:
 
 
 def known_zone(zone: str) -> str:
-    """`zone` itself if there is such an IANA zone; else InvalidInput."""
+    """`zone` if it is an IANA zone; else InvalidInput."""
     try:
         zone_table(zone)
     except ValueError as error:
@@ -161,7 +162,7 @@ def _holes(path: Path) -> NDArray[np.int64]:
 
 
 def merged(holes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`holes` in order, those that touch joined into one."""
+    """`holes` in ascending order; overlapping or adjacent ones are joined."""
     joined: list[list[int]] = []
     for begin, end in holes[np.argsort(holes[:, 0])].tolist():
         if joined and begin <= joined[-1][1]:
@@ -172,9 +173,8 @@ def merged(holes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def score_days(timeline: Timeline, first: float, last: float) -> Timeline:
-    """Only the days `first` to `last` after the first update are scored, learning included.
-
-    What is published later is left out, but for the day of the cool-down."""
+    """`timeline` with only the days `first` to `last` after the first update scored, even in the
+    learning period. Later updates are removed, except on the day of the cool-down."""
     begin = int(timeline.times[0])
     end = min(timeline.end, begin + round((last + 1) * DAY))
     times = timeline.times[timeline.times < end]
@@ -187,10 +187,10 @@ def cut(
     end: int | None = None,
     last_days: float | None = None,
 ) -> Timeline:
-    """The part from `begin` to before `end` (seconds), or its last `last_days`.
+    """The part of `timeline` from `begin` to before `end` (seconds), or its last `last_days`.
 
-    Nothing earlier is known to anybody in the replay, so it begins with the first update that is
-    left: before it the feed would be empty. Raises InvalidData if no update is left.
+    It starts at the first update that is left, as the feed is empty before. Raises InvalidData if
+    no update is left.
     """
     if begin is None and end is None and last_days is None:
         return timeline
