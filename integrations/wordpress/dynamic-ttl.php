@@ -162,10 +162,14 @@ function dynamic_ttl_asked($request)
     }
 }
 
-/** A post is news: the mirror is told by WordPress' own pings, and what was kept here is asked anew. */
-function dynamic_ttl_forget()
+/** A post makes the kept answer due: the mirror is asked again, and without an answer the old one holds. */
+function dynamic_ttl_posted()
 {
-    delete_transient(DYNAMIC_TTL_KEPT);
+    $told = get_transient(DYNAMIC_TTL_KEPT);
+    if (is_array($told)) {
+        $told['valid_until'] = 0;
+        set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
+    }
 }
 
 add_action('parse_request', 'dynamic_ttl_asked');
@@ -173,4 +177,4 @@ add_action('rss2_head', 'dynamic_ttl_element');
 add_filter('rss_update_period', 'dynamic_ttl_period');
 add_filter('rss_update_frequency', 'dynamic_ttl_frequency');
 add_filter('wp_headers', 'dynamic_ttl_headers', 10, 2);
-add_action('publish_post', 'dynamic_ttl_forget');
+add_action('publish_post', 'dynamic_ttl_posted');

@@ -80,11 +80,12 @@ def test_element_module_and_headers() -> None:
 
 
 def test_it_asks_once_an_hour_and_after_a_post() -> None:
-    """What was kept is used until its hour is over; a post forgets it."""
+    """What was kept is used until its hour is over, and until the next post."""
     first = run(ok(told()))
     again = run(None, **first["kept"])
     assert (again["asked"], again["head"]) == ([], first["head"])
-    assert "dynamic_ttl_answer" not in again["after_post"]
+    posted = run(ok(told(ttl_minutes=15)), **again["after_post"])
+    assert (posted["asked"], posted["head"]) == ([SOURCE], "\t<ttl>15</ttl>\n")
     old = {**first["kept"]["dynamic_ttl_answer"], "valid_until": int(time.time()) - 1}
     assert run(ok(told(ttl_minutes=15)), dynamic_ttl_answer=old)["head"] == "\t<ttl>15</ttl>\n"
 
@@ -98,6 +99,13 @@ def test_without_an_answer_the_last_word_holds() -> None:
     assert said["feed"]["Cache-Control"] == "public, max-age=28800"
     assert said["asked"] == [SOURCE]
     assert run(ok(told()), **said["kept"])["asked"] == []
+
+
+def test_without_an_answer_after_a_post_the_last_word_holds() -> None:
+    """A mirror that is down when something is posted costs no ttl: the kept answer stays."""
+    first = run(ok(told()))
+    said = run(None, **run(None, **first["kept"])["after_post"])
+    assert (said["asked"], said["head"]) == ([SOURCE], first["head"])
 
 
 def test_the_validators_move_with_the_ttl() -> None:
