@@ -85,7 +85,7 @@ def told_of(session: Session, address: str) -> list[Mirror]:
         mirror
         for mirror in mirrors
         if urlsplit(mirror.url).hostname == asked.hostname
-        and urlsplit(mirror.url).path.startswith(asked.path.rstrip("/"))
+        and f"{urlsplit(mirror.url).path}/".startswith(f"{asked.path.rstrip('/')}/")
     ]
 
 

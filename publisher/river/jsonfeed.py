@@ -96,4 +96,6 @@ def _moment(entry: dict[str, Any]) -> datetime | None:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and 0 <= value < 2**53 else 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+        return 0
+    return int(value)

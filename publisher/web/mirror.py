@@ -2,7 +2,7 @@
 
 `/mirror/N.xml` itself is answered from memory like our own feeds (see `delivery.front`). The
 addresses here take no cookie: each asks for a secret of its own. An XML-RPC ping has no secret, so
-it can only have an origin checked, at most once in ten seconds.
+it can only have an origin checked, at most once a minute.
 """
 
 from datetime import timedelta

@@ -65,6 +65,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("settings timezone Mars/Olympus", 2, "timezone: no time zone is called 'Mars/Olympus'"),
     ("settings menu 0", 2, "menu: "),
     ("settings feed_items many", 2, "feed_items: a whole number"),
+    ("settings poll_minutes x", 2, "publisher: poll_minutes: 'x' is not a number"),
     ("settings river_policy doublin", 2, "did you mean 'doubling'?"),
     ("river add https://a.example/ --policy doublin", 2, "did you mean 'doubling'?"),
     ("simulate --synthetic winner", 2, "did you mean 'winer'?"),

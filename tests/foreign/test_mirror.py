@@ -348,6 +348,8 @@ def test_several_feeds_and_names(site: Site, clock: FakeClock) -> None:
             with pytest.raises(InvalidInput):
                 mirrors.add(session, f"https://{len(bad)}.example/", bad, "UTC", clock())
         assert {m.name for m in mirrors.told_of(session, "https://a.example/")} == {"a-example-2"}
+        for path, found in (("/comments", 1), ("/comments/", 1), ("/comm", 0), ("/comments/fe", 0)):
+            assert len(mirrors.told_of(session, f"https://a.example{path}")) == found
 
 
 def test_what_is_removed_is_gone(app: Flask, site: Site, mirrored: str) -> None:

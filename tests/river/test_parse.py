@@ -339,3 +339,18 @@ def test_dates_that_cannot_be(year: int, kept: bool) -> None:
     """Dates before 1990 and after tomorrow are not believed."""
     now = datetime(2026, 11, 21, tzinfo=UTC)
     assert (plausible(datetime(year, 1, 1, tzinfo=UTC), now) is not None) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [(1800, 1800), (12.7, 12), (0.4, 0), (True, 0), (-3, 0), (float("nan"), 0), (1e300, 0), ("9", 0)],
+)
+def test_how_long_a_json_attachment_plays(said: object, seconds: int) -> None:
+    """Whole seconds of a number that may have a fraction; nothing else is believed."""
+    file = {"url": "http://s.example/a.mp3", "duration_in_seconds": said}
+    tree = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "items": [{"id": 1, "content_text": "a", "attachments": [file]}],
+    }
+    found = parse_document(json.dumps(tree).encode(), XML, URL)
+    assert found.items[0].details.duration_seconds == seconds
