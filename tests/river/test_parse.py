@@ -1,6 +1,7 @@
 """Feed documents of every kind, good and bad, become values."""
 
 import json
+import math
 from datetime import UTC, datetime
 
 import pytest
@@ -343,7 +344,7 @@ def test_dates_that_cannot_be(year: int, kept: bool) -> None:
 
 @pytest.mark.parametrize(
     ("said", "seconds"),
-    [(1800, 1800), (12.7, 12), (0.4, 0), (True, 0), (-3, 0), (float("nan"), 0), (1e300, 0), ("9", 0)],
+    [(1800, 1800), (12.7, 12), (0.4, 0), (True, 0), (-3, 0), (math.nan, 0), (1e300, 0), ("9", 0)],
 )
 def test_how_long_a_json_attachment_plays(said: object, seconds: int) -> None:
     """Whole seconds of a number that may have a fraction; nothing else is believed."""
