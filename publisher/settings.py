@@ -158,7 +158,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
         try:
             values[name] = CHECKS[name](text)
         except ValueError as error:
-            problems[name] = str(error).removeprefix(f"{name}: ")  # rules name their options
+            problems[name] = str(error)
     if problems:
         raise FieldErrors(problems)
     if "site_url" in values:

@@ -30,7 +30,7 @@ function dynamic_ttl_now()
         $fresh = dynamic_ttl_ask();
         if ($fresh !== null) {
             $told = $fresh;
-            set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
+            dynamic_ttl_keep($told);
         }
     }
     if (!is_array($told)) {
@@ -38,6 +38,12 @@ function dynamic_ttl_now()
     }
     $told['max_age'] = dynamic_ttl_max_age($told, time());
     return $told;
+}
+
+/** Keep an answer, for two hours at most. */
+function dynamic_ttl_keep($told)
+{
+    set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
 }
 
 /** Seconds for which a copy fetched now is good: by the five minutes of the hour, else the ttl. */
@@ -168,7 +174,7 @@ function dynamic_ttl_posted()
     $told = get_transient(DYNAMIC_TTL_KEPT);
     if (is_array($told)) {
         $told['valid_until'] = 0;
-        set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
+        dynamic_ttl_keep($told);
     }
 }
 

@@ -72,7 +72,7 @@ class TtlRule:
             parse_menu(menu),
             _known("planner", planner, PLANNERS),
             _known("profile", profile, tuple(PROFILES)),
-            _positive("poll_minutes", poll_minutes),
+            _minutes(poll_minutes),
             _known("freshness", freshness, FRESHNESS),
             _known("skip-hours", skip_hours, SKIP_HOURS),
         )
@@ -108,11 +108,11 @@ def _known(kind: str, name: str, names: tuple[str, ...]) -> str:
     return name
 
 
-def _positive(name: str, value: str | float) -> float:
+def _minutes(value: str | float) -> float:
     try:
         number = float(value)
     except ValueError:
-        raise ValueError(f"{name}: {value!r} is not a number") from None
+        raise ValueError(f"{value!r} is not a number of minutes") from None
     if not 0.0 < number <= 100_000.0:
-        raise ValueError(f"{name}: {value} is not between 0 and 100000")
+        raise ValueError(f"{value} minutes are not between 0 and 100000")
     return number
