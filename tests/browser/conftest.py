@@ -159,6 +159,11 @@ def log_in(live: Live) -> Callable[[Page], Page]:
     return enter
 
 
+def wait_for_editor(page: Page) -> None:
+    """Wait until the scripts of a text box take keys, pasted files and pictures."""
+    expect(page.locator("[data-picture]")).to_be_visible()
+
+
 def violations(page: Page) -> list[str]:
     """What axe-core finds wrong with the page: one line each, empty when nothing is."""
     page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")

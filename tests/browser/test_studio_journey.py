@@ -16,7 +16,7 @@ from publisher.publishing.rebuild import refresh
 from publisher.settings import store_settings
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live
+from tests.browser.conftest import Browse, Live, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 
@@ -64,6 +64,13 @@ def die_and_return(page: Page) -> Page:
     return context.new_page()
 
 
+def hold(page: Page, pattern: str) -> list[Route]:
+    """The requests for an address: each waits until the test lets it go on."""
+    held: list[Route] = []
+    page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 - a built-in is refused
+    return held
+
+
 def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     """From the set-up link to a first post, held back once, then read by everybody."""
     page = browse(setup_path(live.site) or "")
@@ -75,7 +82,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     page.click("main button")
     expect(page.locator(SOURCE)).to_be_focused()
     page.keyboard.type("Hello, world. My first nite.")
-    page.wait_for_load_state()  # the scripts are there
+    wait_for_editor(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".countdown")).to_contain_text("reaches readers in")
     page.get_by_role("button", name="Undo").click()
@@ -83,7 +90,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     assert kinds(live) == []
     page.fill(SOURCE, "Hello, world. My first note.")
     page.focus(SOURCE)
-    page.wait_for_load_state()  # the scripts are there
+    wait_for_editor(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".countdown")).to_contain_text("reaches readers in")
     pass_time(live, clock, seconds=61)
@@ -122,6 +129,23 @@ def test_autosave(ada: Page, live: Live) -> None:
     assert (the_post(live).title, the_post(live).slug) == ("An essay", "an-essay")
     assert count(live) == 1
     assert ada.evaluate("Object.keys(localStorage)") == []
+
+
+@pytest.mark.parametrize(
+    ("address", "script"), [("/studio/", "box"), ("/studio/posts/1", "editor")]
+)
+def test_words_typed_before_the_scripts(ada: Page, live: Live, address: str, script: str) -> None:
+    """On a slow line words are typed before the scripts run: they are saved all the same."""
+    make_post(live.site, "As saved.", author_id=1)
+    held = hold(ada, f"**/{script}*.js*")
+    with ada.expect_request(f"**/{script}*.js*"):
+        ada.goto(address, wait_until="commit")
+    ada.fill(SOURCE, "First words.")
+    held[0].continue_()
+    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
+    ada.unroute_all()
+    ada.goto(address)
+    expect(ada.locator(SOURCE)).to_have_value("First words.")
 
 
 def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
@@ -270,6 +294,7 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     out = io.BytesIO()
     Image.new("RGB", (700, 300), "teal").save(out, "PNG")
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "Look:\n\n")
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
@@ -318,7 +343,7 @@ def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
         )
     )
     ada.focus(SOURCE)
-    ada.wait_for_load_state()  # the scripts are there
+    wait_for_editor(ada)
     ada.keyboard.press("Control+Enter")
     expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
     assert the_post(live).html.count("<img") == 3
@@ -328,6 +353,7 @@ def test_a_save_without_a_network(ada: Page, live: Live) -> None:
     """Saving offline says so calmly and leaves the page; online, the same button saves."""
     make_post(live.site, "As saved.", author_id=1)
     ada.goto("/studio/posts/1")
+    wait_for_editor(ada)
     ada.context.set_offline(True)
     ada.fill(SOURCE, "In the tunnel.")
     ada.keyboard.press("Control+s")
@@ -364,6 +390,7 @@ def test_two_new_posts_and_a_new_page(ada: Page) -> None:
 def test_lists_go_on(ada: Page) -> None:
     """Enter continues a list and ends it; Tab indents there, and leads on everywhere else."""
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.focus(SOURCE)
     for line in ("1. one", "two"):
         ada.keyboard.type(line)
@@ -386,6 +413,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
       <a href="https://a.example/">words</a>.</p><ol><li>one<ul><li>in it</li></ul></li>
       <li>two</li></ol><script>alert(1)</script></b>"""
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "Before. ")
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
@@ -410,6 +438,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
 def test_file_that_is_no_picture(ada: Page) -> None:
     """A refused file leaves the text as it was, and the reason is said."""
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "Text.")
     paste_file(ada, "fake.png", b"I am a text", "image/png")
     expect(ada.locator(STATE)).to_contain_text("fake.png was not added: this file is not a picture")
@@ -421,13 +450,9 @@ def test_publishing_waits_for_a_picture(ada: Page, live: Live) -> None:
     """A post does not go out with the place of a picture that is still on its way."""
     out = io.BytesIO()
     Image.new("RGB", (60, 40), "teal").save(out, "PNG")
-    sent: list[Route] = []
-
-    def keep(route: Route) -> None:
-        sent.append(route)
-
-    ada.route("**/studio/media", keep)
+    sent = hold(ada, "**/studio/media")
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "Look:")
     with ada.expect_request("**/studio/media"):
         paste_file(ada, "late.png", out.getvalue(), "image/png")
@@ -443,6 +468,7 @@ def test_publishing_waits_for_a_picture(ada: Page, live: Live) -> None:
 def test_keys(ada: Page) -> None:
     """Bold, italic and link by key, a link pasted over words, all undone by Ctrl+Z."""
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "some words here")
     area = ada.locator(SOURCE)
     select = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
@@ -566,6 +592,7 @@ def test_keyboard_alone(browse: Browse, log_in: LogIn, live: Live) -> None:
     assert shape == "solid", "the focus must be visible"
     page.keyboard.press("Enter")
     expect(page.locator(SOURCE)).to_have_value("By key.")
+    wait_for_editor(page)
     page.focus(SOURCE)
     page.keyboard.press("Control+End")
     page.keyboard.type(" And more.")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from publisher.blog import autosave, posts
-from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
+from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import content, make_post
 
@@ -66,6 +66,7 @@ def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None
     """On a small screen the preview takes the place of the text, by key or button, and back."""
     page = log_in(browse("/studio/login", width=390))
     page.goto("/studio/posts/new")
+    wait_for_editor(page)
     page.fill("[name=source]", "Some *words*.")
     expect(page.locator("#preview")).to_be_hidden()
     page.keyboard.press("Control+e")

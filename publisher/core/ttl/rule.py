@@ -114,5 +114,5 @@ def _minutes(value: str | float) -> float:
     except ValueError:
         raise ValueError(f"{value!r} is not a number of minutes") from None
     if not 0.0 < number <= 100_000.0:
-        raise ValueError(f"{value} minutes are not between 0 and 100000")
+        raise ValueError(f"{value} is not between 0 and 100000 minutes")
     return number

@@ -105,10 +105,13 @@ export class Autosave {
 }
 
 // Text that this browser kept and the page does not show: put in at once, or only offered if the
-// post was saved elsewhere meanwhile.
+// post was saved elsewhere meanwhile. `onUse()` is called when the form holds what is not saved.
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
-  if (!found) return;
+  if (!found) {
+    if (recovery.typedBefore()) onUse();
+    return;
+  }
   const at = clock(new Date(found.at), recovery.form.dataset.zone);
   const shown = recovery.values();
   const button = Object.assign(document.createElement("button"), { type: "button" });

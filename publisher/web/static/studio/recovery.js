@@ -78,6 +78,14 @@ export class Recovery {
     }
   }
 
+  // Whether there is text that was typed before the scripts ran, or that a reload has kept: no event
+  // will tell of it. What the browser's Back brings is left alone: it may have been saved long ago.
+  typedBefore() {
+    if (performance.getEntriesByType("navigation")[0]?.type === "back_forward") return false;
+    const { title, source } = this.form.elements;
+    return [title, source].some((field) => field && field.value !== field.defaultValue);
+  }
+
   use(values) {
     for (const [name, value] of Object.entries(values)) {
       if (this.form.elements[name]) this.form.elements[name].value = value;
