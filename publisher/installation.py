@@ -11,10 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, ShiftedClock, clock_from_text
+from publisher.base.encryption import Cipher
 from publisher.base.environment import Environment, prepare_instance, secret_key
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.base.hashing import hash_token
-from publisher.base.sealed import Seal
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
@@ -54,8 +54,8 @@ def open_site(
     prepare_instance(environment)
     if file is not None:
         sqlite_file.prepare(file)
-    seal = Seal(lambda: secret_key(environment))
-    database = Database(environment.database_url, seal, environment.listen_url)
+    cipher = Cipher(lambda: secret_key(environment))
+    database = Database(environment.database_url, cipher, environment.listen_url)
     try:
         upgrade(database)
         if first_url is not None:

@@ -65,6 +65,7 @@ OWNERS = {
     "backports": ["feeds.packing"],
     "brotli": ["feeds.packing"],
     "click": ["cli"],
+    "cryptography": ["base.encryption"],
     "dateutil": ["base.dates"],
     "defusedxml": [
         "exchange.importing.safe_xml", "feeds.validation", "river.first_look", "river.opml",

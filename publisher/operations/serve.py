@@ -52,7 +52,7 @@ def serve(
             claim_clock(site)
             claim_key(site)
             with site.database.write() as db:
-                subscriptions.seal_logins(db)
+                subscriptions.encrypt_logins(db)
             refresh(site)
             greeting = _greeting(site, here)
             site.database.close()

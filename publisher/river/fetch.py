@@ -17,7 +17,7 @@ import aiohttp
 from yarl import URL
 
 from publisher.base import confined, net
-from publisher.base.sealed import is_sealed
+from publisher.base.encryption import is_encrypted
 from publisher.river.answers import Credentials, Fetched, Hop, Validators
 from publisher.river.gate import HostGate
 from publisher.river.hosts import AddressBook, work_unit
@@ -51,8 +51,8 @@ class FetchLimits:
 
 
 _LOGIN_LOST = (
-    "its password was kept under another key (secret_key of the instance): add the feed again with "
-    "its password"
+    "its password cannot be read: it was kept under another key (secret_key of the instance), or "
+    "the package cryptography is no longer installed; add the feed again with its password"
 )
 
 
@@ -129,7 +129,7 @@ class Fetcher:
         trip = _Trip(url, self._limits.total_seconds, set(held), owner)
         known = validators or Validators()
         try:
-            if credentials is not None and is_sealed(credentials.password):
+            if credentials is not None and is_encrypted(credentials.password):
                 raise ProblemError("login-lost", _LOGIN_LOST)
             answer = await self._follow(url, known, credentials, trip)
             problem = detail = ""

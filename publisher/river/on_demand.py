@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from publisher.base import encryption
 from publisher.base.errors import Conflict, InvalidData
 from publisher.river import due_polls, frontier, subscriptions
 from publisher.river.answers import Credentials, Validators
@@ -71,6 +72,7 @@ class OnDemandPoller:
         secret = credentials or typed
         check_policy(policy)
         if secret is not None:
+            encryption.check_installed()
             with self.database.write() as session:
                 if (known := subscriptions.renew_login(session, address, secret)) is not None:
                     return known

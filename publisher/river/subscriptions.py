@@ -7,9 +7,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import flag_modified
 from yarl import URL
 
-from publisher.base import net, sealed
+from publisher.base import encryption, net
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.river import frontier, item_store
 from publisher.river.answers import Credentials
@@ -99,7 +100,8 @@ def subscribe(
 ) -> RiverFeed:
     """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
 
-    Raises Conflict when it is followed already, SpecError for an unknown policy.
+    Raises Conflict when it is followed already, SpecError for an unknown policy, InvalidInput for
+    a password that cannot be encrypted here.
     """
     check_policy(policy)
     if (known := known_url(session, url)) is not None:
@@ -116,8 +118,8 @@ def subscribe(
         added_at=now,
         next_poll_at=first_poll_at,
         reasons=["new: never polled"],
-        **_login(credentials),
     )
+    _set_login(feed, credentials)
     session.add(feed)
     session.flush()
     frontier.enqueue(session, feed.host, first_poll_at)
@@ -150,14 +152,19 @@ def subscribe_all(
             policy=outline.policy,
             is_list=outline.is_list,
             list_id=list_id,
-            state="paused" if outline.paused else "active",
             added_at=now,
-            next_poll_at=None if outline.paused else first_poll_at,
+            next_poll_at=first_poll_at,
             reasons=["new: never polled"],
-            **_login(outline.credentials),
         )
+        if outline.paused:
+            pause(feed)
+        try:
+            _set_login(feed, outline.credentials)
+        except InvalidInput as problem:
+            pause(feed)
+            feed.reasons = [str(problem)]
         session.add(feed)
-        if not outline.paused:
+        if feed.next_poll_at is not None:
             turns.setdefault(feed.host, first_poll_at)
     session.flush()
     frontier.enqueue_all(session, turns)
@@ -165,30 +172,37 @@ def subscribe_all(
 
 
 def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFeed | None:
-    """Give a feed that is followed with a login a new one; None when there is no such feed."""
+    """Give a feed that is followed with a login a new one; None when there is no such feed.
+
+    Raises InvalidInput for a password that cannot be encrypted here.
+    """
     feed = known_url(session, url)
     if feed is None or not feed.username:
         return None
-    feed.username, feed.password, feed.auth_scheme = credentials.username, credentials.password, ""
+    _set_login(feed, credentials)
+    feed.auth_scheme = ""
     return feed
 
 
-def seal_logins(session: Session) -> int:
-    """Encrypt passwords that an older version stored as plain text; returns how many."""
+def encrypt_logins(session: Session) -> int:
+    """Encrypt passwords that versions before 1.0 stored in another way; returns how many."""
+    if not encryption.installed():
+        return 0
     kept = type_coerce(RiverFeed.password, Text)  # as it stands in the database
-    unsealed = (
-        select(RiverFeed.id, kept).where(kept != "").where(kept.not_like(f"{sealed.PREFIX}%"))
-    )
-    rows = session.execute(unsealed).all()
-    for number, secret in rows:
-        session.execute(update(RiverFeed).where(RiverFeed.id == number).values(password=secret))
-    return len(rows)
+    old = select(RiverFeed).where(kept != "", kept.not_like(f"{encryption.PREFIX}%"))
+    feeds = [feed for feed in session.scalars(old) if not encryption.is_encrypted(feed.password)]
+    for feed in feeds:
+        flag_modified(feed, "password")
+    return len(feeds)
 
 
-def _login(credentials: Credentials | None) -> dict[str, str]:
+def _set_login(feed: RiverFeed, credentials: Credentials | None) -> None:
+    """Raises InvalidInput for a password that cannot be encrypted here."""
     if credentials is None:
-        return {}
-    return {"username": credentials.username, "password": credentials.password}
+        return
+    feed.username = credentials.username
+    encryption.check_installed()
+    feed.password = credentials.password
 
 
 def unsubscribe(session: Session, feed: RiverFeed) -> None:

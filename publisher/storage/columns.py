@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import DateTime, Dialect, MetaData, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase
 
-from publisher.base.sealed import Seal
+from publisher.base.encryption import Cipher
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -53,33 +53,33 @@ class UtcDateTime(TypeDecorator[datetime]):
         return lambda text: datetime.fromisoformat(f"{text}+00:00") if text else None
 
 
-_seals: WeakKeyDictionary[Dialect, Seal] = WeakKeyDictionary()
+_ciphers: WeakKeyDictionary[Dialect, Cipher] = WeakKeyDictionary()
 
 
-def seal_with(dialect: Dialect, seal: Seal) -> None:
-    """Set the `seal` that encrypts and decrypts the `SealedText` columns of a database."""
-    _seals[dialect] = seal
+def encrypt_with(dialect: Dialect, cipher: Cipher) -> None:
+    """Set the cipher of the `EncryptedText` columns of a database."""
+    _ciphers[dialect] = cipher
 
 
-class SealedText(TypeDecorator[str]):
-    """A secret that must be readable again: sealed in the database, plain in the program.
+class EncryptedText(TypeDecorator[str]):
+    """A secret that must be readable again: encrypted in the database, plain in the program.
 
-    One that was sealed with another key is returned sealed (`sealed.is_sealed`). A database that is
-    opened without a seal, to be copied or checked, reads and writes the stored text unchanged.
+    One of another key is returned encrypted (`encryption.is_encrypted`). A database that is opened
+    without a cipher, to be copied or checked, reads and writes the stored text unchanged.
     """
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """The secret -> its sealed text."""
-        seal = _seals.get(dialect)
-        return value if seal is None or value is None else seal.close(value)
+        """The secret -> its encrypted text."""
+        cipher = _ciphers.get(dialect)
+        return value if cipher is None or value is None else cipher.encrypt(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
-        """The sealed text -> the secret."""
-        seal = _seals.get(dialect)
-        return value if seal is None or value is None else seal.open(value)
+        """The encrypted text -> the secret."""
+        cipher = _ciphers.get(dialect)
+        return value if cipher is None or value is None else cipher.decrypt(value)
 
 
 class Base(DeclarativeBase):

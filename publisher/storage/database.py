@@ -13,10 +13,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import AskedClock, Clock, utc_now
+from publisher.base.encryption import Cipher
 from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
-from publisher.base.sealed import Seal
 from publisher.storage import bell, postgresql
-from publisher.storage.columns import seal_with
+from publisher.storage.columns import encrypt_with
 
 BUSY_TIMEOUT_SECONDS = 5.0
 _LOOKS_AGAIN_SECONDS = 0.1  # the longest pause of SQLite between two tries to get the lock
@@ -37,15 +37,17 @@ _TROUBLES = {
 class Database:
     """Sessions on one database: `read()` sees one consistent state, `write()` is all or nothing."""
 
-    def __init__(self, url: str, seal: Seal | None = None, listen_url: str | None = None) -> None:
+    def __init__(
+        self, url: str, cipher: Cipher | None = None, listen_url: str | None = None
+    ) -> None:
         """`listen_url` leads to the server itself where `url` leads to a pooler."""
         self._direct_url = listen_url or url
         self.pooled = listen_url is not None
         self.on_server = make_url(url).get_backend_name() == "postgresql"
         self.engine = postgresql.make_engine(url, self.pooled) if self.on_server else _sqlite(url)
         self._direct = postgresql.make_engine(self._direct_url) if self.pooled else self.engine
-        if seal is not None:
-            seal_with(self.engine.dialect, seal)
+        if cipher is not None:
+            encrypt_with(self.engine.dialect, cipher)
         self._bells = bell.folder_of(url)
 
     @contextmanager

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from publisher.storage.columns import Base, SealedText
+from publisher.storage.columns import Base, EncryptedText
 from publisher.storage.tables.credentials import Author
 
 FeedState = Literal["active", "gone", "paused", "merged"]
@@ -111,7 +111,7 @@ class RiverFeed(Base):
     offered_at: Mapped[datetime | None]
     offers: Mapped[int] = mapped_column(default=0)
     username: Mapped[str] = mapped_column(default="")
-    password: Mapped[str] = mapped_column(SealedText, default="")
+    password: Mapped[str] = mapped_column(EncryptedText, default="")
     auth_scheme: Mapped[str] = mapped_column(default="")
     __table_args__ = (Index("ix_river_feeds_due", "host", "state", "next_poll_at"),)
 

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from publisher.base import encryption
+from publisher.base.encryption import PREFIX, Cipher, is_encrypted
 from publisher.base.environment import Environment
-from publisher.base.sealed import Seal, is_sealed
+from publisher.base.errors import InvalidInput
 from publisher.installation import Site, open_site
 from publisher.river import subscriptions
 from publisher.river.answers import Credentials
 from publisher.river.fetch import Fetcher
 from publisher.river.hosts import AddressBook
+from publisher.river.subscriptions import Outline
 
 URL = "https://feeds.example/private.xml"
 SECRET = Credentials("me", "pässword")
@@ -42,9 +45,9 @@ def followed(site: Site) -> Site:
 
 
 def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
-    """What stands in the file is sealed; the river reads it, and other changes leave it alone."""
+    """What stands in the file is encrypted; the river reads it, and other changes leave it alone."""
     before = kept(followed)
-    assert is_sealed(before)
+    assert is_encrypted(before)
     assert SECRET.password not in before
     assert password(followed) == SECRET.password
     with followed.database.write() as db:
@@ -52,18 +55,27 @@ def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
     assert kept(followed) == before
 
 
-def test_passwords_of_older_versions_are_sealed(followed: Site) -> None:
-    """Once, when the site is served; what is sealed stays as it is."""
+# Stored by version 0.1 (its own cipher) under the key `an old key`.
+BEFORE_1_0 = "sealed:1:Wnf0WyhoO3TUZyHxgv3_OgrgACDt-UvDE98p-EYC-WlSGsiT4OtyHh8HtydYWloOf6HeM7Yw21sXQZspq0QXBT41JXwHaRGyhYBSkks5hjk="
+
+
+@pytest.mark.parametrize("old", ["in the clear", BEFORE_1_0])
+def test_passwords_of_older_versions_are_encrypted(
+    followed: Site, environment: Environment, old: str
+) -> None:
+    """Once, when the site is served; what is encrypted stays as it is."""
+    followed = open_site(replace(environment, secret_key="an old key"), followed.clock)
     with followed.database.write() as db:
-        db.execute(text("UPDATE river_feeds SET password = 'in the clear'"))
+        db.execute(text("UPDATE river_feeds SET password = :old"), {"old": old})
     assert password(followed) == "in the clear"
     with followed.database.write() as db:
-        assert subscriptions.seal_logins(db) == 1
-    assert is_sealed(sealed := kept(followed))
+        assert subscriptions.encrypt_logins(db) == 1
+    assert (stored := kept(followed)).startswith(PREFIX)
     assert password(followed) == "in the clear"
     with followed.database.write() as db:
-        assert subscriptions.seal_logins(db) == 0
-    assert kept(followed) == sealed
+        assert subscriptions.encrypt_logins(db) == 0
+    assert kept(followed) == stored
+    followed.database.close()
 
 
 def test_a_lost_key_is_said_and_the_login_can_be_renewed(
@@ -72,7 +84,7 @@ def test_a_lost_key_is_said_and_the_login_can_be_renewed(
     """No request goes out with rubbish: the feed says what to do, and a new password is taken."""
     other = open_site(replace(environment, secret_key="another key"), followed.clock)
     lost = Credentials("me", password(other))
-    assert is_sealed(lost.password)
+    assert is_encrypted(lost.password)
 
     async def poll() -> tuple[int, str, str]:
         async with aiohttp.ClientSession() as session:
@@ -89,14 +101,32 @@ def test_a_lost_key_is_said_and_the_login_can_be_renewed(
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(min_size=1, max_size=20))
-def test_a_seal_opens_what_it_closed(secret: str, key: str) -> None:
-    """Any text comes back; each sealing differs; another key or a changed byte opens nothing."""
-    seal = Seal(lambda: key)
-    sealed, again = seal.close(secret), seal.close(secret)
-    assert seal.open(sealed) == secret
-    if not secret or is_sealed(secret):
+def test_what_was_encrypted_is_decrypted(secret: str, key: str) -> None:
+    """Any text comes back; each time it differs; another key or a changed byte gives nothing."""
+    cipher = Cipher(lambda: key)
+    stored, again = cipher.encrypt(secret), cipher.encrypt(secret)
+    assert cipher.decrypt(stored) == secret
+    if not secret or is_encrypted(secret):
         return
-    assert sealed != again
-    assert Seal(lambda: key + "x").open(sealed) == sealed
-    changed = sealed[:20] + ("A" if sealed[20] != "A" else "B") + sealed[21:]
-    assert seal.open(changed) == changed
+    assert stored != again
+    assert Cipher(lambda: key + "x").decrypt(stored) == stored
+    changed = stored[:20] + ("A" if stored[20] != "A" else "B") + stored[21:]
+    assert cipher.decrypt(changed) == changed
+
+
+def test_without_the_package_a_login_is_refused_and_an_imported_one_waits(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is stored in the clear, and a list of feeds is imported whole."""
+    monkeypatch.setattr(encryption, "installed", lambda: False)
+    with pytest.raises(InvalidInput, match="pip install cryptography"), site.database.write() as db:
+        subscriptions.subscribe(db, URL, site.clock(), site.clock(), credentials=SECRET)
+    outlines = [Outline(URL, credentials=SECRET), Outline("https://feeds.example/open.xml")]
+    with site.database.write() as db:
+        assert subscriptions.subscribe_all(db, outlines, site.clock()) == 2
+        waiting, polled = (subscriptions.known_url(db, outline.url) for outline in outlines)
+        assert waiting is not None
+        assert polled is not None
+        assert (waiting.state, waiting.password, waiting.next_poll_at) == ("paused", "", None)
+        assert "pip install cryptography" in waiting.reasons[0]
+        assert polled.state == "active"
