@@ -45,7 +45,7 @@ def followed(site: Site) -> Site:
 
 
 def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
-    """What stands in the file is encrypted; the river reads it, and other changes leave it alone."""
+    """The file has it encrypted; the river reads it, and other changes leave it alone."""
     before = kept(followed)
     assert is_encrypted(before)
     assert SECRET.password not in before
@@ -56,7 +56,10 @@ def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
 
 
 # Stored by version 0.1 (its own cipher) under the key `an old key`.
-BEFORE_1_0 = "sealed:1:Wnf0WyhoO3TUZyHxgv3_OgrgACDt-UvDE98p-EYC-WlSGsiT4OtyHh8HtydYWloOf6HeM7Yw21sXQZspq0QXBT41JXwHaRGyhYBSkks5hjk="
+BEFORE_1_0 = (
+    "sealed:1:Wnf0WyhoO3TUZyHxgv3_OgrgACDt-UvDE98p-EYC-WlSGsiT4OtyHh8HtydYW"
+    "loOf6HeM7Yw21sXQZspq0QXBT41JXwHaRGyhYBSkks5hjk="
+)
 
 
 @pytest.mark.parametrize("old", ["in the clear", BEFORE_1_0])
