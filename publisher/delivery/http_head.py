@@ -4,6 +4,7 @@ The parser (httptools) has already refused malformed heads; this refuses well-fo
 not be answered.
 """
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,11 @@ MOST_HEAD_BYTES, MOST_HEADERS = 32_768, 100
 
 Environ = dict[str, Any]
 
-_HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.\-_~%!$&'()*+,;=]*)(:[0-9]{0,5})?")
+_LABEL = rb"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST = re.compile(
+    rb"(?:\[([0-9A-Fa-f:.]+)\]|(%b(?:\.%b)*\.?))(?::([0-9]{0,5}))?" % (_LABEL, _LABEL)
+)
+_NUMBER = re.compile(rb"[0-9]+|0[xX][0-9A-Fa-f]*")
 _METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
 _ALLOWED = (("Allow", "GET, HEAD"),)
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
@@ -102,14 +107,38 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
 
 
 def _check_host(environ: Environ, host: bytes | None, given: list[bytes]) -> None:
-    """RFC 9112 3.2: exactly one Host in HTTP/1.1; an authority in the target overrides it."""
+    """RFC 9112 3.2: exactly one Host in HTTP/1.1; an authority in the target overrides it.
+
+    An empty Host is allowed: it is sent where the address has none.
+    """
     least = 1 if environ["SERVER_PROTOCOL"] == "HTTP/1.1" else 0
-    if not least <= len(given) <= 1 or not all(_HOST.fullmatch(value.strip()) for value in given):
+    hosts = [value.strip() for value in given]
+    if not least <= len(hosts) <= 1 or not all(not one or _is_host(one) for one in hosts):
         raise Refused("400 Bad Request", "A request needs exactly one valid Host header.")
     if host is not None:
-        if not host or not _HOST.fullmatch(host):
+        if not _is_host(host):
             raise Refused("400 Bad Request", "The address cannot be understood.")
         environ["HTTP_HOST"] = host.decode("ascii")
+
+
+def _is_host(text: bytes) -> bool:
+    """Whether this is a name of the DNS or an IP address, perhaps with a port.
+
+    A last label that is a number makes it an IPv4 address for browsers and resolvers: octal, hex
+    and short forms of one are refused, since they are another spelling of an address.
+    """
+    found = _HOST.fullmatch(text)
+    if found is None or len(text) > 253 + len(":65535") or int(found[3] or 0) > 65_535:
+        return False
+    v6, name = found[1], found[2]
+    try:
+        if v6 is not None:
+            ipaddress.IPv6Address(v6.decode())
+        elif _NUMBER.fullmatch(name.removesuffix(b".").rpartition(b".")[2]):
+            ipaddress.IPv4Address(name.decode())
+    except ValueError:
+        return False
+    return True
 
 
 def _length(environ: Environ) -> int | None:
