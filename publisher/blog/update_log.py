@@ -125,7 +125,7 @@ def hours_to_skip(
     Which hours are harmless is decided once a week. known: the activity at that moment.
     """
     site = load_settings(session)
-    if site.skip_hours != "learned":
+    if site.rule.skip_hours != "learned":
         return ()
     week = week_start(zone_table(site.timezone), seconds(moment))
     begin, end = instant(week - REPLAYED_SECONDS), instant(week)

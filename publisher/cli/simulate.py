@@ -80,7 +80,7 @@ class Simulate(click.Command):
     "--publisher",
     "publishers",
     multiple=True,
-    help="rule for the ttl: forward (default), fixed:60, warm-up, winer-constant; repeatable",
+    help="rule for the ttl: forward (default), winer, fixed:60, warm-up, winer-constant",
 )
 @click.option(
     "--client",

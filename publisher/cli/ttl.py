@@ -61,6 +61,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
     from publisher.core.ttl import counts
     from publisher.core.ttl import decision as rules
+    from publisher.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
 
     with here.database.read() as db:
@@ -69,6 +70,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         known = update_log.at(db, decision.decided_at)
         queue = update_log.scheduled(db, decision.decided_at)
     change = rules.next_change_at(known, decision.decided_at, decision.rule, queue)
+    winers = decision.rule.planner == WINER
     days = (at - known.first_update).total_seconds() / 86_400 if known.first_update else 0.0
     return {
         "at": format_rfc3339(at),
@@ -79,7 +81,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "reasons": signals.reasons,
         "expected_updates": decision.expected_updates,
         "next_change_at": format_rfc3339(change) if change else None,
-        "histogram": list(known.decayed(at)),
+        "histogram": list(known.winer if winers else known.decayed(at)),
         "timezone": decision.zone,
         "menu": decision.rule.menu.text,
         "warm_up": {

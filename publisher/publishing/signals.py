@@ -45,6 +45,6 @@ def signals_at(session: Session, now: datetime) -> Signals:
     decision = decide(known, moment, settings.rule, queue)
     skipped = update_log.hours_to_skip(session, known, moment, queue)
     reasons = explain(decision)
-    if settings.skip_hours == "learned":
+    if settings.rule.skip_hours == "learned":
         reasons.append(in_words(skipped))
     return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)

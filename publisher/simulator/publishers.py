@@ -14,7 +14,7 @@ from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, worksp
 from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.freshness import SLOTS
 from publisher.core.ttl.mixture import START
-from publisher.core.ttl.rule import EXACT, RuleNumbers, TtlRule, numbers
+from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
 from publisher.core.ttl.served import DOCUMENT, ETAGS, Announced, publish
 from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
 from publisher.simulator.timelines import Timeline
@@ -46,7 +46,7 @@ def choose_warm_up(history: History, now: int, rule: RuleNumbers, work: Workspac
     return warm_up_minutes(rule.warm_up, history.past, now)
 
 
-def choose_winer(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
+def choose_constant(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The schedule that Winer proposed, taken literally. A bad example: a client that gets 480 late
     at night misses the morning."""
     hour = local_second(history.zone, now) // HOUR % 24
@@ -156,16 +156,22 @@ def _warm_up(spec: str) -> Publisher:
     return ruled("warm_up", TtlRule(), choose_warm_up)
 
 
+def _constant(spec: str) -> Publisher:
+    read_options(spec, ())
+    return ruled("constant", TtlRule(), choose_constant)
+
+
 def _winer(spec: str) -> Publisher:
     read_options(spec, ())
-    return ruled("winer", TtlRule(), choose_winer)
+    return ruled("forward", TtlRule.parse(planner=WINER), choose)
 
 
 PUBLISHERS: dict[str, Callable[[str], Publisher]] = {
     "forward": forward,
     "fixed": _fixed,
     "warm-up": _warm_up,
-    "winer-constant": _winer,
+    "winer": _winer,
+    "winer-constant": _constant,
 }
 
 

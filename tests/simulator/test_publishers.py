@@ -25,7 +25,12 @@ from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline, from_instants
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
-SPECS = ["forward", "forward:planner=look-ahead,profile=day", "forward:menu=any,poll-minutes=20"]
+SPECS = [
+    "forward",
+    "forward:planner=look-ahead,profile=day",
+    "forward:menu=any,poll-minutes=20",
+    "forward:planner=winer",
+]
 
 
 def habits(seed: int, days: int = 24, zone: str = "America/New_York") -> Timeline:
@@ -53,7 +58,7 @@ def said(documents: Documents, at: int) -> int:
     return int(documents.ttls[np.searchsorted(documents.built, at, side="right") - 1])
 
 
-@pytest.mark.parametrize("spec", [*SPECS, "warm-up", "winer-constant"])
+@pytest.mark.parametrize("spec", [*SPECS, "warm-up", "winer-constant", "winer"])
 def test_compiled_and_plain_python_say_the_same(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same functions with and without numba give the same documents."""
     pytest.importorskip("numba")
@@ -89,6 +94,15 @@ def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
         activity = fold(Activity.empty(zone, HALF_LIFE_DAYS), known)
         built = build_moment(activity.last_update, instant(at), zone)
         assert said(documents, at) == decide(activity, built, rule).ttl_minutes
+
+
+def test_winer_is_the_live_decision_of_that_planner() -> None:
+    """The publisher by its name says what `forward:planner=winer` says."""
+    timeline = habits(4)
+    named, asked = (parse_publisher(spec)(timeline) for spec in ("winer", "forward:planner=winer"))
+    assert named.ttls.tolist() == asked.ttls.tolist()
+    assert named.built.tolist() == asked.built.tolist()
+    assert set(named.ttls.tolist()) == {15, 60, 480}
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Australia/Lord_Howe"])
@@ -158,7 +172,7 @@ def test_winers_schedule_is_civil() -> None:
         ),
         ("forward:tempo=3", "known: menu, planner, profile, poll-minutes, freshness, etag"),
         ("forward:skip-hours=night", "known: off, learned"),
-        ("forward:planner=oracle", "known: auto, look-ahead, planned"),
+        ("forward:planner=oracle", "known: auto, look-ahead, planned, winer"),
         ("forward:menu=0/60", "between 1"),
         ("forward:menu=any:x", "limits are written"),
         ("fixed:0", "expected 1 to"),

@@ -19,7 +19,7 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 4  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 5  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Activity:
     due: tuple[float, ...] = (0.0,) * SIZES.due
     recent: tuple[float, ...] = (0.0,) * SIZES.recent
     early: tuple[float, ...] = (0.0,) * SIZES.early
+    winer: tuple[float, ...] = (0.0,) * SIZES.winer
     beliefs: tuple[float, ...] = START
 
     @classmethod

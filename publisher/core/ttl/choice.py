@@ -21,8 +21,10 @@ from publisher.core.ttl.rule import (
     PLANNED,
     WARM_UP_SECONDS,
     WEEK_MINUTE,
+    WINERS,
     RuleNumbers,
 )
+from publisher.core.ttl.winer import winers_minutes
 
 
 class Workspace(NamedTuple):
@@ -105,6 +107,8 @@ def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace, worth
     """The ttl in minutes; needs a `forecast` first, which returned `worth`."""
     if not knows_enough(history.past, now):
         return warm_up_minutes(rule.warm_up, history.past, now)
+    if rule.planner == WINERS:
+        return winers_minutes(history, now, rule.warm_up)
     begin = begin_of(history.zone, now)
     first = (now - begin) / 60.0
     last = (hour_end(history.zone, now) - begin) / 60.0

@@ -13,14 +13,15 @@ Counts = MutableSequence[float]
 
 
 class Tables(NamedTuple):
-    """All counts. They decay with one half-life, except `seen` and `due` (twice as fast) and
-    `recent` (half-life 12 days).
+    """All counts. They decay with one half-life, except `seen` and `due` (twice as fast),
+    `recent` (half-life 12 days) and `winer` (never).
 
     hours: 24, by local hour. weekdays: 7, Monday first. week: 168, by hour of the week. minutes:
     288, by five-minute slot of the local day. recent: 24, by local hour. seen, due: 13, by the
     length of the silence before (`AGES`): updates that ended such a silence, and updates that the
     rates of the hours of the week predicted for it. early: 12, by five-minute slot of the hour,
     updates in the first `EARLY_SECONDS` of the slot.
+    winer: 24, by local hour, whole numbers that never decay (see `winer`).
     """
 
     hours: Counts
@@ -31,6 +32,7 @@ class Tables(NamedTuple):
     due: Counts
     recent: Counts
     early: Counts
+    winer: Counts
 
 
 class Past(NamedTuple):
@@ -72,6 +74,7 @@ class Sizes(NamedTuple):
     due: int = 13
     recent: int = 24
     early: int = 12
+    winer: int = 24
 
 
 SIZES = Sizes()
@@ -150,6 +153,7 @@ def record(history: History, at: int, half_life: int) -> Past:
     local = local_second(history.zone, at)
     slot = week_hour(local)
     tables.hours[slot % 24] += weight
+    tables.winer[slot % 24] += 1.0
     tables.weekdays[slot // 24] += weight
     tables.week[slot] += weight
     tables.minutes[local // 300 % 288] += weight
@@ -161,10 +165,11 @@ def record(history: History, at: int, half_life: int) -> Past:
 
 def fade(tables: Tables, times: int, half_life: int) -> None:
     """Decay every count by so many half-lives; `seen` and `due` by twice as many, `recent` by its
-    own half-life."""
+    own half-life; `winer` not at all."""
     factor = 0.5**times
     for slot in range(24):
         tables.recent[slot] *= decay(times * half_life, RECENT_SECONDS) / factor
+        tables.winer[slot] /= factor  # exact: a power of two
     for table in tables:
         for slot in range(len(table)):
             table[slot] *= factor

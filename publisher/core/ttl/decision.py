@@ -22,7 +22,6 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
-from publisher.core.menu import Menu
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import (
     begin_of,
@@ -37,7 +36,8 @@ from publisher.core.ttl.forecast import STEP_SECONDS, number_by
 from publisher.core.ttl.freshness import SLOTS, Expiries, header_plan
 from publisher.core.ttl.moved_hours import MovedHours, moved_hours
 from publisher.core.ttl.planner import ServedSpan, hidden
-from publisher.core.ttl.rule import EXACT, TtlRule, numbers, planner_for
+from publisher.core.ttl.rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for
+from publisher.core.ttl.winer import expected_by_hours
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
 AFTER_POST_SECONDS = 60  # by then a scheduled post is in the feed
@@ -62,7 +62,8 @@ class Decision:
     decided_at. waiting_minutes: waiting that a copy kept that long is expected to hide;
     poll_worth_minutes: the waiting that one poll is worth; refused: the next larger value of the
     menu. likely_at: beginning of the busiest of the 24 hours after valid_until. moved: the author's
-    old and new busiest hours, None if they have not moved.
+    old and new busiest hours, None if they have not moved. winers: with the planner `winer`, the
+    updates that the 24 counters predict for the next 60 and for the next 480 minutes.
     """
 
     zone: str
@@ -82,6 +83,7 @@ class Decision:
     refused: Refusal | None = None
     likely_at: datetime | None = None
     moved: MovedHours | None = None
+    winers: tuple[float, float] | None = None
     scheduled_at: datetime | None = None
     unscheduled_ttl_minutes: int | None = None
 
@@ -285,6 +287,8 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     )
     if activity.last is None:
         return known
+    if rule.planner == WINER:
+        return _winers(known, activity)
     expected = outlook.expected(at, at + timedelta(minutes=ttl))
     known = replace(known, reason_code=WARM_UP, expected_updates=expected)
     if warming_up(activity, at):
@@ -302,19 +306,33 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     )
 
 
+def _winers(known: Decision, activity: Activity) -> Decision:
+    """The decision of Winer's rule, with what its 24 counters predict."""
+    at = seconds(known.decided_at)
+    history = activity.history(at)
+    known = replace(known, expected_updates=expected_by_hours(history, at, known.ttl_minutes))
+    if warming_up(activity, known.decided_at):
+        return replace(known, reason_code=WARM_UP)
+    hour, night = (expected_by_hours(history, at, ahead) for ahead in WARM_UP_MINUTES[1:])
+    return replace(known, phase=PREDICTION, reason_code=WINER, winers=(hour, night))
+
+
 def shortened_for(decision: Decision, post: datetime) -> Decision:
     """The decision with a shorter ttl, if needed: a copy fetched at any minute expires at most the
     smallest menu value after the scheduled `post`; by its headers, a minute after it."""
     if decision.expiries is not None:
         expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
         decision = replace(decision, expiries=expiries)
-    menu = decision.rule.menu
-    ttl = min(decision.ttl_minutes, _longest(menu, decision.valid_until, post))
+    ttl = min(decision.ttl_minutes, _longest(decision.rule, decision.valid_until, post))
     return replace(decision, ttl_minutes=ttl)
 
 
-def _longest(menu: Menu, valid_until: datetime, post: datetime) -> int:
-    """The longest ttl of a document served until `valid_until`, with a scheduled `post`."""
+def _longest(rule: TtlRule, valid_until: datetime, post: datetime) -> int:
+    """The longest ttl of a document served until `valid_until`, with a scheduled `post`; Winer's
+    rule knows of no scheduled posts."""
+    menu = rule.menu
+    if rule.planner == WINER:
+        return menu.values[-1]
     return menu.at_most(int((post - valid_until).total_seconds() // 60) + menu.smallest)
 
 
@@ -323,7 +341,7 @@ def _element(activity: Activity, at: datetime, rule: TtlRule, post: datetime | N
     ttl = outlook_at(activity, at, rule).ttl_minutes
     if post is None:
         return ttl
-    return min(ttl, _longest(rule.menu, next_build(at, activity.zone), post))
+    return min(ttl, _longest(rule, next_build(at, activity.zone), post))
 
 
 def _capped(decision: Decision, activity: Activity, post: datetime) -> Decision:

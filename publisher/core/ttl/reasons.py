@@ -6,13 +6,33 @@ from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
 from publisher.core.ttl.moved_hours import BUSY_HOURS
+from publisher.core.ttl.rule import WINER
+
+WINERS_RULE = (
+    "Winer's rule of 2002 (planner winer): a counter for each of the 24 hours, which never decays;"
+    " other settings and scheduled posts have no effect."
+)
 
 
 def explain(decision: Decision) -> list[str]:
     """Why the document has this ttl: the known updates, the forecast, the next larger ttl, a
     scheduled post, the headers, the next decision. Times are in the author's zone."""
-    known = _warm_up(decision) if decision.phase == WARM_UP else _prediction(decision)
+    if decision.phase == WARM_UP:
+        known = _warm_up(decision)
+    else:
+        known = _prediction(decision) if decision.winers is None else _winer(*decision.winers)
+    if decision.rule.planner == WINER:
+        known = [WINERS_RULE, *known]
     return [*known, *_scheduled(decision), *_headers(decision), _next(decision)]
+
+
+def _winer(hour: float, night: float) -> list[str]:
+    predicted = (
+        f"The 24 counters predict {_number(hour)} in the next hour and {_number(night)} in the next"
+        " 8 hours; the ttl is the longest of 15, 60 and 480 minutes in which fewer than one is"
+        " predicted, or else 15."
+    )
+    return [predicted]
 
 
 def _warm_up(decision: Decision) -> list[str]:

@@ -11,9 +11,10 @@ from publisher.core.menu import Menu, parse_menu
 
 DAY, WEEK, WEEK_MINUTE = 0, 1, 2
 PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
-LOOK_AHEAD, PLANNED = 0, 1
+LOOK_AHEAD, PLANNED, WINERS = 0, 1, 2
 AUTO = "auto"
-PLANNERS = (AUTO, "look-ahead", "planned")
+WINER = "winer"
+PLANNERS = (AUTO, "look-ahead", "planned", WINER)
 EXACT, AS_TTL = "exact", "ttl"
 FRESHNESS = (EXACT, AS_TTL)
 OFF, LEARNED = "off", "learned"
@@ -23,6 +24,7 @@ MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 # Winer's rule, "Algorithm for ttl element" (2002): 15 minutes if the last update is less than an
 # hour ago, 60 if less than three, otherwise 480.
 WARM_UP_SECONDS, WARM_UP_MINUTES = (HOUR_SECONDS, 3 * HOUR_SECONDS), (15, 60, 480)
+_NUMBERS = {"look-ahead": LOOK_AHEAD, "planned": PLANNED, WINER: WINERS}
 HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next morning
 
 
@@ -48,7 +50,8 @@ class TtlRule:
     """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
     (the knob "fresher <-> quieter"). freshness: `exact`, the headers have a forecast of their own
     for the minute of the fetch; `ttl`, they say the ttl. skip_hours: `learned`, the document names
-    hours to skip."""
+    hours to skip. The planner `winer` is Winer's rule of 2002 and nothing else: with it no other
+    setting has an effect."""
 
     menu: Menu = field(default_factory=lambda: parse_menu(MENU))
     planner: str = PLANNER
@@ -68,7 +71,7 @@ class TtlRule:
         skip_hours: str = OFF,
     ) -> "TtlRule":
         """Parse settings as typed; a ValueError's message is one line for people."""
-        return cls(
+        rule = cls(
             parse_menu(menu),
             _known("planner", planner, PLANNERS),
             _known("profile", profile, tuple(PROFILES)),
@@ -76,6 +79,7 @@ class TtlRule:
             _known("freshness", freshness, FRESHNESS),
             _known("skip-hours", skip_hours, SKIP_HOURS),
         )
+        return cls(planner=WINER, freshness=AS_TTL) if planner == WINER else rule
 
 
 def planner_for(name: str, menu: Menu) -> str:
@@ -93,7 +97,7 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         menu=rule.menu.values,
         milestones=rule.menu.milestones(),
         warm_up=tuple(rule.menu.nearest(minutes) for minutes in WARM_UP_MINUTES),
-        planner=PLANNED if planner_for(rule.planner, rule.menu) == "planned" else LOOK_AHEAD,
+        planner=_NUMBERS[planner_for(rule.planner, rule.menu)],
         profile=PROFILES[rule.profile],
         poll_minutes=float(rule.poll_minutes),
         horizon=HORIZON_HOURS,

@@ -37,6 +37,7 @@ _PLANNER_WORDS = {
     "auto": "whichever suits the waiting times above",
     "look-ahead": "the longest wait that delays posts little enough",
     "planned": "the best plan for the coming day",
+    "winer": "Winer's rule of 2002: 15, 60 or 480 minutes; no other setting counts",
 }
 
 _GROUPS = (

@@ -11,6 +11,7 @@ from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.decision import (
     build_moment,
     decide,
+    max_age_at,
     next_build,
     next_change_at,
     ttl_by_hour,
@@ -60,6 +61,53 @@ def test_a_day_is_named_once(winer: Activity, hour: int, looked: str, busiest: s
     sentences = " ".join(explain(decide(winer, MONDAY.replace(hour=hour), TtlRule())))
     assert f"Forecast for {looked}" in sentences
     assert f"The busiest hour of the next 24 is {busiest}" in sentences
+
+
+def test_winers_own_rule_gives_the_day_that_he_described(winer: Activity) -> None:
+    """Each hour of the stated day; and again from the counters in the sentences."""
+    rule = TtlRule.parse(planner="winer")
+    wanted = [60] * 7 + [15] * 7 + [60] * 5 + [15] * 3 + [480] * 2
+    wanted[18] = 15  # updates at 18:00 each day of this history: one is expected in the hour
+    assert [ttl for _, ttl in sorted(ttl_by_hour(winer, MONDAY, rule).items())] == wanted
+    sentences = " ".join(explain(decide(winer, MONDAY.replace(hour=22), rule)))
+    assert "hardly any updates in the next 8 hours" in sentences
+    assert "planner winer" in sentences
+
+
+def test_winers_counters_never_decay_and_are_read_forwards() -> None:
+    """Ten updates at 12:30 of ten days three years ago, then one a year later: whole counts. An
+    hour's counter over all days since the first update is what that hour is expected to bring."""
+    first = datetime(2019, 3, 1, 12, 30, tzinfo=UTC)
+    updates = [first + timedelta(days=day) for day in range(10)]
+    activity = histogram([*updates, first + timedelta(days=365)], MONDAY, "UTC")
+    assert sum(activity.winer) == activity.winer[12] == 11.0
+    rule, early = TtlRule.parse(planner="winer"), histogram(updates, updates[-1], "UTC")
+    later = decide(early, updates[-1].replace(minute=45), rule)
+    assert later.winers == pytest.approx((10 * 0.25 / (9 + 0.25 / 24),) * 2)
+    assert later.ttl_minutes == 480
+
+
+@pytest.mark.parametrize(("age", "ttl"), [(3599, 15), (3600, 60), (10_799, 60), (10_800, 480)])
+def test_winers_warm_up_is_by_the_time_since_the_last_update(age: int, ttl: int) -> None:
+    """Exactly an hour: 60; exactly three: 480; without any update: 480."""
+    rule, update = TtlRule.parse(planner="winer"), datetime(2020, 5, 1, tzinfo=UTC)
+    known = histogram([update], update, "UTC")
+    assert decide(known, update + timedelta(seconds=age), rule).ttl_minutes == ttl
+    assert decide(Activity.empty("UTC"), update, rule).ttl_minutes == 480
+
+
+def test_nothing_else_touches_winers_rule(winer: Activity) -> None:
+    """No other setting, header of its own or scheduled post; a wrong setting is still refused."""
+    plain = TtlRule.parse(planner="winer")
+    rule = TtlRule.parse("any", "winer", "day", 99, "exact", "learned")
+    night = MONDAY.replace(hour=22)
+    assert decide(winer, night, rule) == decide(winer, night, plain)
+    post = night + timedelta(minutes=90)
+    decision = decide(winer, night, rule, [post])
+    assert (decision.ttl_minutes, decision.max_age_seconds(night)) == (480, 480 * 60)
+    assert max_age_at(winer, night, rule, [post]) == 480 * 60
+    with pytest.raises(ValueError, match="unknown profile"):
+        TtlRule.parse(planner="winer", profile="year")
 
 
 def test_no_obedient_client_sleeps_into_the_morning(winer: Activity) -> None:
