@@ -35,6 +35,8 @@ Theory of operation
 4. How a ttl is chosen (`choice`, `planner`). In warm-up (until 5 updates and 2 days) by Winer's
    rule: 15 minutes if the last update is less than 1 h ago, 60 if less than 3 h, else 480. Then by
        look-ahead  the largest ttl of the menu whose hidden waiting is at most P;
+       winer       his rule after the warm-up too (`winer`): 24 counters that never decay, read
+                   forwards; it uses no other part of this page;
        planned     the ttl that begins the cheapest chain of fetches, computed backwards over 30
                    hours (dynamic programming over quarters of an hour; a semi-Markov decision).
    Both average over all minutes at which this document may be fetched: until the next hour.
