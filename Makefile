@@ -10,6 +10,7 @@ PIP := PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --disable-pip-version-che
 RUN := $(VENV)/.run
 SIMULATOR := $(VENV)/.simulator
 BENCH := $(VENV)/.bench
+DOCS := $(VENV)/.docs
 EVERYTHING := $(VENV)/.everything
 
 # $(call install,purpose,extras): pip's lines become one line of progress; its errors are shown.
@@ -26,7 +27,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo image pictures wheels lock fuzz kills kills-postgresql stress clean
+.PHONY: help run install simulator test test-postgresql check format bench demo docs image pictures wheels lock fuzz kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -42,6 +43,9 @@ $(SIMULATOR): pyproject.toml
 
 $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
+
+$(DOCS): pyproject.toml
+	$(call install,the documentation's site needs,[docs])
 
 $(EVERYTHING): pyproject.toml
 	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
@@ -109,6 +113,10 @@ wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
 	@$(BIN)/python scripts/build_dynamic_ttl.py dist
 	@ls dist/*.whl
+
+docs: $(DOCS) ## build the documentation as a site, with search, in build/docs; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo build/docs/index.html
 
 image: ## build the container image `publisher` (needs podman or docker)
 	@engine=$$(command -v podman || command -v docker) || { echo "make image needs podman or docker" >&2; exit 1; }; \

@@ -31,6 +31,18 @@ description = "The ttl of any feed, from the times of its updates; with WSGI and
 readme = "README.md"
 requires-python = ">=3.11"
 license = "MIT"
+license-files = ["LICENSE"]
+authors = [{ name = "The maintainers of Publisher" }]
+keywords = ["rss", "feed", "ttl", "polling", "wsgi", "asgi"]
+classifiers = [
+    "Development Status :: 5 - Production/Stable",
+    "Intended Audience :: Developers",
+    "Operating System :: OS Independent",
+    "Programming Language :: Python :: 3",
+    "Programming Language :: Python :: 3.11",
+    "Topic :: Internet :: WWW/HTTP",
+    "Typing :: Typed",
+]
 dependencies = []
 
 [tool.setuptools.packages.find]

@@ -277,7 +277,9 @@ def declared() -> dict[str, set[str]]:
 
 def asked_by_the_program(groups: dict[str, set[str]]) -> set[str]:
     """What the program asks for, with the extras that are not for developing."""
-    return set().union(*(names for extra, names in groups.items() if extra not in ("dev", "bench")))
+    return set().union(
+        *(names for extra, names in groups.items() if extra not in ("dev", "bench", "docs"))
+    )
 
 
 def distribution(requirement: str) -> str:

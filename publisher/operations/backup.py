@@ -22,6 +22,7 @@ from publisher.installation import serving_lock
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import check_known
+from publisher.storage.sqlite_copy import copy_database
 
 DATABASE, MEDIA, ROOM = "publisher.db", "media", "restore"
 
@@ -46,7 +47,7 @@ def backup(
         with whole_files.in_use(copy, create=True):
             try:
                 tell("copying the database")
-                _copy_database(source, copy)
+                copy_database(source, copy)
                 with whole_files.whole_file(target) as file:
                     _write_archive(file, copy, environment.media, tell)
             finally:
@@ -105,12 +106,6 @@ def database_file(environment: Environment) -> Path:
             "use pg_dump, and keep the media folder (docs/deploy.md)"
         )
     return path
-
-
-def _copy_database(source: Path, copy: Path) -> None:
-    with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(copy)) as target:
-        live.backup(target)
-        target.execute("PRAGMA journal_mode=DELETE")
 
 
 def _write_archive(

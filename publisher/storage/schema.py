@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, column, inspect, select, table
 
 from publisher.base.errors import InvalidData
+from publisher.base.logs import get_logger
 from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
+from publisher.storage.sqlite_copy import keep_copy
 from publisher.storage.tables import all_rooms
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+log = get_logger("schema")
 
 # Alembic takes a fifth of a second to import, in each process that opens the database: it is
 # imported only when there is something to migrate.
@@ -24,6 +28,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 def upgrade(database: Database) -> None:
     """Apply the migrations that are missing, all or nothing; harmless when there are none.
 
+    An SQLite file is copied first, to `….before-upgrade` beside it, and the log says so.
     Raises InvalidData when a newer program has migrated the database, StorageUnavailable when it
     cannot be opened or written.
     """
@@ -58,6 +63,8 @@ def _migrate(database: Database) -> None:
         _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
         if current is None:
             _refuse_others(connection)
+        elif not database.on_server and (file := database.engine.url.database):
+            log.warning("the database is upgraded", copy_of_the_old=str(keep_copy(Path(file))))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         _check_references(connection)

@@ -127,7 +127,7 @@ def _traces(path: Path) -> list[str]:
     folder = path.parent
     names = [f"{path.name}-wal", "secret_key"]
     found = [name for name in names if (folder / name).exists()]
-    found += [kept.name for kept in sorted(folder.glob(f"{path.name}.before-restore*"))]
+    found += [kept.name for kept in sorted(folder.glob(f"{path.name}.before-*"))]
     media = folder / "media"
     files = os.scandir(media) if media.is_dir() else ()
     found += ["a file in media/" for file in files if not file.name.startswith(".")][:1]

@@ -13,9 +13,10 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import posts, revisions, search
 from publisher.river import blogroll
+from publisher.storage import sqlite_copy
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
 from publisher.storage.tables.river import RiverItem
@@ -73,6 +74,46 @@ def released(tmp_path: Path) -> Iterator[Database]:
 def test_the_newest_migration_is_the_head() -> None:
     """The quick look at the file names agrees with Alembic's reading of the whole chain."""
     assert ScriptDirectory.from_config(alembic_config()).get_heads() == [newest_revision()]
+
+
+def test_the_file_is_copied_before_an_upgrade(
+    released: Database, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The copy is what there was, whole; a database that is up to date is not copied again."""
+    with released.engine.begin() as connection:
+        connection.execute(text(OLD_FEED))
+    file = Path(str(released.engine.url.database))
+    copy = file.with_name(f"{file.name}.before-upgrade")
+    upgrade(released)
+    assert copy.name in capfd.readouterr().out
+    with closing(sqlite3.connect(copy)) as before:
+        assert before.execute("SELECT version_num FROM alembic_version").fetchone() == (
+            "0003_readers",
+        )
+        assert before.execute("SELECT url FROM river_feeds").fetchall() == [("http://a.example/",)]
+    copy.unlink()
+    upgrade(released)
+    assert not copy.exists()
+
+
+def test_without_room_for_the_copy_nothing_is_upgraded(
+    released: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what to do, and no half of a copy is left."""
+
+    def full(_source: Path, copy: Path) -> None:
+        copy.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sqlite_copy, "copy_database", full)
+    with pytest.raises(StorageUnavailable, match=r"No space left.*Nothing was changed"):
+        upgrade(released)
+    folder = Path(str(released.engine.url.database)).parent
+    assert not list(folder.glob("*before-upgrade*"))
+    assert not list(folder.glob(".*before-upgrade*"))
+    with released.engine.connect() as connection:
+        version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    assert version == "0003_readers"
 
 
 def test_subscriptions_become_private_and_their_owner_is_told(released: Database) -> None:
