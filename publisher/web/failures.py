@@ -92,7 +92,12 @@ def _refused(error: HTTPException) -> Any:
 
 
 def _stay_here(response: Response) -> Response:
-    """Remove the host from Flask's redirects that add a slash; it comes from the request."""
+    """Remove the host from Flask's redirects that add a slash; it comes from the request.
+
+    A `Location` that names something new (201, 202) stays whole: programs keep it.
+    """
+    if not 300 <= response.status_code < 400:
+        return response
     if response.location and response.location.startswith(site_address.asked_at()):
         response.location = response.location[len(site_address.asked_at()) - 1 :]
         response.data = b""  # it named the host too

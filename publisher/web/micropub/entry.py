@@ -2,6 +2,7 @@
 
 An entry is a dict of property names to lists of values, whichever way it was sent. Photos have no
 column of their own: they are the images that stand alone at the end of the text, one a paragraph.
+Properties that no field has (`in-reply-to`) stand at its beginning, see `named`.
 """
 
 import html
@@ -18,6 +19,7 @@ from publisher.base.text import clean
 from publisher.blog.content import FIELDS, Content, checked
 from publisher.blog.media import PREFIX, is_name
 from publisher.storage.tables.blog import PostStatus, SourceFormat
+from publisher.web.micropub import named
 
 Properties = dict[str, list[Any]]
 
@@ -27,6 +29,9 @@ _MARKDOWN_PHOTO = re.compile(r"!\[((?:\\.|[^\]\\])*)\]\((?:<([^<>\n]+)>|([^\s()<
 _HTML_PHOTO = re.compile(r'<p><img src="([^"]+)" alt="([^"]*)"></p>')
 # Properties of the entry that hold texts: the property's name, the field's name, the field.
 _SENT = [(f.entry_property, f.name, f) for f in FIELDS if f.entry_property is not None]
+_HANDLED = frozenset(
+    {"content", "photo", "audio", "published", "post-status"} | {sent for sent, *_ in _SENT}
+)
 _AUDIO_TYPES = {"mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav"}
 
 
@@ -96,13 +101,14 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
     before = before or Content()
     source, source_format = _content(properties)
     photos = [photo_of(value) for value in properties.get("photo", [])]
+    stated = named.written(properties, _HANDLED)
     values = {name: field.from_texts(_texts(properties, sent)) for sent, name, field in _SENT}
     if not properties.get("content"):
         values["summary"] = ""  # it was taken as the text
     value = replace(
         before,
         **values,
-        source=with_photos(source, source_format, photos),
+        source="\n\n".join([*stated, *with_photos(source, source_format, photos)]),
         source_format=source_format,
         enclosure=_enclosure(properties.get("audio", []), before.enclosure),
     )
@@ -111,8 +117,10 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
 
 def from_content(value: Content, status: PostStatus, moment: datetime | None) -> Properties:
     """A post as an entry, for the answer to `q=source` and as the start of an update."""
-    source, photos = split_photos(value.source, value.source_format)
+    text_, stated = named.split(value.source)
+    source, photos = split_photos(text_, value.source_format)
     properties: Properties = {
+        **stated,
         **{sent: list(field.to_texts(getattr(value, name))) for sent, name, field in _SENT},
         "content": [{"html": source} if value.source_format == "html" else source],
         "photo": [{"value": p.url, "alt": p.alt} if p.alt else p.url for p in photos],
@@ -123,10 +131,10 @@ def from_content(value: Content, status: PostStatus, moment: datetime | None) ->
     return {name: values for name, values in properties.items() if values}
 
 
-def with_photos(source: str, source_format: str, photos: Iterable[Photo]) -> str:
-    """`source` with `photos` at its end."""
+def with_photos(source: str, source_format: str, photos: Iterable[Photo]) -> list[str]:
+    """The parts of a text with `photos` at its end; a blank line is to separate them."""
     write = _html_photo if source_format == "html" else _markdown_photo
-    return "\n\n".join(part for part in [source, *map(write, photos)] if part)
+    return [part for part in [source, *map(write, photos)] if part]
 
 
 def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:

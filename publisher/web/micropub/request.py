@@ -1,6 +1,7 @@
 """A Micropub request as one value, however it was sent (form, multipart, JSON)."""
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from flask import request
@@ -59,7 +60,12 @@ def _create(body: dict[str, Any] | None) -> MicropubRequest:
         properties = entry.from_json(body.get("properties", {}))
         return MicropubRequest("create", properties=entry.localised(properties, site().site_url))
     properties = entry.from_form(request.form.items(multi=True))
-    files = uploads.accepted(request.files, properties.pop("mp-photo-alt", []))
+    alts, photos = properties.pop("mp-photo-alt", []), properties.get("photo", [])
+    properties["photo"] = [
+        {"value": photo, "alt": alt} if alt else photo
+        for photo, alt in zip_longest(photos, alts[: len(photos)], fillvalue="")
+    ]
+    files = uploads.accepted(request.files, alts[len(photos) :])
     return MicropubRequest(
         "create", properties=entry.localised(properties, site().site_url), files=files
     )

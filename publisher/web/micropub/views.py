@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
+from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.blog import media, permissions, post_addresses, posts
+from publisher.blog import media, overview, permissions, post_addresses, posts
 from publisher.blog.content import Content
 from publisher.blog.published import is_public
 from publisher.publishing.rebuild import rebuild
@@ -25,7 +26,12 @@ from publisher.web.micropub.request import ACTIONS, MicropubRequest, read_reques
 
 blueprint = Blueprint("micropub", __name__)
 
-POST_TYPES = {"note": "Note", "article": "Article", "photo": "Photo", "audio": "Audio"}
+POST_TYPES = {
+    "note": "Note", "article": "Article", "photo": "Photo", "audio": "Audio", "reply": "Reply",
+    "bookmark": "Bookmark", "like": "Like", "repost": "Repost", "checkin": "Check-in",
+}  # fmt: skip
+QUERIES = ("config", "source", "category", "syndicate-to", "post-types")
+USUAL_ENTRIES, MOST_ENTRIES = 20, 100
 
 
 @blueprint.post("/micropub")
@@ -56,7 +62,7 @@ def upload() -> Response:
 
 @blueprint.get("/micropub")
 def query() -> Response:
-    """Answer `q=config`, `q=source`, `q=category`, `q=syndicate-to`."""
+    """Answer one of `QUERIES`."""
     token = authorised()
     wanted = request.args.get("q", "")
     if wanted == "config":
@@ -65,9 +71,11 @@ def query() -> Response:
         return jsonify({"syndicate-to": []})
     if wanted == "category":
         return jsonify(_categories(token, request.args.get("filter", "")))
+    if wanted == "post-types":
+        return jsonify({"post-types": _config()["post-types"]})
     if wanted == "source":
-        return jsonify(_source(token))
-    raise InvalidInput("q: must be config, source, category or syndicate-to")
+        return jsonify(_source(token) if "url" in request.args else _sources(token))
+    raise InvalidInput(f"q: must be one of {', '.join(QUERIES)}")
 
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
@@ -78,6 +86,8 @@ def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     if files.audio:
         properties["audio"] = [files.audio.accepted.path]
     value = _with_enclosure(db, entry.to_content(properties), wanted)
+    if not value.source.strip() and value.enclosure is None:
+        raise InvalidInput("content: write something first; the post would have only a title")
     published, status = _moment(db, properties), _status(properties)
     post = posts.create(db, value, token.author_id, now())
     if status == "published":
@@ -186,7 +196,7 @@ def _config() -> dict[str, Any]:
     return {
         "media-endpoint": f"{site().site_url}/micropub/media",
         "syndicate-to": [],
-        "q": ["config", "source", "category", "syndicate-to"],
+        "q": [*QUERIES],
         "post-types": [{"type": type_, "name": name} for type_, name in POST_TYPES.items()],
     }
 
@@ -202,9 +212,49 @@ def _categories(token: ApiToken, contains: str) -> dict[str, list[str]]:
 def _source(token: ApiToken) -> dict[str, Any]:
     """The entry at `url` for editing: all of it, or only the properties in `properties[]`."""
     check_scope(token, "create", "update")
-    wanted = request.args.getlist("properties[]") or request.args.getlist("properties")
     with site().database.read() as db:
-        local = _entry_of(db, _post_at(db, token, request.args.get("url", "")))
+        return _shown(_entry_of(db, _post_at(db, token, request.args["url"])))
+
+
+def _sources(token: ApiToken) -> dict[str, Any]:
+    """The entries that the token's author may change, newest first, `limit` at a time.
+
+    `paging.after` is what the next request sends as `after`.
+    """
+    check_scope(token, "create", "update")
+    limit = whole_number(request.args.get("limit", str(USUAL_ENTRIES)))
+    if limit is None or not 1 <= limit <= MOST_ENTRIES:
+        raise InvalidInput(f"limit: a number from 1 to {MOST_ENTRIES} is needed")
+    whose = None if permissions.is_admin(token.author) else token.author_id
+    among = overview.Filter(author_id=whose)
+    with site().database.read() as db:
+        rows = overview.rows(db, among, overview.NOBODY, limit + 1, _after())
+        entries = [
+            {**_entry_of(db, post), "url": [site().site_url + posts.path(post)]}
+            for post in (posts.get(db, row.id) for row in rows[:limit])
+        ]
+    answer: dict[str, Any] = {"items": [_shown(one) for one in entries]}
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}_{last.id}"}
+    return answer
+
+
+def _after() -> overview.Cursor | None:
+    """The place named by `after`, as `_sources` gave it out."""
+    given = request.args.get("after", "")
+    moment, _, number = given.rpartition("_")
+    if not given:
+        return None
+    post_id = whole_number(number)
+    if post_id is None:
+        raise InvalidInput("after: take it from paging of the page before")
+    return overview.Cursor(parse_instant(moment, UTC), post_id)
+
+
+def _shown(local: entry.Properties) -> dict[str, Any]:
+    """An entry as a program sees it: all of it, or only what `properties[]` names."""
+    wanted = request.args.getlist("properties[]") or request.args.getlist("properties")
     properties = entry.addressed(local, site().site_url)
     if wanted:
         return {"properties": {n: v for n, v in properties.items() if n in wanted}}

@@ -104,11 +104,12 @@ def test_photos_by_address(program: Program, site: Site) -> None:
     assert program.source(answer.location or "")["photo"] == ["https://a.example/a.jpg", photo]
 
 
-def test_unknown_properties_are_let_be(program: Program) -> None:
-    """204: a nested object that we cannot store does not stop the post."""
+def test_unknown_properties_are_kept(program: Program) -> None:
+    """204: a nested object that we do not know does not stop the post."""
     weight = {"type": ["h-measure"], "properties": {"num": ["70"]}}
     answer = program.create(summary=["Weighed 70 kg"], **{"x-weight": [weight]})
     assert answer.status_code == 201
+    assert program.source(answer.location or "")["x-weight"] == [weight]
 
 
 def test_past_future_and_draft(program: Program, site: Site, clock: FakeClock) -> None:
@@ -275,10 +276,11 @@ def test_every_address_that_was_given_out_is_understood(
             assert program.json(action=action, url=url, **more).status_code < 300, url
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("host", ["blog.example", "localhost", "other.example"])
-def test_a_location_is_a_whole_address(program: Program, host: str) -> None:
+def test_a_location_is_a_whole_address(program: Program, host: str, scheme: str) -> None:
     """However the request came in, a program gets an address that leads here from anywhere."""
-    program.client.environ_base["HTTP_HOST"] = host
+    program.client.environ_base |= {"HTTP_HOST": host, "wsgi.url_scheme": scheme}
     made = program.create(content=["Hi"])
     assert made.headers["Location"] == f"{SITE_URL}/posts/hi"
     file = program.client.post(

@@ -1,0 +1,247 @@
+"""What a post is about is kept: replies, bookmarks, check-ins, and everything that has a name.
+
+The entries are those of micropub.rocks' cases 200 to 206 and 600 to 603, and what apps send.
+"""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from publisher.base.errors import InvalidInput
+from publisher.blog import posts
+from publisher.blog.linked_pages import WEBMENTION
+from publisher.installation import Site
+from publisher.settings import store_setting
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.publishing import Delivery
+from publisher.web.micropub import entry, named
+from tests.conftest import SITE_URL
+from tests.web.micropub.test_views import Program, png, program, program_of
+
+__all__ = ["program"]
+THERE = "https://there.example/notes/1?a=1&b=2"
+RESPONSES = ["in-reply-to", "bookmark-of", "like-of", "repost-of"]
+PLACE = {
+    "type": ["h-card"],
+    "properties": {
+        "name": ['Los "Gorditos" & <b>sons</b>'],
+        "url": ["https://places.example/v/1"],
+        "latitude": [45.524330801154],
+        "longitude": [-122.68068808051],
+        "locality": ["Portland"],
+    },
+}
+CITED = {"type": ["h-cite"], "properties": {"name": ["A note"], "url": [THERE]}}
+
+
+def texts(place: dict[str, Any]) -> dict[str, Any]:
+    inner = {name: [str(value) for value in values] for name, values in place["properties"].items()}
+    return {**place, "properties": inner}
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("way", ["form", "json", "html"])
+def test_a_response_is_kept_shown_and_sent(
+    program: Program, site: Site, client: FlaskClient, name: str, way: str
+) -> None:
+    """With its class on the page and in the feed, in `q=source`, and told to the page."""
+    with site.database.write() as db:
+        store_setting(db, "webmention_send", "on")
+    if way == "form":
+        answer = program.form(h="entry", content="I agree.", **{name: THERE})
+    else:
+        text = {"html": "<p>I agree.</p>"} if way == "html" else "I agree."
+        answer = program.create(content=[text], **{name: [THERE]})
+    assert answer.status_code == 201
+    url = answer.location or ""
+    assert "there" not in url
+    link = f'class="u-{name}" href="{THERE.replace("&", "&amp;")}"'
+    assert link in client.get(url.removeprefix(SITE_URL)).text
+    assert f"u-{name}" in client.get("/rss.xml").text
+    entry_ = program.source(url)
+    assert entry_[name] == [THERE]
+    assert entry_["content"] == [{"html": "<p>I agree.</p>"} if way == "html" else "I agree."]
+    with site.database.read() as db:
+        told = db.scalars(select(Delivery.target).where(Delivery.protocol == WEBMENTION)).all()
+    assert told == [THERE]
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_a_response_alone_is_a_post(program: Program, client: FlaskClient, name: str) -> None:
+    """A like says enough; a bookmark with a title leads to what it is about."""
+    answer = program.create(**{name: [THERE]})
+    assert answer.status_code == 201
+    titled = program.create(name=["A title"], **{name: [THERE]})
+    assert f'class="u-{name}"' in client.get((titled.location or "").removeprefix(SITE_URL)).text
+
+
+def test_updates_and_revisions_of_a_response(program: Program, site: Site) -> None:
+    """Replaced, added to, removed by value and by name; the text stays what it was."""
+    url = program.create(content=["Text.\n\nMore."], **{"in-reply-to": [THERE]}).location or ""
+    second = "https://there.example/2"
+    steps: list[tuple[dict[str, Any], Any]] = [
+        ({"add": {"in-reply-to": [second]}}, [THERE, second]),
+        ({"delete": {"in-reply-to": [THERE]}}, [second]),
+        ({"replace": {"in-reply-to": [CITED]}}, [CITED]),
+        ({"replace": {"category": ["x"]}}, [CITED]),
+        ({"delete": ["in-reply-to"]}, None),
+    ]
+    for change, wanted in steps:
+        assert program.json(action="update", url=url, **change).status_code == 204
+        properties = program.source(url)
+        assert (properties.get("in-reply-to"), properties["content"]) == (
+            wanted,
+            ["Text.\n\nMore."],
+        )
+    with site.database.read() as db:
+        assert posts.get(db, 1).source == "Text.\n\nMore."
+
+
+def test_a_check_in(program: Program, client: FlaskClient) -> None:
+    """204: a place in a place of its own, readable by people and programs, and safe."""
+    answer = program.create(content=["Lunch meeting"], checkin=[PLACE], syndication=[THERE])
+    assert answer.status_code == 201
+    page = client.get((answer.location or "").removeprefix(SITE_URL)).text
+    assert '<span class="u-checkin h-card">' in page
+    assert '<span class="p-latitude">45.524330801154</span>' in page
+    assert "<b>sons" not in page
+    properties = program.source(answer.location or "")
+    assert properties["checkin"] == [texts(PLACE)]
+    assert properties["syndication"] == [THERE]
+    assert properties["content"] == ["Lunch meeting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("visibility", "private"),
+        ("visibility", "unlisted"),
+        ("mp-syndicate-to", "https://social.example/"),
+        ("uid", "x"),
+        ("author", "https://else.example/"),
+        ("in-reply-to", "not an address"),
+        ("like-of", "javascript:alert(1)"),
+        ("in-reply-to", {"type": ["h-cite"], "properties": {"name": ["no address"]}}),
+        ("checkin", {"type": ["h-card"]}),
+        ("checkin", {"type": ["h-card"], "properties": {}}),
+        ("checkin", {"type": ["script"], "properties": {"name": ["x"]}}),
+        ("checkin", {"type": ["h-card"], "properties": {"adr": [{"type": ["h-adr"]}]}}),
+        ("checkin", {"type": ["h-card"], "properties": {'x"y': ["z"]}}),
+        ("checkin", ["x"]),
+        ('on"click', "x"),
+        ("Big", "x"),
+        ("a" * 60, "x"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_by_name(
+    program: Program, site: Site, name: str, value: Any
+) -> None:
+    """400 that names the property; no post is made without it."""
+    answer = program.create(content=["x"], **{name: [value]})
+    assert answer.status_code == 400
+    assert name[:40] in answer.get_json()["error_description"]
+    with site.database.read() as db:
+        assert db.get(Post, 1) is None
+
+
+def test_what_says_nothing_is_let_be(program: Program) -> None:
+    """Empty fields of a form, commands that we do not know, and what is the case anyhow."""
+    fields = {"in-reply-to": "", "name": "", "mp-channel": "x", "visibility": "public"}
+    answer = program.form(h="entry", content="x", **fields)
+    assert answer.status_code == 201
+    assert program.source(answer.location or "")["content"] == ["x"]
+
+
+@pytest.mark.parametrize("entry_", [{"name": ["Only this"]}, {"name": ["x"], "like-of": [""]}, {}])
+def test_an_empty_post_is_refused(program: Program, entry_: dict[str, Any]) -> None:
+    """A title alone is no post: whatever it was about did not arrive."""
+    answer = program.create(**entry_)
+    assert answer.status_code == 400
+    assert "write something first" in answer.get_json()["error_description"]
+
+
+def test_photos_in_a_form_have_their_words(program: Program) -> None:
+    """Addresses first, then files: `mp-photo-alt` describes them in this order."""
+    answer = program.form(
+        h="entry", content="x",
+        **{
+            "photo[]": ["https://a.example/1.jpg", "https://a.example/2.jpg", (png(), "3.png")],
+            "mp-photo-alt[]": ["One", "", "Three"],
+        },
+    )  # fmt: skip
+    one, two, three = program.source(answer.location or "")["photo"]
+    assert one == {"value": "https://a.example/1.jpg", "alt": "One"}
+    assert (two, three["alt"]) == ("https://a.example/2.jpg", "Three")
+
+
+def test_the_list_of_posts(program: Program, client: FlaskClient, site: Site) -> None:
+    """Newest first, a page at a time, drafts among them; only those one may change."""
+
+    def ask(who: Program, **query: Any) -> Any:
+        query = {"q": "source", **query}
+        answer = client.get("/micropub", query_string=query, headers=who.headers)
+        assert answer.status_code < 500
+        return answer.get_json()
+
+    made = [
+        program.create(content=[f"Number {n}"], **{"post-status": [state]}).location
+        for n, state in enumerate(["published", "draft", "published", "draft", "published"])
+    ]
+    seen, after = [], {}
+    for _ in range(3):
+        page = ask(program, limit=2, **after)
+        seen += [item["properties"]["url"][0] for item in page["items"]]
+        after = page.get("paging", {})
+    assert after == {}
+    assert sorted(seen) == sorted(made)
+    assert ask(program, **{"properties[]": ["content"]})["items"][0]["properties"].keys() == {
+        "content"
+    }
+    other = program_of(client, site, "bob")
+    assert ask(other) == {"items": []}
+    for wrong in ({"limit": 0}, {"limit": 101}, {"limit": "x"}, {"after": "x"}, {"after": "x_1"},
+                  {"after": "2026-01-01_99999999999"}, {"url": ""}):  # fmt: skip
+        assert ask(program, **wrong)["error"] == "invalid_request"
+
+
+def test_post_types(program: Program, client: FlaskClient) -> None:
+    """Listed alone and in the configuration, each with a name for people."""
+    alone = client.get("/micropub?q=post-types", headers=program.headers).get_json()
+    config = client.get("/micropub?q=config", headers=program.headers).get_json()
+    assert alone["post-types"] == config["post-types"]
+    types = {one["type"] for one in alone["post-types"]}
+    assert {"note", "article", "photo", "reply", "bookmark", "like", "repost"} <= types
+    assert {"source", "config", "syndicate-to", "post-types"} <= set(config["q"])
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
+NAMES = st.from_regex(r"x-[a-z]{1,9}", fullmatch=True)
+OBJECTS = st.builds(
+    lambda inner: {"type": ["h-card"], "properties": inner},
+    st.dictionaries(NAMES, st.lists(WORDS, min_size=1, max_size=2), min_size=1, max_size=3),
+)
+VALUES = st.lists(WORDS | OBJECTS, min_size=1, max_size=3)
+
+
+@given(
+    sent=st.dictionaries(NAMES, VALUES, max_size=3), source=st.sampled_from(["", "Text.", "a\n\nb"])
+)
+def test_everything_comes_back_as_it_went_in(sent: dict[str, list[Any]], source: str) -> None:
+    """Whatever a value holds, it is told apart from the text again."""
+    try:
+        paragraphs = named.written(sent, frozenset())
+    except InvalidInput:
+        return
+    joined = "\n\n".join(part for part in [*paragraphs, source] if part)
+    assert named.split(joined) == (source, sent)
+
+
+def test_an_own_paragraph_is_text() -> None:
+    """What only looks alike stays where the author wrote it."""
+    for source in ("<p>Hello: <b>x</b></p>\n\ny", "<p>In reply to: x</p>", "<p>In reply to: </p>"):
+        assert named.split(source) == (source, {})
+        assert entry.to_content({"content": [source]}).source == source
