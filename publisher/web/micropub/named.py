@@ -67,6 +67,7 @@ def split(source: str) -> tuple[str, dict[str, list[Any]]]:
     """The text without the paragraphs that `written` made, and their properties."""
     paragraphs, properties = source.split("\n\n"), dict[str, list[Any]]()
     while paragraphs and (found := _PARAGRAPH.fullmatch(paragraphs[0])):
+        value: Any
         if found["alone"]:
             name, value = next(_read(found["alone"]))
         else:
@@ -91,8 +92,9 @@ def _value(name: str, value: Any) -> str:
     if not isinstance(value, dict):
         return _part(name, value, name)
     types, inner = value.get("type"), value.get("properties")
-    known = isinstance(types, list) and len(types) == 1 and isinstance(types[0], str)
-    if not known or not re.fullmatch(_TYPE, types[0]) or not isinstance(inner, dict):
+    kind = types[0] if isinstance(types, list) and len(types) == 1 else None
+    known = isinstance(kind, str) and re.fullmatch(_TYPE, kind)
+    if not known or not isinstance(inner, dict):
         raise InvalidInput(f"{name}: cannot be kept: a text, or an object with type and properties")
     if not re.fullmatch(_NAME, name):
         raise InvalidInput(f"{name[:40]}: cannot be kept: no such property is known")
@@ -104,7 +106,7 @@ def _value(name: str, value: Any) -> str:
     ]
     if not parts:
         raise InvalidInput(f"{name}: cannot be kept: it has no properties")
-    return f'<span class="u-{name} {types[0]}">{", ".join(parts)}</span>'
+    return f'<span class="u-{name} {kind}">{", ".join(parts)}</span>'
 
 
 def _part(name: str, value: Any, where: str) -> str:

@@ -191,7 +191,8 @@ def test_the_list_of_posts(program: Program, client: FlaskClient, site: Site) ->
         program.create(content=[f"Number {n}"], **{"post-status": [state]}).location
         for n, state in enumerate(["published", "draft", "published", "draft", "published"])
     ]
-    seen, after = [], {}
+    seen: list[str] = []
+    after: dict[str, str] = {}
     for _ in range(3):
         page = ask(program, limit=2, **after)
         seen += [item["properties"]["url"][0] for item in page["items"]]
