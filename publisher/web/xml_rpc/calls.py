@@ -6,13 +6,13 @@ from xml.sax.saxutils import quoteattr
 
 from flask import Blueprint, Response, request
 
-from publisher.base.errors import InvalidInput, NotFound, PublisherError
+from publisher.base.errors import Forbidden, InvalidInput, NotFound, PublisherError
 from publisher.base.logs import get_logger
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import site
 from publisher.web.rendering import own_address
-from publisher.web.xml_rpc import caller, methods, values
+from publisher.web.xml_rpc import caller, methods, values, wordpress
 
 blueprint = Blueprint("xmlrpc", __name__)
 log = get_logger("xmlrpc")
@@ -29,17 +29,30 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "metaWeblog.newPost": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "post")),
     "metaWeblog.editPost": (1, 4, lambda t, p: methods.edit(t, p[0], p[3], _flag(p, 4))),
     "metaWeblog.getPost": (1, 3, lambda t, p: methods.get(t, p[0])),
-    "metaWeblog.getRecentPosts": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p))),
+    "metaWeblog.getRecentPosts": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p))),
     "metaWeblog.getCategories": (1, 3, lambda t, _: methods.categories(t)),
     "metaWeblog.newMediaObject": (1, 4, lambda t, p: methods.upload(t, p[3])),
     "metaWeblog.deletePost": (2, 4, lambda t, p: methods.delete(t, p[1])),
     "metaWeblog.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
     "mt.getCategoryList": (1, 3, lambda t, _: methods.categories(t)),
-    "mt.getRecentPostTitles": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p))),
+    "mt.getRecentPostTitles": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p))),
     "mt.getPostCategories": (1, 3, lambda t, p: methods.post_categories(t, p[0])),
     "mt.setPostCategories": (1, 4, lambda t, p: methods.set_post_categories(t, p[0], p[3])),
     "mt.publishPost": (1, 3, lambda t, p: methods.edit(t, p[0], {}, True)),
     "wp.getUsersBlogs": (0, 2, lambda t, _: methods.users_blogs(t)),
+    "wp.newPost": (1, 4, lambda t, p: wordpress.new_post(t, p[0], p[3])),
+    "wp.editPost": (1, 5, lambda t, p: wordpress.edit_post(t, p[3], p[4])),
+    "wp.deletePost": (1, 4, lambda t, p: methods.delete(t, p[3])),
+    "wp.getPost": (1, 4, lambda t, p: wordpress.get_post(t, p[3])),
+    "wp.getPosts": (1, 3, lambda t, p: wordpress.get_posts(t, p[0], _fourth(p))),
+    "wp.getOptions": (1, 3, lambda t, p: wordpress.options(t, _fourth(p))),
+    "wp.getMediaLibrary": (1, 3, lambda t, p: wordpress.media_library(t, _fourth(p))),
+    "wp.getMediaItem": (1, 4, lambda t, p: wordpress.media_item(t, p[3])),
+    "wp.getTaxonomies": (1, 3, lambda t, _: wordpress.taxonomies(t)),
+    "wp.getTerms": (1, 4, lambda t, p: wordpress.terms(t, p[3])),
+    "wp.getProfile": (1, 3, lambda t, _: wordpress.profile(t)),
+    "wp.getPostStatusList": (1, 3, lambda _, _p: wordpress.STATUSES),
+    "wp.getPostFormats": (1, 3, lambda _, _p: {"standard": "Standard"}),
     "wp.getAuthors": (1, 3, lambda t, _: methods.authors(t)),
     "wp.getCategories": (1, 3, lambda t, _: methods.categories(t)),
     "wp.getTags": (1, 3, lambda t, _: methods.categories(t)),
@@ -49,13 +62,14 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "wp.editPage": (2, 5, lambda t, p: methods.edit(t, p[1], p[4], _flag(p, 5))),
     "wp.deletePage": (1, 4, lambda t, p: methods.delete(t, p[3])),
     "wp.getPage": (2, 4, lambda t, p: methods.get(t, p[1])),
-    "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _count(p), "page")),
+    "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p), "page")),
     "wp.getPageList": (1, 3, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
 }
+MULTICALL, MOST_CALLS = "system.multicall", 20
 # Methods without authentication.
 OPEN: dict[str, Callable[[], Any]] = {
-    "system.listMethods": lambda: sorted([*METHODS, *OPEN]),
-    "mt.supportedMethods": lambda: sorted([*METHODS, *OPEN]),
+    "system.listMethods": lambda: sorted([*METHODS, *OPEN, MULTICALL]),
+    "mt.supportedMethods": lambda: sorted([*METHODS, *OPEN, MULTICALL]),
     "mt.supportedTextFilters": lambda: [{"key": "markdown", "label": "Markdown"}],
 }
 _CHANGES = ("new", "edit", "delete", "set", "publish")
@@ -66,7 +80,8 @@ def call() -> Response:
     """One call; an error is answered as a fault, with the status 200 of the standard."""
     try:
         name, parameters = values.read_call(request.get_data(cache=False))
-        body = values.answer(_called(name, parameters))
+        many = name == MULTICALL
+        body = values.answer(_all_called(parameters) if many else _called(name, parameters))
     except PublisherError as error:
         body = values.fault(error.http_status, str(error))
     return Response(body, content_type=XML)
@@ -79,7 +94,7 @@ def discovery() -> Response:
     interfaces = "\n".join(
         f'<api name="{name}" blogID="1" preferred="{"true" if name == "MetaWeblog" else "false"}"'
         f" apiLink={address}/>"
-        for name in ("MetaWeblog", "MovableType", "Blogger")
+        for name in ("WordPress", "MetaWeblog", "MovableType", "Blogger")
     )
     body = (
         '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -88,6 +103,31 @@ def discovery() -> Response:
         f"<apis>\n{interfaces}\n</apis>\n</service></rsd>\n"
     )
     return Response(body, content_type="application/rsd+xml; charset=utf-8")
+
+
+def _all_called(parameters: list[Any]) -> list[Any]:
+    """The answers to several calls, each in a list of its own, or a fault's struct.
+
+    After one that is forbidden no further call is tried: tokens could be guessed many at a time.
+    """
+    calls = parameters[0] if parameters else None
+    if not isinstance(calls, list) or not all(isinstance(one, dict) for one in calls):
+        raise InvalidInput(f"{MULTICALL} needs a list of structs")
+    if len(calls) > MOST_CALLS:
+        raise InvalidInput(f"{MULTICALL} takes at most {MOST_CALLS} calls")
+    answers: list[Any] = []
+    refused: Forbidden | None = None
+    for one in calls:
+        try:
+            if refused is not None:
+                raise refused
+            given = one.get("params")
+            name = str(one.get("methodName"))
+            answers.append([_called(name, given if isinstance(given, list) else [])])
+        except PublisherError as error:
+            refused = error if isinstance(error, Forbidden) else None
+            answers.append({"faultCode": error.http_status, "faultString": str(error)})
+    return answers
 
 
 def _called(name: str, parameters: list[Any]) -> Any:
@@ -110,7 +150,7 @@ def _flag(parameters: list[Any], place: int) -> bool:
     return bool(parameters[place]) if len(parameters) > place else True
 
 
-def _count(parameters: list[Any]) -> object:
+def _fourth(parameters: list[Any]) -> object:
     return parameters[3] if len(parameters) > 3 else None
 
 

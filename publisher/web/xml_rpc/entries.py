@@ -101,6 +101,9 @@ def to_struct(
         "date_created_gmt": DateTime(moment.astimezone(UTC).replace(tzinfo=None)),
         "post_status": {"published": "publish", "scheduled": "future"}.get(post.status, "draft"),
         "userid": str(post.author_id or ""),
+        "kind": post.kind,
+        "date_modified": DateTime(post.changed_at.astimezone(zone).replace(tzinfo=None)),
+        "date_modified_gmt": DateTime(post.changed_at.astimezone(UTC).replace(tzinfo=None)),
     }
 
 

@@ -4,6 +4,7 @@ A post that a program publishes is in the feed when the call returns: there is n
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -105,15 +106,24 @@ def get(token: ApiToken, post_id: object) -> dict[str, Any]:
 
 
 def recent(
-    token: ApiToken, blog_id: object, count: object = 10, kind: PostKind = "post"
+    token: ApiToken,
+    blog_id: object,
+    count: object = 10,
+    kind: PostKind = "post",
+    skip: int = 0,
+    state: str = "",
 ) -> list[dict[str, Any]]:
-    """The newest posts (or pages) that the caller may change, drafts among them."""
+    """The newest posts (or pages) that the caller may change, after the first `skip`.
+
+    Drafts are among them, unless only one `state` is asked for.
+    """
     caller.may_read(token)
     wanted = count if isinstance(count, int) else 10
     with site().database.read() as db:
         whose = None if permissions.is_admin(token.author) else token.author_id
-        among = overview.Filter(kind=kind, author_id=whose)
-        rows = list(overview.walk(db, among, max(1, min(wanted, MOST_POSTS))))
+        among = overview.Filter(state=state, kind=kind, author_id=whose)
+        last = skip + max(1, min(wanted, MOST_POSTS))
+        rows = islice(overview.walk(db, among, last), skip, last)
         form = entries.form_of(blog_id)
         return [_shown(db, posts.get(db, row.id), form) for row in rows]
 
