@@ -137,7 +137,8 @@ def test_many_calls_are_bounded_and_no_way_to_guess(editor: Editor, app: Flask) 
     ask = {"methodName": "wp.getProfile", "params": ["1", editor.name, editor.token]}
     with pytest.raises(Fault, match="at most 20"):
         call([ask] * 21)
-    for wrong in ("x", [1], {}):
+    wrongs: list[Any] = ["x", [1], {}]
+    for wrong in wrongs:
         with pytest.raises(Fault, match="list of structs"):
             call(wrong)
     (inner,) = call([{"methodName": "system.multicall", "params": [[ask]]}])
