@@ -30,6 +30,13 @@ class MicropubRequest:
 
 def read_request() -> MicropubRequest:
     """The present request as a value; InvalidInput when it is not valid Micropub."""
+    try:
+        return _read()
+    except RecursionError as error:
+        raise InvalidInput("the values are nested too deeply") from error
+
+
+def _read() -> MicropubRequest:
     body = _json() if request.is_json else None
     action = str(body.get("action", "create") if body else request.form.get("action", "create"))
     if action not in ACTIONS:

@@ -357,3 +357,24 @@ def test_the_room(
     answer = client.post("/studio/mentions/1/show", base_url=SITE_URL, follow_redirects=True)
     assert "It is shown below the post." in answer.text
     assert "I agree" in client.get(posts.path(post)).text
+
+
+@pytest.mark.parametrize(
+    ("headers", "html"),
+    [
+        ([("LinK", "</told>; rel=webmention")], ""),
+        ([("Link", "</other>; rel=other"), ("Link", '</told>; rel="webmention"')], ""),
+        ([("Link", "</other>; rel=other, </told>; rel=webmention")], ""),
+        ([("Link", "</told>; rel=webmention")], '<link rel="webmention" href="/wrong">'),
+        ([], '<!-- <a rel="webmention" href="/wrong"> --><a rel="webmention" href="/told">m</a>'),
+        ([], '<link rel="webmention"><a rel="webmention" href="/told">m</a>'),
+    ],
+)
+def test_an_endpoint_is_found_over_http(
+    site: Site, there: Elsewhere, headers: list[tuple[str, str]], html: str
+) -> None:
+    """webmention.rocks' discovery cases 7, 18, 19, 11, 13 and 20, with real headers."""
+    target = there.put("/page", html, headers=headers)
+    make_post(site, f"See [this]({target}).")
+    deliver(site)
+    assert [(path, form["target"]) for path, form in there.told] == [("/told", target)]

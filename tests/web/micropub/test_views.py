@@ -443,6 +443,17 @@ def test_json_that_is_none(program: Program) -> None:
         assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_request")
 
 
+@pytest.mark.parametrize(
+    "value", [b"[" * 3000 + b"]" * 3000, b'{"a":' * 900 + b"1" + b"}" * 900, b"[" * 2_000_000]
+)
+def test_json_that_is_too_deep(program: Program, value: bytes) -> None:
+    """Refused in words, whether the decoder or the walk through it meets the depth."""
+    data = b'{"type":["h-entry"],"properties":{"x-a":[' + value + b"]}}"
+    headers = {**program.headers, "Content-Type": "application/json"}
+    answer = program.client.post("/micropub", data=data, headers=headers)
+    assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_request")
+
+
 def test_a_program_gone_wild_is_slowed_down(program: Program, clock: FakeClock) -> None:
     """After 60 writes in a minute: 429 with Retry-After; a minute later it goes on."""
     answers = [program.json(action="delete", url="x").status_code for _ in range(61)]
