@@ -280,13 +280,15 @@ def test_every_address_that_was_given_out_is_understood(
 @pytest.mark.parametrize("host", ["blog.example", "localhost", "other.example"])
 def test_a_location_is_a_whole_address(program: Program, host: str, scheme: str) -> None:
     """However the request came in, a program gets an address that leads here from anywhere."""
-    program.client.environ_base |= {"HTTP_HOST": host, "wsgi.url_scheme": scheme}
-    made = program.create(content=["Hi"])
-    assert made.headers["Location"] == f"{SITE_URL}/posts/hi"
-    file = program.client.post(
-        "/micropub/media", data={"file": (png(), "a.png")}, headers=program.headers
-    )
-    assert file.headers["Location"].startswith(f"{SITE_URL}/media/")
+
+    def ask(path: str, **sent: Any) -> str:
+        where = f"{scheme}://{host}"
+        answer = program.client.post(path, headers=program.headers, base_url=where, **sent)
+        return answer.headers["Location"]
+
+    assert ask("/micropub", data={"h": "entry", "content": "Hi"}) == f"{SITE_URL}/posts/hi"
+    kept = ask("/micropub/media", data={"file": (png(), "a.png")})
+    assert kept.startswith(f"{SITE_URL}/media/")
 
 
 def test_the_date_of_what_is_out_follows_an_update(program: Program, site: Site) -> None:
