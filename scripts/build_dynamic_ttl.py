@@ -32,7 +32,7 @@ readme = "README.md"
 requires-python = ">=3.11"
 license = "MIT"
 license-files = ["LICENSE"]
-authors = [{ name = "The maintainers of Publisher" }]
+authors = [{{ name = "The maintainers of Publisher" }}]
 keywords = ["rss", "feed", "ttl", "polling", "wsgi", "asgi"]
 classifiers = [
     "Development Status :: 5 - Production/Stable",

@@ -41,10 +41,8 @@ Theory of operation
                    hours (dynamic programming over quarters of an hour; a semi-Markov decision).
    Both average over all minutes at which this document may be fetched: until the next hour.
    With a coarse menu, a blog whose best interval lies between two values would alternate between
-   them. So P is moved most of the way to where that menu works best (`poll_worth`). At a tie that
-   search starts from a remembered level of updates a day, which stays within a factor of three of
-   the current rate. The shape of the day counts only as far as the hourly counts differ by more
-   than chance; the more even the day, the more the smaller of the two values is preferred.
+   them. So P is moved half of the way to where that menu works best (`poll_worth`). The shape of
+   the day counts there only as far as the hourly counts differ by more than chance.
 
 5. What the headers say (`freshness`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:

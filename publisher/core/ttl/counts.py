@@ -48,7 +48,7 @@ class Past(NamedTuple):
 class History(NamedTuple):
     """The input of a decision: the counts, the author's zone, the gaps in the observation (from,
     to, from, to ..., in seconds; the live site has none), the updates in short, and the beliefs:
-    the probability of each forecaster of `mixture`, then the remembered level of updates a day."""
+    the probability of each forecaster of `mixture`."""
 
     tables: Tables
     zone: Zone

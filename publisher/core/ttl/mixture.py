@@ -48,8 +48,7 @@ from publisher.core.ttl.counts import (
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
 
 FORECASTERS = 4
-LEVEL = 4  # index in the beliefs of the remembered level, updates a day
-START = (0.25, 0.15, 0.3, 0.3, 0.0)  # beliefs before the first update
+START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
 HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
 PRIOR_DAYS = 0.5  # prior of `recent` and the level: one update in so many days
@@ -57,7 +56,6 @@ NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8
 LONGEST_SILENCE = AGES[len(AGES) - 1]  # seconds; expectations beyond it are not summed
 DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
-BAND = 3.0  # the remembered level stays within this factor of the current rate
 
 
 class Four(NamedTuple):
@@ -172,25 +170,21 @@ def sharpened(beliefs: Four) -> Four:
 
 
 def learn(history: History, at: int, half_life: int) -> None:
-    """Update the beliefs, the level and the tables `seen` and `due`, in place, for an update at
+    """Update the beliefs and the tables `seen` and `due`, in place, for an update at
     `at` that is not yet in the counts.
 
     An update that is not later than the last one (a backdated post) changes none of them; the first
     one sets the beliefs to `START`. The second update, and one after a gap in the observation,
-    change the level only.
+    change none either.
     """
     past, beliefs = history.past, history.beliefs
     if past.number == 0:
         for place in range(len(START)):
             beliefs[place] = START[place]
         return
-    if at <= past.last:
+    if at <= past.last or past.number < 2 or interrupted(history.holes, past.last, at):
         return
     seen = seen_at(history, at, half_life)
-    low, high = seen.level / BAND, seen.level * BAND
-    beliefs[LEVEL] = min(max(beliefs[LEVEL], low), high) if knows_enough(past, at) else seen.level
-    if past.number < 2 or interrupted(history.holes, past.last, at):
-        return
     here = rates(history, week_hour(local_second(history.zone, at)), seen)
     age = age_class(at - past.last)
     factor = silence_factor(history.tables, seen.habits.fading, age)

@@ -13,15 +13,13 @@ from typing import NamedTuple
 
 from publisher.core.ttl.counts import PRIOR_UPDATES, Counts, Exposure, History, Tables
 from publisher.core.ttl.forecast import Curve, hides, number_by, waiting_by
-from publisher.core.ttl.mixture import BAND, LEVEL
 from publisher.core.ttl.rule import RuleNumbers
 
 SAMPLES = 6  # fetch times over which `look_ahead` averages
 CELL_MINUTES = 15.0  # length of a cell in the planner's table
 SETTLING = 8  # iterations of `settle`; more change nothing
-PULL = 0.8  # how far `poll_worth` moves, by ratio, from `poll_minutes` to the menu's best place
+PULL = 0.5  # how far `poll_worth` moves, by ratio, from `poll_minutes` to the menu's best place
 CHANCE = 2.0  # variance over mean up to which hourly counts count as equal hours
-FLOOR = 1.0  # times a poll's worth: `planned` takes at least the largest ttl that hides no more
 CELLS = 4  # in an hour
 
 
@@ -36,14 +34,13 @@ class ServedSpan(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The hourly counts, their exposure and their mean; and two shares (0 to 1) of the hours'
-    deviations from the mean that count as real: `shown` in `settle`, `beyond` at a tie."""
+    """The hourly counts, their exposure and their mean; and the share (0 to 1) of the hours'
+    deviations from the mean that counts as real."""
 
     tables: Tables
     seen: Exposure
     mean: float
     shown: float
-    beyond: float
 
 
 class Cells(NamedTuple):
@@ -62,24 +59,11 @@ def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
     With a coarse menu a blog whose rate lies between two values would alternate between them, which
     costs more polls and more waiting than staying with either. Polls times waiting is least at a
     fixed point, where the worth of a poll equals the waiting per poll. So the author's
-    `poll_minutes` are moved most of the way (by ratio) to the nearest fixed point. In a menu
+    `poll_minutes` are moved half of the way (by ratio) to the nearest fixed point. In a menu
     without gaps every worth is a fixed point.
-
-    If starts three times smaller and three times larger lead to different fixed points, the blog
-    lies between two values (a tie). Then the search starts from the remembered level of updates a
-    day (`mixture.BAND`), so that the blog stays with one of them. The more even the day's hours,
-    the more the smaller value is preferred: at a tie polls times waiting are equal for both, but
-    the larger one costs more if the author begins to post more. Where all updates come in one hour,
-    the larger one predicts it.
     """
-    menu, worth, shape = rule.menu, rule.poll_minutes, shape_of(history.tables, seen)
-    if history.beliefs[LEVEL] > 0.0 and len(rule.milestones) == len(menu):
-        fresher = worth / BAND ** evenness(shape)
-        low = settle(shape, menu, fresher / BAND)
-        high = settle(shape, menu, fresher * BAND)
-        if low < 0.98 * high:
-            worth = remembered(shape, history.beliefs[LEVEL], menu, fresher)
-    return float(rule.poll_minutes ** (1.0 - PULL) * settle(shape, menu, worth) ** PULL)
+    worth = settle(shape_of(history.tables, seen), rule.menu, rule.poll_minutes)
+    return float(rule.poll_minutes ** (1.0 - PULL) * worth**PULL)
 
 
 def shape_of(tables: Tables, seen: Exposure) -> Shape:
@@ -87,8 +71,7 @@ def shape_of(tables: Tables, seen: Exposure) -> Shape:
 
     Counts of 24 equal hours differ too, and chance must not decide: five updates, three of them in
     one hour, once held a blog at one value for four months. So nothing counts while variance / mean
-    is up to `CHANCE`, and everything from twice that on; at a tie, where the level is remembered,
-    only the part beyond `CHANCE`."""
+    is up to `CHANCE`, and everything from twice that on."""
     mean = apart = 0.0
     for hour in range(24):
         mean += tables.hours[hour] * seen.fading / 24.0
@@ -96,38 +79,14 @@ def shape_of(tables: Tables, seen: Exposure) -> Shape:
         apart += (tables.hours[hour] * seen.fading - mean) ** 2 / 24.0
     index = apart / mean if mean > 0.0 else 0.0
     shown = min(max(index / CHANCE - 1.0, 0.0), 1.0)
-    beyond = 1.0 - CHANCE / index if index > CHANCE else 0.0
-    return Shape(tables, seen, mean, shown, beyond)
+    return Shape(tables, seen, mean, shown)
 
 
-def drawn_rate(shape: Shape, hour: int, share: float) -> float:
-    """Rate of an hour in updates a day. `share` (0 to 1) of its deviation from the mean of all
-    hours counts; with 0 it is that mean."""
+def drawn_rate(shape: Shape, hour: int) -> float:
+    """Rate of an hour in updates a day, with the share of its deviation that counts."""
     count = shape.tables.hours[hour] * shape.seen.fading
-    drawn = shape.mean + share * (count - shape.mean)
+    drawn = shape.mean + shape.shown * (count - shape.mean)
     return (24.0 * drawn + PRIOR_UPDATES) / shape.seen.days
-
-
-def evenness(shape: Shape) -> float:
-    """Squared mean of the hourly rates over the mean of their squares: 1 where all hours are alike,
-    1/24 where all updates come in one of them."""
-    mean, squares = drawn_rate(shape, 0, 0.0), 0.0
-    for hour in range(24):
-        squares += drawn_rate(shape, hour, shape.beyond) ** 2 / 24.0
-    return mean * mean / squares
-
-
-def remembered(shape: Shape, level: float, menu: Sequence[int], worth: float) -> float:
-    """Where the search starts at a tie: minutes of waiting per poll if the day had `level` updates
-    and one poll were worth `worth` minutes, scaled to the present rate."""
-    present = drawn_rate(shape, 0, 0.0)
-    polls = waiting = 0.0
-    for hour in range(24):
-        rate = drawn_rate(shape, hour, shape.beyond) * level / present / 1440.0
-        ttl = best_fixed(menu, rate, worth)
-        polls += 60.0 / ttl
-        waiting += 60.0 * rate * ttl / 2.0
-    return waiting / polls * present / level
 
 
 def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
@@ -136,7 +95,7 @@ def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
     for _ in range(SETTLING):
         polls = waiting = 0.0
         for hour in range(24):
-            rate = drawn_rate(shape, hour, shape.shown) / 1440.0
+            rate = drawn_rate(shape, hour) / 1440.0
             ttl = best_fixed(menu, rate, worth)
             polls += 60.0 / ttl
             waiting += 60.0 * rate * ttl / 2.0
@@ -220,7 +179,9 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
                 best, least = ttl, cost
         follow(problem, cells, hour, best, 1e300)
     best = search(problem, rule, cells.value)
-    return max(best, look_ahead(problem, rule.menu, FLOOR * worth))
+    # Never below what `look_ahead` takes: no short ttl in a quiet night, only so that the chain
+    # of copies ends at a better minute.
+    return max(best, look_ahead(problem, rule.menu, worth))
 
 
 def usual_cost(curve: Curve, menu: Sequence[int], worth: float) -> float:

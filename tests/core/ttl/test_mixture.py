@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from publisher.core.ttl.activity import Activity, fold, histogram
+from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
-from publisher.core.ttl.mixture import LEVEL, START, Four, sharpened, weighed
+from publisher.core.ttl.mixture import START, Four, sharpened, weighed
 from publisher.core.ttl.moved_hours import MovedHours
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
@@ -60,35 +60,6 @@ def test_hours_that_moved_are_found_within_two_weeks() -> None:
 
     assert expected(15) > 1.5
     assert expected(9) < expected(15)
-
-
-def test_the_level_follows_the_rate_at_a_distance() -> None:
-    """Between a third and three times as many updates a day nothing changes; beyond that it is a
-    third of the rate, or three times it."""
-    daily = [NOON - DAY * day for day in range(300, 200, -1)]
-    known = fold(Activity.empty("UTC"), daily)
-    level = known.beliefs[LEVEL]
-    assert 0.7 < level < 1.5
-    doubled = [daily[-1] + DAY / 2 * (k + 1) for k in range(100)]
-    assert fold(known, doubled).beliefs[LEVEL] == level
-    many = fold(known, [daily[-1] + DAY / 8 * (k + 1) for k in range(800)])
-    assert 1.4 * level < many.beliefs[LEVEL] < 8.0 / 3.0
-    few = fold(many, [NOON + DAY * 20 * (k + 1) for k in range(30)])
-    assert 3 / 20 < few.beliefs[LEVEL] < 0.5
-
-
-def test_a_flat_blog_between_two_values_stays_with_one() -> None:
-    """At one update a day, where 60 and 480 tie, the feed settles on one of them."""
-    rng, at = Random(1), NOON - 300 * DAY
-    log = []
-    while at < NOON:
-        at += timedelta(days=rng.expovariate(1.0))
-        log.append(at)
-    known, said = fold(Activity.empty("UTC"), log[:60]), dict.fromkeys((15, 60, 480), 0)
-    for update in log[60:260]:
-        known = fold(known, [update])
-        said[decide(known, update, TtlRule()).ttl_minutes] += 1
-    assert max(said.values()) >= 0.9 * sum(said.values()), said
 
 
 def test_hours_that_moved_are_said() -> None:
