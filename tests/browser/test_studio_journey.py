@@ -164,7 +164,7 @@ def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
     expect(again.locator("[data-banner]")).to_contain_text("Recovered")
     expect(again.locator("[name=enclosure_url]")).to_have_value("https://a.example/1.mp3")
     expect(again.locator("[name=kind]")).to_have_value("page")
-    again.get_by_role("button", name="Discard it").click()
+    again.get_by_role("button", name="Discard the text of").click()
     expect(again.locator(SOURCE)).to_have_value("As saved.")
     expect(again.locator("[name=kind]")).to_have_value("post")
 
@@ -179,7 +179,10 @@ def test_recovery_of_a_note(ada: Page, live: Live) -> None:
     expect(ada.locator(STATE)).to_contain_text("kept in this browser")
     again = die_and_return(ada)
     again.goto("/river/feeds")  # the same storage, and no script that uses it up
-    kept = again.evaluate("JSON.parse(localStorage.getItem('publisher:1:box')).at")
+    kept = again.evaluate(
+        "Object.entries(localStorage).map(([key, text]) => key.startsWith('publisher:1:box-')"
+        " && JSON.parse(text).at).find(Boolean)"
+    )
     moment = datetime.fromtimestamp(kept / 1000, ZoneInfo("Asia/Kathmandu"))
     again.goto("/studio/")
     expect(again.locator(SOURCE)).to_have_value("Half a thought")

@@ -1,6 +1,7 @@
 // Saves the form's text on the server soon after typing pauses, and shows the state.
 
 import { clock, fieldsOf, problemOf, send } from "./form.js";
+import { drop } from "./recovery.js";
 
 const PAUSE = 1500; // ms without a keystroke
 const LONGEST = 10000; // ms of typing without a pause
@@ -11,7 +12,6 @@ export class Autosave {
   // is called when a new post has become a draft.
   constructor(form, address, state, recovery, born = () => {}) {
     Object.assign(this, { form, address, state, recovery, born });
-    this.seen = form.dataset.seen || "";
     this.changedAt = 0;
     this.timer = 0;
     this.busy = false;
@@ -40,7 +40,8 @@ export class Autosave {
     this.busy = true;
     this.changedAt = 0;
     const data = fieldsOf(this.form);
-    data.set("seen", this.seen);
+    data.set("seen", this.recovery.seen);
+    this.recovery.sent = this.recovery.values();
     try {
       await this.take(await send(this.form, this.address(), data));
     } catch {
@@ -67,7 +68,7 @@ export class Autosave {
   }
 
   kept(told) {
-    this.seen = told.seen;
+    this.recovery.seen = told.seen;
     if (told.id) this.born(told);
     this.timer = 0;
     if (told.stale) {
@@ -104,37 +105,50 @@ export class Autosave {
   }
 }
 
-// Text that this browser kept and the page does not show: put in at once, or only offered if the
-// post was saved elsewhere meanwhile. `onUse()` is called when the form holds what is not saved.
+// Texts that this browser kept and the page does not show. The newest is put in at once if nothing
+// newer exists; every other one is offered, and nothing goes away but by a button that names it.
+// `onUse()` is called when the form holds what is not saved.
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
-  if (!found) {
-    if (recovery.typedBefore()) onUse();
-    return;
-  }
-  const at = clock(new Date(found.at), recovery.form.dataset.zone);
-  const shown = recovery.values();
-  const button = Object.assign(document.createElement("button"), { type: "button" });
-  const words = document.createElement("p");
-  banner.append(words, button);
-  banner.hidden = false;
-  const back = () => {
-    recovery.use(shown);
-    recovery.forget();
-    banner.hidden = true;
-  };
-  const use = () => {
-    recovery.use(found.values);
-    onUse();
-    words.textContent = `Recovered the text that this browser kept at ${at}.`;
-    button.textContent = "Discard it";
-    button.onclick = back;
-  };
-  if (found.sameVersion) {
-    use();
-  } else {
-    words.textContent = `This browser kept a different text of this post at ${at}, before the post was last saved.`;
-    button.textContent = "Show that text";
-    button.onclick = use;
+  if (!found.length && recovery.typedBefore()) onUse();
+  const first = found.find(({ newest }) => newest);
+  for (const kept of found) {
+    const at = clock(new Date(kept.at), recovery.form.dataset.zone);
+    const words = document.createElement("p");
+    const show = button("Show that text");
+    const discard = button(`Discard the text of ${at}`);
+    const line = document.createElement("div");
+    line.append(words, show, discard);
+    banner.append(line);
+    banner.hidden = false;
+    const shown = recovery.values();
+    const use = () => {
+      recovery.use(kept.values);
+      onUse();
+      if (recovery.keep()) drop(kept.key);
+      words.textContent = `Recovered the text that this browser kept at ${at}.`;
+      show.hidden = true;
+    };
+    const leave = () => {
+      line.remove();
+      banner.hidden = !banner.childElementCount;
+    };
+    words.textContent = `This browser kept a different text of this post at ${at}; the text below was saved elsewhere.`;
+    show.onclick = () => {
+      recovery.setAside(recovery.values());
+      use();
+    };
+    discard.onclick = () => {
+      drop(kept.key);
+      if (show.hidden) {
+        recovery.use(shown);
+        recovery.forget();
+      }
+      leave();
+    };
+    if (kept === first) use();
   }
 }
+
+const button = (words) =>
+  Object.assign(document.createElement("button"), { type: "button", textContent: words });

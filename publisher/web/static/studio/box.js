@@ -16,6 +16,7 @@ watchReach();
 bindKeys(area);
 
 const recovery = new Recovery(form);
+await recovery.claim();
 const autosave = new Autosave(form, () => "/studio/autosave/0", form.querySelector("[data-state]"), recovery);
 const banner = document.createElement("div");
 banner.className = "banner";

@@ -1,41 +1,54 @@
 // Keeps the text in this browser on each keystroke, so that a crash, a closed tab, a lost connection
 // or an expired login loses nothing. Text that the server has confirmed is deleted here.
+//
+// Each page has a slot of its own in the browser's storage, named after the post and a random name,
+// and holds a lock of the same name while it is open: a slot without a lock was left by a closed tab.
 
-const OWN = "publisher:new"; // in the session of a tab: under which name it keeps a new post
+const OWN = "publisher:slot"; // in the session of a tab: its page's slot, which a reload looks for
 const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
 const keyOf = (author, post) => `publisher:${author}:${post}`;
+const alike = (kept, shown) =>
+  Object.keys(kept).every((name) => kept[name] === (shown[name] ?? ""));
 
 export class Recovery {
   constructor(form) {
     this.form = form;
     this.version = form.elements.base_version.value;
+    this.seen = form.dataset.seen || ""; // the stamp of the autosave that the text was typed on
+    this.sent = null; // what was last sent to be autosaved; its answer may have been lost
+    this.left = [];
     this.timer = 0;
+    this.name = newName();
   }
 
   get key() {
-    return keyOf(this.form.dataset.author, this.own || this.form.dataset.post);
+    return keyOf(this.form.dataset.author, `${this.form.dataset.post}-${this.name}`);
   }
 
-  // A new post is kept under a name of its own for each tab. An open tab holds a lock; the text of a
-  // closed tab is taken over by the next new post of the same kind.
+  // Take a slot, and look what closed tabs have left of the same post; of a new post the text of
+  // one closed tab, which the next new post of that kind takes over.
   async claim() {
-    if (this.form.dataset.post !== "new") return;
     try {
-      await this.claimName(this.form.dataset.author);
+      const { author, post } = this.form.dataset;
+      const held = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
+      const kind = post === "new" ? this.form.elements.kind?.value : undefined;
+      const left = leftBehind(keyOf(author, post), kind)
+        .filter(({ key }) => !held.has(key));
+      const mine = left.filter(({ key }) => key === sessionStorage.getItem(OWN));
+      this.left = mine.concat(left.filter((kept) => !mine.includes(kept)));
+      if (post === "new") {
+        this.left = navigator.locks ? this.left.slice(0, 1) : mine;
+        this.left.forEach(({ key }) => lock(key));
+      }
+      this.open();
     } catch {
       // No storage in this browser: the server's autosave remains.
     }
   }
 
-  async claimName(author) {
-    const taken = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
-    const left = leftBehind(keyOf(author, "new-"), this.form.elements.kind?.value)
-      .filter((key) => !taken.has(key));
-    const mine = left.find((key) => key === sessionStorage.getItem(OWN));
-    const key = mine ?? (navigator.locks && left[0]) ?? keyOf(author, `new-${newName()}`);
-    this.own = key.slice(keyOf(author, "").length);
-    sessionStorage.setItem(OWN, key);
-    navigator.locks?.request(key, { ifAvailable: true }, () => new Promise(() => {}));
+  open() {
+    sessionStorage.setItem(OWN, this.key);
+    lock(this.key);
   }
 
   values() {
@@ -53,29 +66,35 @@ export class Recovery {
   keep() {
     clearTimeout(this.timer);
     this.timer = 0;
-    const kept = { values: this.values(), version: this.version, at: Date.now() };
+    return this.write(this.key, this.values(), this.seen, this.sent);
+  }
+
+  write(key, values, seen, sent) {
+    const kept = { values, version: this.version, seen, sent, at: Date.now() };
     try {
-      localStorage.setItem(this.key, JSON.stringify(kept));
+      localStorage.setItem(key, JSON.stringify(kept));
       return true;
     } catch {
       return false; // full, or forbidden: the server's autosave is still there
     }
   }
 
-  // Text that this browser has and the page does not; null when there is nothing to recover.
+  // Keep a text that another one replaces in the form, in a slot of its own; it is only offered.
+  setAside(values) {
+    const { author, post } = this.form.dataset;
+    this.write(keyOf(author, `${post}-${newName()}`), values, "set aside", null);
+  }
+
+  // Texts of closed tabs that the page does not show. `newest`: it was typed on what the page shows,
+  // so nothing newer exists; else the post was saved or autosaved elsewhere meanwhile.
   found() {
-    try {
-      const kept = JSON.parse(localStorage.getItem(this.key));
-      if (!kept) return null;
-      const shown = this.values();
-      if (Object.keys(kept.values).every((name) => kept.values[name] === (shown[name] ?? ""))) {
-        this.forget();
-        return null;
-      }
-      return { ...kept, sameVersion: kept.version === this.version };
-    } catch {
-      return null;
-    }
+    const shown = this.values();
+    for (const { key } of this.left.filter(({ values }) => alike(values, shown))) drop(key);
+    return this.left.filter(({ values }) => !alike(values, shown)).map((kept) => ({
+      ...kept,
+      newest: kept.version === this.version &&
+        ((kept.seen ?? "") === this.seen || Boolean(kept.sent && alike(kept.sent, shown))),
+    }));
   }
 
   // Whether there is text that was typed before the scripts ran, or that a reload has kept: no event
@@ -96,32 +115,41 @@ export class Recovery {
   forget() {
     clearTimeout(this.timer);
     this.timer = 0;
-    localStorage.removeItem(this.key);
+    drop(this.key);
   }
 
   // The draft of a new post has received its number: rename what is kept.
   moveTo(post, version) {
     this.forget();
-    this.own = "";
     this.form.dataset.post = post;
     this.version = String(version);
     this.keep();
+    this.open();
   }
 }
 
-// New posts of one kind (post or page) that were kept and never saved, newest first.
-function leftBehind(prefix, kind) {
+function lock(key) {
+  navigator.locks?.request(key, { ifAvailable: true }, () => new Promise(() => {}));
+}
+
+export function drop(key) {
+  localStorage.removeItem(key);
+}
+
+// What was kept of one post and never saved, newest first; of new ones those of one kind (post or
+// page). The name without a slot is that of older versions.
+function leftBehind(post, kind) {
   const found = [];
   for (const key of Object.keys(localStorage)) {
-    if (!key.startsWith(prefix)) continue;
+    if (key !== post && !key.startsWith(`${post}-`)) continue;
     try {
       const kept = JSON.parse(localStorage.getItem(key));
-      if ((kept.values.kind ?? kind) === kind) found.push({ key, at: kept.at });
+      if (!kind || (kept.values.kind ?? kind) === kind) found.push({ key, ...kept });
     } catch {
-      localStorage.removeItem(key);
+      drop(key);
     }
   }
-  return found.sort((one, other) => other.at - one.at).map(({ key }) => key);
+  return found.sort((one, other) => other.at - one.at);
 }
 
 // After a save the server sends the browser on with `done`: the text that it confirms.
@@ -129,7 +157,8 @@ export function forgetDone(author) {
   const address = new URL(location.href);
   const done = address.searchParams.get("done");
   if (!done) return;
-  localStorage.removeItem(done === "new" ? sessionStorage.getItem(OWN) : keyOf(author, done));
+  const own = sessionStorage.getItem(OWN);
+  if (own?.startsWith(`${keyOf(author, done)}-`)) drop(own);
   address.searchParams.delete("done");
   history.replaceState(history.state, "", address);
 }

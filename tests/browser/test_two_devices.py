@@ -1,0 +1,132 @@
+"""One author, two devices or two tabs: a text that a screen called saved or kept is never replaced
+by an older one without a question."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import Browse, Live, wait_for_editor
+from tests.conftest import FakeClock
+from tests.factories import PASSWORD, make_post
+
+SOURCE, STATE, BANNER = "[name=source]", "[data-state]", "[data-banner]"
+POST = "/studio/posts/1"
+
+
+@pytest.fixture
+def laptop(browse: Browse, log_in: Callable[[Page], Page], live: Live) -> Page:
+    """A browser of ada's, with a saved post in the editor."""
+    page = log_in(browse("/studio/login"))
+    make_post(live.site, "As saved.", author_id=1)
+    return opened(page)
+
+
+@pytest.fixture
+def phone(browse: Browse, laptop: Page) -> Page:
+    """Another device of hers."""
+    page = browse("/studio/login", width=390)
+    page.fill("[name=name]", "ada")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/studio/**")
+    return page
+
+
+def opened(page: Page) -> Page:
+    """The page with the post in the editor, ready for keys."""
+    page.goto(POST)
+    wait_for_editor(page)
+    return page
+
+
+def typed_offline(page: Page, text: str) -> BrowserContext:
+    """What was typed without a network, and kept in the browser; the tab is closed."""
+    page.context.set_offline(True)
+    page.fill(SOURCE, text)
+    expect(page.locator(STATE)).to_contain_text("kept in this browser")
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    return context
+
+
+def autosaved(page: Page, text: str) -> None:
+    """What was typed and autosaved."""
+    page.fill(SOURCE, text)
+    expect(page.locator(STATE)).to_contain_text("Saved")
+
+
+def test_an_older_text_of_a_closed_laptop_does_not_replace_the_phones(
+    laptop: Page, phone: Page, clock: FakeClock
+) -> None:
+    """The phone's autosaved text stays; the laptop's is offered, and after it is shown the phone's
+    is kept in the browser as well."""
+    context = typed_offline(laptop, "Typed on the laptop.")
+    clock.forward(minutes=5)
+    autosaved(opened(phone), "An hour of work on the phone.")
+    again = opened(context.new_page())
+    expect(again.locator(SOURCE)).to_have_value("An hour of work on the phone.")
+    expect(again.locator(BANNER)).to_contain_text("kept a different text")
+    again.wait_for_timeout(2000)  # longer than an autosave waits
+    phone.reload()
+    expect(phone.locator(SOURCE)).to_have_value("An hour of work on the phone.")
+    again.get_by_role("button", name="Show that text").click()
+    expect(again.locator(SOURCE)).to_have_value("Typed on the laptop.")
+    expect(again.locator(STATE)).to_contain_text("Saved")
+    again.close()
+    last = opened(context.new_page())
+    expect(last.locator(SOURCE)).to_have_value("Typed on the laptop.")
+    last.get_by_role("button", name="Show that text").click()
+    expect(last.locator(SOURCE)).to_have_value("An hour of work on the phone.")
+
+
+def test_a_refused_tab_does_not_replace_the_saved_ones_text(laptop: Page, clock: FakeClock) -> None:
+    """Two tabs of one post: the one that was told "Not saved" is offered, not put in."""
+    other = opened(laptop.context.new_page())
+    autosaved(laptop, "Text of the first tab.")
+    clock.forward(seconds=5)
+    other.fill(SOURCE, "Text of the second tab.")
+    expect(other.locator(STATE)).to_contain_text("another tab is open")
+    context = laptop.context
+    keeper = context.new_page()
+    laptop.close()
+    other.close()
+    again = opened(keeper)
+    expect(again.locator(SOURCE)).to_have_value("Text of the first tab.")
+    again.get_by_role("button", name="Show that text").click()
+    expect(again.locator(SOURCE)).to_have_value("Text of the second tab.")
+
+
+def test_two_tabs_without_a_network_have_a_slot_each(laptop: Page) -> None:
+    """The newest is put in, the other one is offered, and goes away only when it is discarded."""
+    context = laptop.context
+    other = opened(context.new_page())
+    typed_offline(laptop, "Text of the first tab.")
+    typed_offline(other, "Text of the second tab.")
+    again = opened(context.new_page())
+    expect(again.locator(SOURCE)).to_have_value("Text of the second tab.")
+    expect(again.locator(BANNER)).to_contain_text("Recovered the text")
+    again.get_by_role("button", name="Show that text").click()
+    expect(again.locator(SOURCE)).to_have_value("Text of the first tab.")
+
+
+def test_an_answer_that_was_lost_is_no_other_device(laptop: Page) -> None:
+    """The server kept the text, its answer never came, and more was typed: that comes back by
+    itself."""
+    context = laptop.context
+
+    def lose(route: object) -> None:
+        route.fetch()  # type: ignore[attr-defined]
+        route.abort()  # type: ignore[attr-defined]
+
+    laptop.route("**/studio/autosave/**", lose)
+    laptop.fill(SOURCE, "One.")
+    expect(laptop.locator(STATE)).to_contain_text("kept in this browser")
+    laptop.fill(SOURCE, "One. Two.")
+    laptop.wait_for_timeout(500)
+    context.set_offline(True)
+    laptop.close()
+    context.set_offline(False)
+    again = opened(context.new_page())
+    expect(again.locator(SOURCE)).to_have_value("One. Two.")
