@@ -27,7 +27,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-postgresql check format bench demo docs image pictures wheels lock fuzz kills kills-postgresql stress clean
+.PHONY: help run install simulator test test-all test-postgresql check format bench demo docs image pictures wheels lock fuzz kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -63,8 +63,11 @@ demo: $(RUN) ## fill the instance folder with a believable blog
 
 simulator: $(SIMULATOR) ## install the further packages that `publisher simulate` needs
 
-test: $(EVERYTHING) ## run the whole test suite; tests of programs not installed here are skipped
-	@$(BIN)/python -m pytest -n auto
+test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no servers
+	@$(BIN)/python -m pytest -n auto -m "not system"
+
+test-all: test ## run the whole test suite; tests of programs not installed here are skipped
+	@$(BIN)/python -m pytest -n auto -m system
 
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz

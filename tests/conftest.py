@@ -61,6 +61,28 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+# What starts browsers, servers, generators, other machines or whole programs: `make test-all`.
+SYSTEM = (
+    "browser", "cli/test_simulation.py", "delivery/test_stopping.py", "dynamic_ttl/test_wheel.py",
+    "foreign/test_mirror_in_front.py", "foreign/test_stamp_recipes.py", "foreign/test_wordpress.py",
+    "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
+    "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
+    "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_waiting.py",
+    "readers/test_real_readers.py", "readers/test_served.py", "real_readers", "river/test_gate.py",
+    "river/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
+    "simulator/test_engine.py", "storage/test_bucket.py", "storage/test_postgresql.py",
+    "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py", "test_tutorial.py",
+)  # fmt: skip
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make test` leaves to `make test-all`."""
+    for item in items:
+        if item.path.relative_to(HERE).as_posix().startswith(SYSTEM):
+            item.add_marker(pytest.mark.system)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """What only SQLite can do is skipped where a server is tested."""
     if SERVER and (mark := item.get_closest_marker("sqlite")):
