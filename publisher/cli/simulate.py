@@ -135,6 +135,7 @@ class Simulate(click.Command):
     help="make each wait of a client randomly longer or shorter by up to this many per cent",
 )
 @_format_option("table", "json", "csv")
+@click.option("--bootstrap", is_flag=True, help="add 95 % intervals of the mean efficiency")
 @click.option("--plot", type=click.Path(path_type=Path), help="draw the results (.svg or .png)")
 @click.option("--trace", is_flag=True, help="print each poll of one timeline, with its reason")
 @_seed_option("seed of first polls and synthetic updates")
@@ -144,7 +145,12 @@ class Simulate(click.Command):
     help="threads (default: all processors), or a Dask cluster: dask:HOST:PORT",
 )
 def simulate(
-    form: str, jobs: int | str | None, plot: Path | None, trace: bool, **asked: Any
+    form: str,
+    jobs: int | str | None,
+    plot: Path | None,
+    trace: bool,
+    bootstrap: bool,
+    **asked: Any,
 ) -> None:
     """Replay update histories: how long readers would have waited, and with how many polls.
 
@@ -176,21 +182,38 @@ def simulate(
     publishers = _publishers(asked)
     sources = timelines.sources(asked)
     if trace:
-        _trace(sources, publishers, options, form)
+        _trace(timelines.scorable(sources)[0], publishers, options, form)
         return
     if plot is not None:
         _drawable(plot)
-    work = grid.tasks(sources, publishers)
+    sources = [timelines.checked(source) for source in sources]
+    scored, unscored = timelines.scorable(sources)
+    for line in unscored:
+        click.echo(f"publisher: {line.why}", err=True)
+    work = grid.tasks(scored, publishers)
     parts, complete = _collect(work, options, jobs or os.cpu_count() or 1)
     results = grid.merged(parts)
-    rows = report.rows(results, options.window, population)
+    rows: list[dict[str, Any]] = []
+    places = iter(range(len(scored)))
+    for source in sources:
+        if isinstance(source, timelines.Unscored):
+            rows += report.blank_rows(source.name, publishers, clients, population)
+        else:
+            place = next(places)
+            own = [result for result in results if result.source == place]
+            rows += report.rows(own, options.window, population)
+    if bootstrap:
+        from publisher.simulator.bootstrap import with_intervals
+
+        rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
     click.echo(writers[form](rows), nl=False)
     _warn(rows)
-    if plot is not None and rows:
+    if plot is not None and results:
         from publisher.simulator import plots
 
-        plots.draw(plot, sources, results, rows, options)
+        figures = [row for row in rows if row["efficiency"] is not None]
+        plots.draw(plot, scored, results, figures, options)
     if not complete:
         click.echo(
             f"publisher: stopped after {len(parts)} of "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,26 +25,46 @@ if TYPE_CHECKING:
 FIXED = ("fixed:15", "fixed:60", "fixed:480")
 
 
-def sources(asked: dict[str, Any]) -> list[Source]:
+class Unscored(NamedTuple):
+    """A timeline that cannot be scored: its name, and why in one line."""
+
+    name: str
+    why: str
+
+
+def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
     """The timelines that the options of `simulate` name, cut to the span that they name."""
     from publisher.simulator.synthetic import parse_synthetic, shards
-    from publisher.simulator.timelines import SIDE_TABLES, cut, known_zone, score_days
+    from publisher.simulator.timelines import (
+        SIDE_TABLES,
+        NothingToScore,
+        cut,
+        known_zone,
+        score_days,
+    )
 
     zone = None if asked["timezone"] is None else known_zone(asked["timezone"])
     # `*.csv` in a folder of timelines also names its tables of other data: leave them out.
     files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
-    lines = [_read(name, zone) for name in files or asked["files"]]
+    begin, end = _second(asked["begin"]), _second(asked["end"])
+    days = scored_days(asked["score_days"])
+
+    def asked_part(line: Timeline) -> Timeline:
+        part = cut(line, begin, end, asked["last_days"])
+        return score_days(part, *days) if days else part
+
+    found: list[Source | Unscored] = []
+    for name in files or asked["files"]:
+        try:
+            found.append(asked_part(_read(name, zone)))
+        except NothingToScore as why:
+            found.append(Unscored(Path(name).stem, str(why)))
     limits = asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"]
     recent = not limits
     if asked["mine"]:
-        lines.append(_recent(*_mine(), zone, recent))
+        found.append(asked_part(_recent(*_mine(), zone, recent)))
     if asked["mirror"]:
-        lines.append(_recent(*_mirrored(asked["mirror"]), zone, recent))
-    begin, end = _second(asked["begin"]), _second(asked["end"])
-    parts = [cut(line, begin, end, asked["last_days"]) for line in lines]
-    if days := scored_days(asked["score_days"]):
-        parts = [score_days(line, *days) for line in parts]
-    found: list[Source] = [*parts]
+        found.append(asked_part(_recent(*_mirrored(asked["mirror"]), zone, recent)))
     if asked["synthetic"]:
         kind = parse_synthetic(asked["synthetic"])
         made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
@@ -54,6 +74,29 @@ def sources(asked: dict[str, Any]) -> list[Source]:
             "nothing to replay: name TIMELINE.csv files, --mine, --mirror or --synthetic"
         )
     return found
+
+
+def checked(source: Source | Unscored) -> Source | Unscored:
+    """The source, or why it cannot be scored."""
+    from publisher.simulator.scoring import scoring
+    from publisher.simulator.timelines import NothingToScore, Timeline
+
+    if isinstance(source, Timeline):
+        try:
+            scoring(source)
+        except NothingToScore as why:
+            return Unscored(source.name, str(why))
+    return source
+
+
+def scorable(sources: Sequence[Source | Unscored]) -> tuple[list[Source], list[Unscored]]:
+    """The sources that can be scored, and the others; InvalidData if there are only others."""
+    scored = [source for source in sources if not isinstance(source, Unscored)]
+    unscored = [source for source in sources if isinstance(source, Unscored)]
+    if not scored:
+        more = f" (and {len(sources) - 1} more like it)" if len(sources) > 1 else ""
+        raise InvalidData(f"{unscored[0].why}{more}")
+    return scored, unscored
 
 
 def scored_days(text: str | None) -> tuple[float, float] | None:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidData
-from publisher.simulator.results import SMALLEST_EFFICIENCY, Row, aligned
+from publisher.simulator.bootstrap import interval
+from publisher.simulator.results import SMALLEST_EFFICIENCY, Row, aligned, by_rule
 
 MEASURES = ("efficiency", "polls_per_day", "delay_mean_minutes", "stale_share")
-RESAMPLES = 10_000
+# With fewer, chance alone often puts all differences on one side: at five, in one case of 16.
+ENOUGH_TIMELINES = 6
 SMALLEST = {"efficiency": SMALLEST_EFFICIENCY}
 TINY = 1e-9
 
@@ -33,16 +34,18 @@ def read_results(path: Path) -> list[Row]:
     for row in rows:
         if not isinstance(row, dict) or not wanted <= row.keys():
             raise InvalidData(f"{path}: a result needs {', '.join(sorted(wanted))}")
-        if not all(isinstance(row[name], int | float) for name in MEASURES):
+        figures = [row[name] for name in MEASURES]
+        if any(figures) and not all(isinstance(figure, int | float) for figure in figures):
             raise InvalidData(f"{path}: a figure is not a number")
     return rows
 
 
 def compare(first: Sequence[Row], second: Sequence[Row], seed: int = 0) -> list[dict[str, Any]]:
-    """For each publisher and client in both results, the ratio B / A of each measure.
+    """For each publisher and client in both results, the ratio B / A of each measure, and in `says`
+    a sentence on each that tells whether the difference is beyond chance.
 
-    Rows pair when timeline, publisher and client agree. If the results have no publisher and client
-    in common but each has only one, these two are compared.
+    Rows without figures are left out. Rows pair when timeline, publisher and client agree. If the
+    results have no publisher and client in common but each has only one, these two are compared.
     """
     left, right = _by_rule(first), _by_rule(second)
     pairs = [(rule, rule) for rule in left if rule in right]
@@ -54,9 +57,11 @@ def compare(first: Sequence[Row], second: Sequence[Row], seed: int = 0) -> list[
         if names:
             ours = [left[one][name] for name in names]
             theirs = [right[other][name] for name in names]
+            ratios = {measure: ratio(ours, theirs, measure, seed) for measure in MEASURES}
             found.append(
                 {"a": " ".join(one), "b": " ".join(other), "timelines": len(names)}
-                | {measure: ratio(ours, theirs, measure, seed) for measure in MEASURES}
+                | ratios
+                | {"says": [says(*item) for item in ratios.items()]}
             )
     if not found:
         raise InvalidData("the two results have no timeline under the same rules in common")
@@ -64,31 +69,33 @@ def compare(first: Sequence[Row], second: Sequence[Row], seed: int = 0) -> list[
 
 
 def _by_rule(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
-    groups: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        groups.setdefault((row["publisher"], row["client"]), {})[row["timeline"]] = row
-    return groups
+    return {rule: {row["timeline"]: row for row in group} for rule, group in by_rule(rows).items()}
 
 
 def ratio(
     ours: Sequence[Row], theirs: Sequence[Row], measure: str, seed: int
-) -> dict[str, float | None]:
-    """Geometric mean of theirs / ours with its 95 % interval (None for a single timeline)."""
+) -> dict[str, float | bool | None]:
+    """Geometric mean of theirs / ours with its 95 % interval (None for a single timeline), and
+    whether that leaves out 1, so that the difference is beyond chance (None: too few timelines)."""
     floor = SMALLEST.get(measure, TINY)
     logs = np.log([max(row[measure], floor) for row in theirs])
     logs -= np.log([max(row[measure], floor) for row in ours])
     low, high = interval(logs, seed)
-    return {"ratio": float(np.exp(logs.mean())), "low": low, "high": high}
+    beyond = None
+    if low is not None and high is not None and len(logs) >= ENOUGH_TIMELINES:
+        beyond = not low - TINY <= 1.0 <= high + TINY
+    return {"ratio": float(np.exp(logs.mean())), "low": low, "high": high, "beyond_chance": beyond}
 
 
-def interval(logs: NDArray[np.float64], seed: int) -> tuple[float | None, float | None]:
-    """The 95 % percentile interval of ``exp(mean)``, resampling `logs` with replacement."""
-    if len(logs) < 2:
-        return None, None
-    rng = np.random.default_rng(seed)
-    picks = rng.integers(0, len(logs), (RESAMPLES, len(logs)))
-    low, high = np.quantile(logs[picks].mean(axis=1), (0.025, 0.975))
-    return float(np.exp(low)), float(np.exp(high))
+def says(measure: str, figure: dict[str, Any]) -> str:
+    """The comparison of one measure in a sentence."""
+    name, change = measure.replace("_", " "), figure["ratio"] - 1.0
+    said = f"{name}: B has {abs(change):.1%} {'less' if change < 0 else 'more'} than A"
+    if figure["beyond_chance"] is None:
+        return f"{said}; with fewer than {ENOUGH_TIMELINES} timelines this may be chance."
+    if not figure["beyond_chance"]:
+        return f"{name}: no difference beyond chance ({_cell(figure)})."
+    return f"{said}, beyond chance ({_cell(figure)})."
 
 
 def as_table(found: Sequence[dict[str, Any]]) -> str:
@@ -98,10 +105,14 @@ def as_table(found: Sequence[dict[str, Any]]) -> str:
         [one["a"], one["b"], str(one["timelines"]), *(_cell(one[name]) for name in MEASURES)]
         for one in found
     ]
-    return aligned([head, *lines], names=2)
+    told = "".join(
+        f"\n{one['a']} -> {one['b']}\n" + "".join(f"  {sentence}\n" for sentence in one["says"])
+        for one in found
+    )
+    return aligned([head, *lines], names=2) + told
 
 
-def _cell(figure: dict[str, float | None]) -> str:
+def _cell(figure: dict[str, Any]) -> str:
     if figure["low"] is None:
         return f"{figure['ratio']:.3f}"
     return f"{figure['ratio']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from statistics import median
 from typing import Any
 
@@ -19,6 +19,9 @@ WHOLE = "population"
 SMALLEST_EFFICIENCY = 0.01  # an oracle's 0 would make every geometric mean 0
 
 Row = dict[str, Any]
+
+# Fields that `bootstrap.with_intervals` adds.
+BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
 
 # Column of the table, field, digits after the point.
 TABLE = (
@@ -42,6 +45,19 @@ def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
     """One row of the output: names first, then all figures."""
     numbers = {name: round(value, 6) for name, value in asdict(found).items()}
     return {"timeline": timeline, "publisher": publisher, "client": client, **numbers}
+
+
+def blank_rows(
+    timeline: str, publishers: Sequence[str], clients: Sequence[str], population: Population | None
+) -> list[Row]:
+    """The rows of a timeline that cannot be scored: as `rows` gives them, without figures."""
+    figures = dict.fromkeys(field.name for field in fields(Figures))
+    kinds = [*clients, WHOLE] if population else clients
+    return [
+        {"timeline": timeline, "publisher": publisher, "client": client, **figures}
+        for publisher in publishers
+        for client in kinds
+    ]
 
 
 def rows(results: Sequence[Result], window: int, population: Population | None = None) -> list[Row]:
@@ -75,25 +91,36 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_table(rows: Sequence[Row]) -> str:
-    """A table for people, delays in minutes; with a summary if there are several timelines."""
+    """A table for people, delays in minutes; with a summary if there are several timelines, and the
+    intervals of `with_intervals` if the rows have them."""
     head = ["timeline", "publisher", "client", *(title for title, _, _ in TABLE)]
     lines = [[str(one[name]) for name in head[:3]] + _cells(one) for one in rows]
     text = aligned([head, *lines], names=3)
     if len({one["timeline"] for one in rows}) > 1:
         text += "\n" + as_summary(rows)
+    if rows and "efficiency_low" in rows[0]:
+        text += "\n" + as_intervals(rows)
     return text
 
 
 def _cells(one: Row) -> list[str]:
+    if one["efficiency"] is None:
+        return ["-"] * len(TABLE)
     values = {**one, "bytes_per_day": one["bytes_per_day"] / 1000}
     return [f"{values[field]:.{digits}f}" for _, field, digits in TABLE]
 
 
-def summary(rows: Sequence[Row]) -> list[Row]:
-    """Figures over all timelines, for each publisher and client, in the order of `rows`."""
+def by_rule(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+    """The rows with figures of each publisher and client, in the order of `rows`."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for one in rows:
-        groups.setdefault((one["publisher"], one["client"]), []).append(one)
+        if one["efficiency"] is not None:
+            groups.setdefault((one["publisher"], one["client"]), []).append(one)
+    return groups
+
+
+def summary(rows: Sequence[Row]) -> list[Row]:
+    """Figures over all timelines, for each publisher and client, in the order of `rows`."""
     return [
         {
             "publisher": publisher,
@@ -108,7 +135,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
             "efficiency_worst": max(one["efficiency"] for one in group),
             "worst_timeline": max(group, key=lambda one: float(one["efficiency"]))["timeline"],
         }
-        for (publisher, client), group in groups.items()
+        for (publisher, client), group in by_rule(rows).items()
     ]
 
 
@@ -139,6 +166,17 @@ def as_summary(rows: Sequence[Row]) -> str:
     ]
     title = "Over timelines: medians of polls and delay, geometric mean of efficiency\n"
     return title + aligned([head, *lines], names=2)
+
+
+def as_intervals(rows: Sequence[Row]) -> str:
+    """A line per publisher and client: the geometric mean of the efficiency, its interval."""
+    head = ["publisher", "client", "timelines", "efficiency", "95 % interval"]
+    lines = []
+    for (publisher, client), group in by_rule(rows).items():
+        mean, low, high = (group[0][name] for name in BOOTSTRAP)
+        ends = "-" if low is None else f"{low:.3f} to {high:.3f}"
+        lines.append([publisher, client, str(len(group)), f"{mean:.3f}", ends])
+    return "Bootstrap over timelines\n" + aligned([head, *lines], names=2)
 
 
 def aligned(lines: Sequence[Sequence[str]], names: int) -> str:

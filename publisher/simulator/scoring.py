@@ -6,10 +6,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.base.errors import InvalidData
 from publisher.core.civil import NEVER
 from publisher.core.ttl.knob import COOL_DOWN
-from publisher.simulator.timelines import DAY, Timeline
+from publisher.simulator.timelines import DAY, NothingToScore, Timeline
 
 LEARNING_DAYS = 28
 
@@ -30,7 +29,7 @@ class Scoring:
 
 
 def scoring(timeline: Timeline) -> Scoring:
-    """How `timeline` is scored; InvalidData if nothing of it would be scored."""
+    """How `timeline` is scored; NothingToScore if nothing of it would be scored."""
     holes = tuple((int(begin), int(end)) for begin, end in timeline.holes)
     found = window(timeline.start, timeline.end, holes, timeline.scored_from)
     times = timeline.times.astype(np.int64)
@@ -38,7 +37,7 @@ def scoring(timeline: Timeline) -> Scoring:
     counted = np.searchsorted(found.edges, items, side="right") % 2 == 0
     if not counted.any():
         days = (timeline.end - timeline.start) / DAY
-        raise InvalidData(
+        raise NothingToScore(
             f"{timeline.name}: nothing to score: of {len(timeline.times)} updates in {days:.1f} "
             f"days none lies after the learning period and before the last 24 hours"
         )

@@ -44,6 +44,10 @@ class Timeline:
     scored_from: int | None = None
 
 
+class NothingToScore(InvalidData):
+    """A timeline without an update that could be scored."""
+
+
 def from_instants(
     name: str, instants: Iterable[int], zone: str = "UTC", end: int | None = None
 ) -> Timeline:
@@ -51,7 +55,7 @@ def from_instants(
     is later, until just after the last one."""
     times = np.unique(np.fromiter(instants, np.int64))
     if len(times) == 0:
-        raise InvalidData(f"{name}: there are no updates")
+        raise NothingToScore(f"{name}: there are no updates")
     if times[0] < 0 or times[-1] > LATEST:
         raise InvalidData(f"{name}: updates before 1970 or after 2106")
     last = int(times[-1]) + 1
@@ -76,7 +80,7 @@ def read_timeline(path: Path, zone: str | None = None) -> Timeline:
     except Malformed as error:
         raise InvalidData(f"{path}, line {error.row + 2}: {error}") from None
     if len(times) == 0:
-        raise InvalidData(f"{path}: no updates after the header")
+        raise NothingToScore(f"{path}: no updates after the header")
     wrong = np.flatnonzero(times[1:] <= times[:-1])
     if len(wrong):
         row = int(wrong[0]) + 1
@@ -189,8 +193,8 @@ def cut(
 ) -> Timeline:
     """The part of `timeline` from `begin` to before `end` (seconds), or its last `last_days`.
 
-    It starts at the first update that is left, as the feed is empty before. Raises InvalidData if
-    no update is left.
+    It starts at the first update that is left, as the feed is empty before. Raises NothingToScore
+    if no update is left.
     """
     if begin is None and end is None and last_days is None:
         return timeline
@@ -200,5 +204,5 @@ def cut(
         start = max(start, stop - round(last_days * DAY))
     times = timeline.times[(timeline.times >= start) & (timeline.times < stop)]
     if len(times) == 0:
-        raise InvalidData(f"{timeline.name}: no updates in the time asked for")
+        raise NothingToScore(f"{timeline.name}: no updates in the time asked for")
     return replace(timeline, times=times, start=int(times[0]), end=stop)

@@ -14,6 +14,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.cli import cli
 from publisher.simulator import grid
+from publisher.simulator.results import BOOTSTRAP
 from tests.databases import work_on
 
 MARCH = [f"2024-03-{day:02d}T{hour:02d}:10:00Z" for day in range(1, 31) for hour in (8, 9, 14)]
@@ -109,6 +110,60 @@ def test_made_up_feeds_may_have_no_update() -> None:
     assert found.exit_code == 0, found.output
     (row,) = json.loads(found.stdout)
     assert (row["updates"], row["polls_per_day"]) == (0, 3.0)
+
+
+@pytest.fixture
+def three(timeline: Path, tmp_path: Path) -> list[Path]:
+    """The blog between an empty timeline and one with a single update."""
+    for name, lines in (("empty", []), ("single", MARCH[:1])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["updated_at", *lines, ""]))
+    return [tmp_path / "empty.csv", timeline, tmp_path / "single.csv"]
+
+
+def test_what_cannot_be_scored_is_a_warning_and_a_row_without_figures(three: list[Path]) -> None:
+    """A line on standard error each; the rest of the sweep has its figures, in its place."""
+    asked = (*three, "--publisher", "fixed:60", "--score-days", "2-20", "--format")
+    found = simulate(*asked, "json")
+    assert found.exit_code == 0, found.output
+    rows = json.loads(found.stdout)
+    assert [row["timeline"] for row in rows] == ["empty", "blog", "single"]
+    assert [row["efficiency"] is None for row in rows] == [True, False, True]
+    assert rows[0].keys() == rows[1].keys()
+    warnings = found.stderr.splitlines()
+    assert len(warnings) == 2
+    assert "empty.csv: no updates" in warnings[0]
+    assert "single: nothing to score" in warnings[1]
+    assert ",,," in simulate(*asked, "csv").stdout.splitlines()[1]
+    table = simulate(*asked, "table").stdout
+    assert table.splitlines()[1].split()[3:] == ["-"] * 13
+    assert simulate(*asked, "csv").stdout == simulate(*asked, "csv", "--jobs", 1).stdout
+
+
+def test_nothing_that_can_be_scored_is_an_error(three: list[Path]) -> None:
+    """One line that names the first, exit code 1, nothing on standard output."""
+    found = simulate(three[0], three[2], "--publisher", "fixed:60")
+    assert getattr(found.exception, "exit_code", None) == 1
+    assert "empty.csv: no updates after the header (and 1 more like it)" in str(found.exception)
+    assert found.stdout == ""
+
+
+def test_bootstrap_adds_the_same_interval_to_each_row_of_a_rule(
+    timeline: Path, three: list[Path], tmp_path: Path
+) -> None:
+    """Seeded; around the geometric mean; null for a single timeline."""
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(["updated_at", *MARCH[::3], ""]))
+    asked = ("--publisher", "forward", "--bootstrap", "--format", "json")
+    rows = json.loads(simulate(*three, other, *asked).stdout)
+    ends = {tuple(row[name] for name in BOOTSTRAP) for row in rows}
+    ((mean, low, high),) = ends
+    assert low <= mean <= high
+    assert low < high
+    assert rows == json.loads(simulate(*three, other, *asked).stdout)
+    (row,) = json.loads(simulate(timeline, *asked).stdout)
+    assert (row["efficiency_low"], row["efficiency_high"]) == (None, None)
+    table = simulate(timeline, other, "--publisher", "fixed:60", "--bootstrap").stdout
+    assert "Bootstrap over timelines" in table
 
 
 def test_compare_command(timeline: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.simulator import comparison, counted, grid
+from publisher.simulator import bootstrap, comparison, counted, grid
 from publisher.simulator import results as report
 from publisher.simulator.clients import names, parse_client, read_population
 from publisher.simulator.figures import Tally, figures, quantile
@@ -161,8 +161,29 @@ def test_compare_pairs_timelines(tmp_path: Path) -> None:
     second = comparison.read_results(saved(tmp_path, "b.json", 0.8, 8))
     (found,) = comparison.compare(first, second)
     assert found["timelines"] == 8
-    assert found["efficiency"] == pytest.approx({"ratio": 0.8, "low": 0.8, "high": 0.8})
+    assert found["efficiency"] == pytest.approx(
+        {"ratio": 0.8, "low": 0.8, "high": 0.8, "beyond_chance": True}
+    )
     assert "0.800 (0.800 to 0.800)" in comparison.as_table([found])
+    assert "efficiency: B has 20.0% less than A, beyond chance" in comparison.as_table([found])
+
+
+def test_compare_calls_noise_chance_and_leaves_rows_without_figures_out(tmp_path: Path) -> None:
+    """Ratios on both sides of 1 are chance; five timelines are too few to say; nulls pair not."""
+    first = comparison.read_results(saved(tmp_path, "a.json", 1, 9))
+    noisy = [row | {"efficiency": row["efficiency"] * (0.5, 2.0)[place % 2]}
+             for place, row in enumerate(first[:8])]  # fmt: skip
+    (found,) = comparison.compare(first, noisy)
+    assert found["efficiency"]["beyond_chance"] is False
+    assert found["says"][0].startswith("efficiency: no difference beyond chance (1.000")
+    (few,) = comparison.compare(first[:5], noisy)
+    assert few["efficiency"]["beyond_chance"] is None
+    assert "this may be chance" in few["says"][0]
+    blank = report.blank_rows(first[0]["timeline"], ["p"], ["c"], None)[0]
+    blank |= {name: first[0][name] for name in ("publisher", "client")}
+    (tmp_path / "c.json").write_text(json.dumps([blank, *first[1:]]))
+    (found,) = comparison.compare(first, comparison.read_results(tmp_path / "c.json"))
+    assert found["timelines"] == 8
 
 
 def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
@@ -170,7 +191,7 @@ def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(2)
     covered = 0
     for seed in range(200):
-        low, high = comparison.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
+        low, high = bootstrap.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
         assert low is not None
         assert high is not None
         covered += low <= 0.9 <= high
@@ -182,7 +203,12 @@ def test_compare_of_single_timelines_and_other_rules(tmp_path: Path) -> None:
     first = comparison.read_results(saved(tmp_path, "a.json", 1, 1))
     second = comparison.read_results(saved(tmp_path, "b.json", 2, 1, client="doubling"))
     (found,) = comparison.compare(first, second)
-    assert found["polls_per_day"] == {"ratio": 2.0, "low": None, "high": None}
+    assert found["polls_per_day"] == {
+        "ratio": 2.0,
+        "low": None,
+        "high": None,
+        "beyond_chance": None,
+    }
     with pytest.raises(InvalidData, match="in common"):
         comparison.compare(first, [row | {"timeline": "other"} for row in second])
 
