@@ -368,6 +368,40 @@ def test_a_save_without_a_network(ada: Page, live: Live) -> None:
     assert the_post(live).source == "In the tunnel."
 
 
+@pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new"])
+def test_one_gesture_makes_one_post(ada: Page, live: Live, address: str) -> None:
+    """A held Ctrl+Enter repeats itself: one post all the same."""
+    ada.goto(address)
+    wait_for_editor(ada)
+    ada.route("**/studio/autosave/**", lambda route: route.abort())
+    ada.fill(SOURCE, "Published once.")
+    ada.evaluate("""() => {
+        const press = (repeat) => document.querySelector("[name=source]").dispatchEvent(
+            new KeyboardEvent("keydown", {key: "Enter", ctrlKey: true, repeat, bubbles: true}));
+        press(false); press(true); press(true);
+    }""")
+    expect(ada.get_by_role("button", name="Undo")).to_be_visible()
+    assert count(live) == 1
+
+
+def test_an_answer_that_never_came_is_not_called_unsaved(ada: Page, live: Live) -> None:
+    """The server has the post, its answer was lost: the page says what it does not know."""
+    ada.route("**/studio/autosave/**", lambda route: route.abort())
+    ada.fill(SOURCE, "Did it arrive?")
+
+    def lose(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+            return
+        route.fetch(max_redirects=0)
+        route.abort()
+
+    ada.route(re.compile("/studio/$"), lose)
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved")
+    assert count(live) == 1
+
+
 def test_two_new_posts_and_a_new_page(ada: Page) -> None:
     """Each tab keeps its own text; what a closed one left is taken up by the next of its kind."""
     tabs = [ada.context.new_page() for _ in range(3)]

@@ -80,10 +80,12 @@ export class Autosave {
     if (!this.changedAt) this.recovery.forget();
   }
 
-  // A save that found no connection: everything is kept, and goes on by itself later.
+  // A save without an answer: everything is kept. Online the request may have arrived all the same.
   wait() {
     this.stopped = false;
-    this.failed("No connection, so this is not saved yet. The text is kept in this browser; try again when you are online.");
+    this.failed(navigator.onLine
+      ? "No answer came, so it is not known whether this was saved. The text is kept in this browser; look at the list of posts before you try again."
+      : "No connection, so this is not saved yet. The text is kept in this browser; try again when you are online.");
   }
 
   failed(words) {

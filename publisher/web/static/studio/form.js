@@ -25,8 +25,10 @@ function attempt(form, address, data, options) {
 }
 
 // Send the whole form and go where the server says. Without a connection the page stays and `offline`
-// is called; a form that the server refuses is submitted normally, so that its page is shown.
+// is called; a form that the server refuses is submitted normally, so that its page is shown. While
+// it is on its way a second gesture (a held key) is ignored: `requestSubmit` minds no disabled button.
 export async function submitCalmly(form, button, offline) {
+  if (button.disabled) return;
   const data = new FormData(form);
   data.set(button.name, button.value);
   button.disabled = true;
