@@ -30,7 +30,9 @@ def test_no_timeline_is_from_a_repository_of_the_open_set() -> None:
 def test_the_half_is_decided_by_the_name() -> None:
     assert half("flask-releases") == "unseen"
     assert half("pip-releases") == "tuning"
-    assert {slug: row["half"] for slug, row in INDEX.items()} == {slug: half(slug) for slug in INDEX}
+    assert {slug: row["half"] for slug, row in INDEX.items()} == {
+        slug: half(slug) for slug in INDEX
+    }
 
 
 @pytest.mark.parametrize("slug", sorted(INDEX))
