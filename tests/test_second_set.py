@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from scripts.second_set import FOLDER, SPAN, UPDATES, USED, half
+from bench.second_set import FOLDER, SPAN, UPDATES, USED, half
 
 with (FOLDER / "index.csv").open(encoding="utf-8", newline="") as _file:
     INDEX = {row["slug"]: row for row in csv.DictReader(_file)}

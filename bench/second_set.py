@@ -1,6 +1,6 @@
 """Builds bench/timelines, the second set of real timelines, from clones of public repositories.
 
-    python scripts/second_set.py CLONES
+    python -m bench.second_set CLONES
 
 CLONES/OWNER/NAME is a clone (bare or not) of each repository in bench/timelines/rules.csv. Only
 dates are taken. Rules: `tags`: the creation of each tag whose name matches; `added`: the commit
@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).parent.parent / "bench" / "timelines"
+FOLDER = Path(__file__).parent / "timelines"
 COLUMNS = ("slug", "kind", "source", "how", "timezone", "first", "last", "updates", "half")
 # The repositories of the open set, on which the rules were tuned.
 USED = frozenset((
