@@ -1,0 +1,1 @@
+"""A fuzzer for loss: browsers that write on one blog while network, login and server fail them."""

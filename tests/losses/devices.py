@@ -1,0 +1,111 @@
+"""Devices: browser contexts with tabs on one blog, and what a person does in them.
+
+A tab's timers are advanced by Playwright's clock, so that no step sleeps.
+"""
+
+from dataclasses import dataclass, field
+
+from playwright.sync_api import Browser, Page, Route
+
+from tests.factories import PASSWORD
+
+AREA, STATE = "[name=source]", "[data-state]"
+WAIT = 10_000
+PAUSE = 12_000  # ms of the page's time: longer than an autosave waits, and than it tries again
+
+
+@dataclass
+class Device:
+    """One browser: its tabs, the one in use first."""
+
+    browser: Browser
+    url: str
+    tabs: list[Page] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """A context of its own, logged in."""
+        self.context = self.browser.new_context(base_url=self.url)
+        self.context.set_default_timeout(WAIT)
+        self.context.clock.install()
+        self.log_in()
+
+    def log_in(self) -> None:
+        """Log in, in a tab that is closed afterwards."""
+        page = self.context.new_page()
+        page.goto("/studio/login")
+        page.fill("[name=name]", "ada")
+        page.fill("[name=password]", PASSWORD)
+        page.click("main button")
+        page.wait_for_url("**/studio/")
+        page.close()
+
+    def open(self, path: str, most: int) -> Page:
+        """A page in a new tab, or in the present one where there are enough."""
+        if len(self.tabs) >= most:
+            page = self.tabs[0]
+        else:
+            page = self.context.new_page()
+            self.tabs.insert(0, page)
+        page.goto(path)
+        ready(page)
+        return page
+
+    def kept(self) -> str:
+        """All of the browser's local storage."""
+        origins = self.context.storage_state().get("origins", [])
+        return " ".join(item["value"] for one in origins for item in one["localStorage"])
+
+
+def ready(page: Page) -> bool:
+    """Whether the page is one to write on; then its scripts run."""
+    if not page.locator("#box, #editor").count():
+        return False
+    page.locator("[data-picture]").wait_for()
+    return True
+
+
+def text(page: Page) -> str:
+    """What stands in the box or the editor; "" on other pages."""
+    return page.locator(AREA).input_value() if page.locator("#box, #editor").count() else ""
+
+
+def settle(page: Page) -> str:
+    """What the page says of the text after a pause in typing."""
+    said: str = page.evaluate("document.querySelector('[data-state]').textContent = ''")
+    page.clock.run_for(PAUSE)
+    told = "document.querySelector('[data-state]').textContent"
+    said = page.wait_for_function(told, timeout=WAIT).json_value()
+    return said
+
+
+def submit(page: Page, key: str, times: int = 1) -> bool:
+    """Press a key `times` times as a held one repeats; whether the browser was sent on."""
+    page.evaluate("window.stays = true; document.querySelector('[data-state]').textContent = ''")
+    page.focus(AREA)
+    page.evaluate(
+        """([key, times]) => {
+          const area = document.querySelector("[name=source]");
+          for (let count = 0; count < times; count += 1)
+            area.dispatchEvent(new KeyboardEvent("keydown",
+              {key, ctrlKey: true, repeat: count > 0, bubbles: true, cancelable: true}));
+        }""",
+        [key, times],
+    )
+    page.wait_for_function(
+        "!window.stays || document.querySelector('[data-state]')?.textContent", timeout=WAIT
+    )
+    page.wait_for_load_state()
+    return not page.evaluate("window.stays")
+
+
+def losing_answer(page: Page) -> None:
+    """Let the server handle the next form, and drop its answer."""
+
+    def drop(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/studio/**", drop, times=1)
