@@ -16,28 +16,25 @@ from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, SHARED, Step, drawn, play
 from tests.serving import serving
 
-SHRINK_SECONDS = 60.0
-
 
 def shortest(
-    browser: Browser, blog: Blog, steps: list[Step], kind: str, devices: int, tabs: int
+    browser: Browser, blog: Blog, steps: list[Step], kind: str, size: tuple[int, int], seconds: int
 ) -> list[Step]:
     """Leave out what the fault does not need, as long as there is time."""
-    end, size, tried = time.monotonic() + SHRINK_SECONDS, max(1, len(steps) // 2), 0
+    end, part = time.monotonic() + seconds, max(1, len(steps) // 2)
     while time.monotonic() < end:
-        for start in range(0, len(steps), size):
-            tried += 1
-            fewer = steps[:start] + steps[start + size :]
-            fault, taken = play(browser, blog, fewer, f"s{time.monotonic_ns()}", devices, tabs)
+        for start in range(0, len(steps), part):
+            fewer = steps[:start] + steps[start + part :]
+            fault, taken = play(browser, blog, fewer, f"s{time.monotonic_ns()}", *size)
             if fault.startswith(kind):
                 steps = fewer[:taken]
                 break
             if time.monotonic() > end:
                 break
         else:
-            if size == 1:
+            if part == 1:
                 break
-            size //= 2
+            part //= 2
     return steps
 
 
@@ -51,6 +48,7 @@ def main() -> int:
     parser.add_argument("--tabs", type=int, default=3)
     parser.add_argument("--single", action="store_true", help="no held key and no lost answer")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
+    parser.add_argument("--shrink", type=int, default=60, help="seconds to shorten a fault's steps")
     asked = parser.parse_args()
     without = SHARED if asked.single else frozenset()
     faults, begun = 0, time.monotonic()
@@ -68,9 +66,11 @@ def main() -> int:
             if fault:
                 faults += 1
                 total = (episode - asked.episode) * LENGTH + taken
-                print(f"seed {asked.seed} episode {episode}, step {taken} ({total} in all): {fault}",
-                      flush=True)  # fmt: skip
-                for step in shortest(browser, blog, steps[:taken], fault.split(":")[0], *size):
+                found = f"seed {asked.seed} episode {episode}, step {taken} ({total} in all)"
+                print(f"{found}: {fault}", flush=True)
+                for step in shortest(
+                    browser, blog, steps[:taken], fault.split(":")[0], size, asked.shrink
+                ):
                     print("   ", *step, flush=True)
                 if not asked.go_on:
                     break

@@ -3,15 +3,21 @@
 A tab's timers are advanced by Playwright's clock, so that no step sleeps.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.factories import PASSWORD
 
 AREA, STATE = "[name=source]", "[data-state]"
 WAIT = 10_000
 PAUSE = 12_000  # ms of the page's time: longer than an autosave waits, and than it tries again
+
+
+class Idle(Exception):
+    """A step has nothing to do here."""
 
 
 @dataclass
@@ -21,6 +27,7 @@ class Device:
     browser: Browser
     url: str
     tabs: list[Page] = field(default_factory=list)
+    offline: bool = False
 
     def __post_init__(self) -> None:
         """A context of its own, logged in."""
@@ -31,6 +38,8 @@ class Device:
 
     def log_in(self) -> None:
         """Log in, in a tab that is closed afterwards."""
+        if self.offline:
+            raise Idle
         page = self.context.new_page()
         page.goto("/studio/login")
         page.fill("[name=name]", "ada")
@@ -41,6 +50,8 @@ class Device:
 
     def open(self, path: str, most: int) -> Page:
         """A page in a new tab, or in the present one where there are enough."""
+        if self.offline:
+            raise Idle
         if len(self.tabs) >= most:
             page = self.tabs[0]
         else:
@@ -71,16 +82,19 @@ def text(page: Page) -> str:
 
 def settle(page: Page) -> str:
     """What the page says of the text after a pause in typing."""
-    said: str = page.evaluate("document.querySelector('[data-state]').textContent = ''")
+    page.evaluate("document.querySelector('[data-state]').textContent = ''")
     page.clock.run_for(PAUSE)
-    told = "document.querySelector('[data-state]').textContent"
-    said = page.wait_for_function(told, timeout=WAIT).json_value()
-    return said
+    with suppress(TooLate):  # a tab that has said that another one is open says no more
+        page.locator("[data-state]:not(:empty)").wait_for(state="attached", timeout=1500)
+    return page.locator(STATE).text_content() or ""
 
 
 def submit(page: Page, key: str, times: int = 1) -> bool:
     """Press a key `times` times as a held one repeats; whether the browser was sent on."""
-    page.evaluate("window.stays = true; document.querySelector('[data-state]').textContent = ''")
+    page.evaluate(
+        "document.documentElement.dataset.stays = 1;"
+        "document.querySelector('[data-state]').textContent = ''"
+    )
     page.focus(AREA)
     page.evaluate(
         """([key, times]) => {
@@ -91,11 +105,10 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
         }""",
         [key, times],
     )
-    page.wait_for_function(
-        "!window.stays || document.querySelector('[data-state]')?.textContent", timeout=WAIT
-    )
+    told = ":root:not([data-stays]) body, [data-state]:not(:empty)"
+    page.locator(told).first.wait_for(state="attached")
     page.wait_for_load_state()
-    return not page.evaluate("window.stays")
+    return not page.locator(":root[data-stays]").count()
 
 
 def losing_answer(page: Page) -> None:
