@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, column, inspect, select, table
 
 from publisher.base.errors import InvalidData
-from publisher.base.logs import get_logger
 from publisher.storage import postgresql
 from publisher.storage.database import Database, translated
 from publisher.storage.sqlite_copy import keep_copy
@@ -18,10 +17,8 @@ from publisher.storage.tables import all_rooms
 if TYPE_CHECKING:
     from alembic.config import Config
 
-log = get_logger("schema")
-
 # Alembic takes a fifth of a second to import, in each process that opens the database: it is
-# imported only when there is something to migrate.
+# imported only when there is something to migrate, and so are the logs.
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -64,7 +61,10 @@ def _migrate(database: Database) -> None:
         if current is None:
             _refuse_others(connection)
         elif not database.on_server and (file := database.engine.url.database):
-            log.warning("the database is upgraded", copy_of_the_old=str(keep_copy(Path(file))))
+            from publisher.base.logs import get_logger
+
+            kept = str(keep_copy(Path(file)))
+            get_logger("schema").warning("the database is upgraded", copy_of_the_old=kept)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         _check_references(connection)

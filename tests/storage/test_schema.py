@@ -85,7 +85,7 @@ def test_the_file_is_copied_before_an_upgrade(
     file = Path(str(released.engine.url.database))
     copy = file.with_name(f"{file.name}.before-upgrade")
     upgrade(released)
-    assert copy.name in capfd.readouterr().out
+    assert copy.name in "".join(capfd.readouterr())
     with closing(sqlite3.connect(copy)) as before:
         assert before.execute("SELECT version_num FROM alembic_version").fetchone() == (
             "0003_readers",
