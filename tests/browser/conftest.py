@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -23,6 +23,9 @@ from publisher.base.environment import Environment
 from publisher.installation import Site
 from tests.factories import PASSWORD, make_author
 from tests.serving import wait_until
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = [
@@ -83,6 +86,11 @@ def environment(environment: Environment, port: int) -> Environment:
     )
 
 
+@runtime_checkable
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
 class _Silent(WSGIRequestHandler):
     answering: ClassVar[set[object]] = set()  # requests that are being worked on
 
@@ -98,10 +106,29 @@ class _Silent(WSGIRequestHandler):
         """Say nothing: the failing test says it."""
 
 
+def _in_one_piece(app: Flask) -> "WSGIApplication":
+    """The application, each answer read whole and closed before it is sent.
+
+    Werkzeug's server does not close an answer whose client goes away while it is being sent, and
+    the file behind it stays open.
+    """
+
+    def answer(environ: "WSGIEnvironment", start_response: "StartResponse") -> list[bytes]:
+        pieces = app(environ, start_response)
+        try:
+            return [b"".join(pieces)]
+        finally:
+            if isinstance(pieces, _Closable):
+                pieces.close()
+
+    return answer
+
+
 @pytest.fixture
 def live(app: Flask, site: Site, port: int) -> Iterator[Live]:
     """The application on loopback, in a thread."""
-    server = make_server("127.0.0.1", port, app, threaded=True, request_handler=_Silent)
+    whole = _in_one_piece(app)
+    server = make_server("127.0.0.1", port, whole, threaded=True, request_handler=_Silent)
     thread = threading.Thread(target=server.serve_forever, name="live", daemon=True)
     thread.start()
     yield Live(f"http://127.0.0.1:{port}", site, app)
