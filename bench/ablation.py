@@ -1,0 +1,277 @@
+"""What each part of the decision is worth: `python -m bench.ablation FOLDER...`
+
+Every row of the table is the decision without one part, or with one constant that takes it out or
+makes it trivial. Each runs in a process of its own, in which the constant or function is replaced
+wherever it is imported. Of a folder whose index names halves only the half `tuning` is read, so the
+other stays unseen. Figures are changes of the geometric mean of the efficiency against the decision
+as it is, in per cent (above 0: the part helps), with 95 % intervals of a bootstrap over timelines.
+"""
+
+import csv
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from inspect import getsource
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
+from bench.simulator import CORES, TIMELINES
+from bench.table import Table
+from publisher.base.errors import InvalidData
+from publisher.core.ttl import choice, counts, forecast, freshness, mixture, planner, rule
+from publisher.simulator import results as report
+from publisher.simulator.bootstrap import interval
+from publisher.simulator.grid import ReplayOptions, run, tasks
+from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.timelines import DAY, Timeline, cut, read_timeline, score_days
+
+NEVER = 1e9
+FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")
+WITHIN_THE_FIRST_HOUR = 3600
+FLAT = (0.1, 0.35, 1.0, 3.0)  # updates a day
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the decision. out: what replaces its constants and functions; gone: functions that
+    need not exist without it; publisher: settings that take it out instead."""
+
+    name: str
+    out: dict[str, Any] = field(default_factory=dict)
+    gone: Sequence[Callable[..., Any]] = ()
+    publisher: str = DEFAULT
+
+    @property
+    def lines(self) -> int:
+        """Lines of the functions and constants that go."""
+        functions = sum(len(getsource(one).splitlines()) + 2 for one in self.gone)
+        return functions + len(self.out)
+
+
+def without_floor(problem: planner.ServedSpan, menu: Sequence[int], worth: float) -> int:
+    """Replaces `look_ahead` as the bound of `planned`."""
+    return 0
+
+
+PARTS = (
+    Part("as is"),
+    Part("weekday", {"counts.WEEKDAY_PRIOR": NEVER}, (counts.weekday_factor,)),
+    Part("hour of the week (CELL_WEEKS)", {"counts.CELL_WEEKS": NEVER}, (counts.cell_rate,)),
+    Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
+    Part("minutes (MINUTE_PRIOR, HOUR_MINUTE_PRIOR)",
+         {"forecast.MINUTE_PRIOR": NEVER, "forecast.HOUR_MINUTE_PRIOR": NEVER},
+         (forecast.spread_within, forecast.within_hour)),
+    Part("each hour's own minutes (HOUR_MINUTE_PRIOR)", {"forecast.HOUR_MINUTE_PRIOR": NEVER}),
+    Part("silence (SILENCE_PRIOR, AGES)", {"counts.SILENCE_PRIOR": NEVER},
+         (forecast.integrate_expectation, counts.silence_factors, counts.silence_factor,
+          counts.age_class)),
+    Part("PRIOR_UPDATES 1 instead of 1/4", {"counts.PRIOR_UPDATES": 1.0}),
+    Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
+                               "mixture.HANDED_OUT": (0.7, 0.0, 0.05, 0.05)},
+         (mixture.recent_rate,)),
+    Part("forecaster flat", {"mixture.START": (0.25, 0.15, 0.0, 0.6),
+                             "mixture.HANDED_OUT": (0.7, 0.2, 0.0, 0.1)}),
+    Part("forecaster daily", {"mixture.START": (0.25, 0.15, 0.6, 0.0),
+                              "mixture.HANDED_OUT": (0.7, 0.2, 0.1, 0.0)}),
+    Part("a typical human day (shape)",
+         {"mixture.NIGHT": 1.0, "mixture.WORK": 1.0, "mixture.EVENING": 1.0}, (mixture.shape,)),
+    Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
+                                            "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
+         (mixture.learn, mixture.mix, mixture.weighed, mixture.sharpened, mixture.silence,
+          mixture.rates, mixture.recent_rate, mixture.shape, mixture.seen_at)),
+    Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
+                                        "mixture.HANDED_OUT": (0.25,) * 4}),
+    Part("share redistributed (SHARE)", {"mixture.SHARE": 1e-9}),
+    Part("weights sharpened (DOUBTED)", {"mixture.DOUBTED": 0.0}, (mixture.sharpened,)),
+    Part("present silence as evidence (RUNNING 0)", {"mixture.RUNNING": 0.0}),
+    Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
+    Part("PRIOR_DAYS 1 instead of 1/2", {"mixture.PRIOR_DAYS": 1.0}),
+    Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
+    Part("poll's worth moved (PULL)", {"planner.PULL": 0.0},
+         (planner.poll_worth, planner.shape_of, planner.drawn_rate, planner.settle,
+          planner.best_fixed, planner.rises)),
+    Part("PULL 1", {"planner.PULL": 1.0}),
+    Part("test for chance (CHANCE)", {"planner.CHANCE": 1e-9}, (planner.shape_of,)),
+    Part("the day's shape in a poll's worth (CHANCE)", {"planner.CHANCE": NEVER},
+         (planner.shape_of, planner.drawn_rate)),
+    Part("planned's bound by look-ahead", {"planner.look_ahead": without_floor}),
+    Part("planner planned", {}, (planner.planned, planner.follow, planner.search, planner.serve,
+                                 planner.value_at, planner.usual_cost),
+         f"{DEFAULT}:planner=look-ahead"),
+    Part("quarters of an hour (CELLS)", {"planner.CELLS": 1, "planner.CELL_MINUTES": 60.0}),
+    Part("planned ahead 24 h (HORIZON_HOURS)", {"rule.HORIZON_HOURS": 24}),
+    Part("posts on the dot", {"freshness.LEAST_ON_THE_DOT": 2.0},
+         (freshness.on_the_dot, freshness.wait_from_the_dot)),
+    Part("DOT_PRIOR", {"freshness.DOT_PRIOR": 1e-9}),
+    Part("an hour with news (NEWS_SECONDS)", {"freshness.NEWS_SECONDS": 10**9}),
+    Part("warm-up (WARM_UP_DAYS, WARM_UP_UPDATES)",
+         {"counts.WARM_UP_DAYS": 0, "counts.WARM_UP_UPDATES": 1}, (choice.warm_up_minutes,)),
+)  # fmt: skip
+
+
+def put(name: str, value: Any) -> None:
+    """Replace a constant or function of `publisher.core.ttl` wherever it is imported; `planner`
+    keeps its own `look_ahead` to itself."""
+    home, _, attribute = name.partition(".")
+    module = sys.modules[f"{rule.__package__}.{home}"]
+    old = getattr(module, attribute)
+    elsewhere = [] if callable(old) else list(sys.modules.values())
+    for other in (module, *elsewhere):
+        if getattr(other, "__name__", "").startswith("publisher.") and (
+            getattr(other, attribute, None) is old
+        ):
+            setattr(other, attribute, value)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The efficiency of each timeline, by folder and client; of the first week of all folders, of
+    authors who change and of flat blogs, by client."""
+
+    whole: dict[tuple[str, str], NDArray[np.float64]]
+    first: dict[str, NDArray[np.float64]]
+    changed: dict[str, NDArray[np.float64]]
+    flat: dict[str, NDArray[np.float64]]
+
+
+def sources(folder: Path) -> list[Timeline]:
+    """The timelines of a folder, without those that its index calls unseen."""
+    with (folder / "index.csv").open(encoding="utf-8") as index:
+        slugs = [row["slug"] for row in csv.DictReader(index) if row.get("half") != "unseen"]
+    read = (read_timeline(folder / f"{slug}.csv") for slug in slugs)
+    return [cut(one, last_days=LAST_DAYS) for one in read]
+
+
+def changing_authors() -> Iterator[Timeline]:
+    """Eight authors who move by six hours, and eight whose rate of one a day becomes three or the
+    other way round, on day 200; days 8 to 30 after it are scored."""
+    yield from moved_authors(8, 30)
+    begin = 1_672_531_200
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
+        rates = (1.0, 3.0) if seed % 2 else (3.0, 1.0)
+        days = np.concatenate([
+            np.repeat(np.arange(200), rng.poisson(rates[0], 200)),
+            np.repeat(np.arange(200, 231), rng.poisson(rates[1], 31)),
+        ])  # fmt: skip
+        at = begin + days * DAY + rng.integers(9 * 3600, 18 * 3600, len(days))
+        times = np.unique(at).astype(np.uint32)
+        scored = begin + 208 * DAY
+        yield Timeline(f"rate {seed}", times, int(times[0]), begin + 231 * DAY, scored_from=scored)
+
+
+def flat_blogs() -> list[Timeline]:
+    """Three blogs at each of some constant rates (Poisson)."""
+    kinds = [parse_synthetic(f"poisson:rate={rate}") for rate in FLAT]
+    return [one for kind in kinds for one in shards(kind, 3, 1200, "UTC", 1)[0].timelines()]
+
+
+def efficiencies(
+    lines: Sequence[Timeline], publisher: str, options: ReplayOptions
+) -> dict[str, NDArray[np.float64]]:
+    """The efficiency of each timeline, by client."""
+    found = [one for part in run(tasks(lines, [publisher]), options) for one in part]
+    rows = report.rows(found, options.window)
+    return {
+        client: np.array([row["efficiency"] for row in rows if row["client"] == client], float)
+        for client in OBEDIENT
+    }
+
+
+def measure(task: tuple[str, tuple[str, ...]]) -> Figures:
+    """The figures of the decision without the part of that name."""
+    name, folders = task
+    part = next(part for part in PARTS if part.name == name)
+    for place, value in part.out.items():
+        put(place, value)
+    whole, early = {}, []
+    for folder in folders:
+        lines = sources(Path(folder))
+        for client, values in efficiencies(lines, part.publisher, ReplayOptions(OBEDIENT)).items():
+            whole[folder, client] = values
+        for line in lines:
+            try:
+                early.append(score_days(line, 0, 7))
+            except InvalidData:
+                continue  # nothing was posted in these days
+    soon = ReplayOptions(OBEDIENT, within=WITHIN_THE_FIRST_HOUR)
+    changed = efficiencies(list(changing_authors()), part.publisher, ReplayOptions(OBEDIENT))
+    flat = efficiencies(flat_blogs(), part.publisher, ReplayOptions(OBEDIENT))
+    return Figures(whole, efficiencies(early, part.publisher, soon), changed, flat)
+
+
+def logs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms, as the geometric mean takes them."""
+    return np.asarray(np.log(np.maximum(values, report.SMALLEST_EFFICIENCY)))
+
+
+def change(ours: NDArray[np.float64], as_is: NDArray[np.float64]) -> str:
+    """How much larger the geometric mean is than as it is, in per cent, with its interval; bold
+    where the interval excludes 0."""
+    apart = logs(ours) - logs(as_is)
+    mean, (low, high) = float(np.exp(apart.mean())), interval(apart, 0)
+    shown = [f"{100 * (one or 1.0) - 100:+.1f}" for one in (mean, low, high)]
+    known = low is not None and high is not None and not low <= 1.0 <= high
+    return f"{f'**{shown[0]}**' if known else shown[0]} ({shown[1]} to {shown[2]})"
+
+
+def ablation(folders: Sequence[Path], names: Sequence[str], jobs: int) -> Table:
+    """The table of all parts whose name contains one of `names` (of all without names)."""
+    wanted = [
+        part
+        for place, part in enumerate(PARTS)
+        if place == 0 or not names or any(name in part.name for name in names)
+    ]
+    each = [(part.name, tuple(map(str, folders))) for part in wanted]
+    head = ["without"]
+    for folder in folders:
+        kind = folder.parent.name if folder.name == "timelines" else folder.name
+        head += [f"{kind}: headers", f"{kind}: element", "worst"]
+    head += ["first week: headers", "element", "changed: headers", "element",
+             "flat: element, worst", "lines"]  # fmt: skip
+    table = Table("Ablation", head)
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        as_is: Figures | None = None
+        for part, found in zip(wanted, pool.imap(measure, each, chunksize=1), strict=True):
+            as_is = as_is or found
+            cells = []
+            for name in map(str, folders):
+                now = {who: found.whole[name, who] for who in OBEDIENT}
+                cells += [_cell(now[who], as_is.whole[name, who]) for who in OBEDIENT]
+                worst = [f"{now[who].max():.2f}" for who in OBEDIENT]
+                cells.append(", ".join(worst))
+            for kind in ("first", "changed"):
+                now, before = getattr(found, kind), getattr(as_is, kind)
+                cells += [_cell(now[who], before[who]) for who in OBEDIENT]
+            flat = found.flat["ttl"]
+            cells.append(f"{report.geometric_mean(flat):.2f}, {flat.max():.2f}")
+            table.add(part.name, *cells, str(part.lines))
+            print(*table.rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    return table
+
+
+def _cell(found: NDArray[np.float64], as_is: NDArray[np.float64]) -> str:
+    if found is as_is:
+        return f"{report.geometric_mean(found):.3f}"
+    return change(found, as_is)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table; 1 if a folder is not there. `--only NAME` limits it to some parts."""
+    names = [one.removeprefix("--only=") for one in arguments if one.startswith("--only=")]
+    folders = [Path(one) for one in arguments if not one.startswith("--")] or list(FOLDERS)
+    for folder in folders:
+        if not (folder / "index.csv").is_file():
+            print(f"ablation: no timelines in {folder}", file=sys.stderr)
+            return 1
+    print(ablation(folders, names, CORES))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
