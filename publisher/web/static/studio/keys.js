@@ -37,7 +37,8 @@ export function link(area, address = "") {
   else if (!address) area.setSelectionRange(inside + 2, inside + 2);
 }
 
-// A new line in a list, a quotation or a listing begins as the line before it; an empty item ends it.
+// A new line in a list, a quotation or a listing begins as the line before it; an empty item ends it
+// with an empty line, without which the next words would belong to the last item.
 function newLine(area) {
   const { selectionStart: at, selectionEnd: end, value } = area;
   if (at !== end) return false;
@@ -48,7 +49,7 @@ function newLine(area) {
   const begun = item?.[0] ?? quoted?.[0];
   if (!begun || inListing(value, at)) return false;
   if (!line.slice(begun.length).trim()) {
-    insert(area, "", start, at);
+    insert(area, /[^\n]\n$/.test(value.slice(0, start)) ? "\n" : "", start, at);
     return true;
   }
   const sign = item && (item[2] ?? `${Number(item[3]) + 1}${item[4]}`);
