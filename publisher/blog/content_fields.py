@@ -220,6 +220,10 @@ class Tags(Field):
         """The reverse of `to_texts`."""
         return tuple(texts)
 
+    def text(self, value: Any) -> str:
+        """The names, separated by commas, by slug: their order means nothing."""
+        return ", ".join(sorted(value, key=tag_slug))
+
     def same(self, one: Any, other: Any) -> bool:
         """Whether both have the same slugs, in any order."""
         return slugs(one) == slugs(other)

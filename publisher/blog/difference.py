@@ -51,11 +51,6 @@ def shortened(pieces: Sequence[Piece]) -> list[Piece]:
     return [piece for piece in result if piece.text]
 
 
-def is_same(pieces: Sequence[Piece]) -> bool:
-    """Whether nothing changed at all."""
-    return all(piece.kind in (SAME, SKIPPED) for piece in pieces)
-
-
 def _alike(old: Sequence[str], new: Sequence[str]) -> int:
     """How many lines are the same at the beginning of both."""
     pairs = zip(old, new, strict=False)

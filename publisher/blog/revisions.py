@@ -74,7 +74,7 @@ def before(session: Session, revision: Revision) -> Revision | None:
 
 
 def changes(old: Revision | None, new: Revision) -> list[Change]:
-    """What changed from `old` to `new`, field by field; `old` None stands for an empty post.
+    """The fields that differ between `old` and `new`; `old` None stands for an empty post.
 
     A field that one of the two does not have (it is older than the field) is left out. So are
     choices in a first version.
@@ -85,6 +85,7 @@ def changes(old: Revision | None, new: Revision) -> list[Change]:
         Change(f.name, f.label, difference(f.text(before[f.name]), f.text(after[f.name])))
         for f in FIELDS
         if f.name in before and f.name in after and (old or not isinstance(f, Choice))
+        if not f.same(before[f.name], after[f.name])
     ]
 
 

@@ -40,7 +40,6 @@ def _one(post_id: int, version: int) -> str:
             changes=revisions.changes(earlier, revision),
             entries=revisions.history(db, post),
             shortened=difference.shortened,
-            is_same=difference.is_same,
         )
 
 
