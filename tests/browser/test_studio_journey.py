@@ -246,8 +246,8 @@ def test_login_in_another_tab(ada: Page, live: Live) -> None:
 def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
     """A date moves the one control to "later"; the list shows it; at its time it is out."""
     ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
     ada.fill(SOURCE, "Tomorrow's news.")
-    ada.focus("[name=at]")
     ada.fill("[name=at]", "2024-03-05T08:00")
     ada.get_by_role("button", name="Schedule").click()
     expect(ada.get_by_text("Scheduled for")).to_be_visible()
@@ -257,6 +257,22 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
     pass_time(live, clock, days=1)
     assert the_post(live).status == "published"
     assert kinds(live) == ["publish"]
+
+
+def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
+    """From the text to the button by Tab alone, through the date: it is still a draft, and saved."""
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    ada.fill(SOURCE, "By Tab.")
+    through = set()
+    while not ada.locator("[data-save]").evaluate("button => button === document.activeElement"):
+        ada.keyboard.press("Tab")
+        through.add(ada.evaluate("document.activeElement.name"))
+    assert "at" in through
+    expect(ada.locator("[name=place][value=draft]")).to_be_checked()
+    ada.keyboard.press("Enter")
+    expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
+    assert the_post(live).status == "draft"
 
 
 def test_schedule_in_the_past(ada: Page, live: Live) -> None:

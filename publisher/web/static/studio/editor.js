@@ -63,12 +63,12 @@ function nameTheButton() {
   form.querySelector(".at")?.classList.toggle("unused", place !== "later");
 }
 nameTheButton();
-form.elements.at?.addEventListener("focus", () => {
+// A date that is typed or picked is meant; one that the keyboard only passes is not.
+form.elements.at?.addEventListener("input", () => {
   const later = form.querySelector("input[name=place][value=later]");
-  if (later) later.checked = true;
+  if (later && form.elements.at.value) later.checked = true;
   nameTheButton();
 });
-form.elements.at?.addEventListener("input", nameTheButton);
 
 const words = form.querySelector("[data-words]");
 let counting = 0;
