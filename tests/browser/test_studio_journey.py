@@ -99,6 +99,24 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
     assert kinds(live) == ["publish"]
 
 
+def test_the_first_minute(ada: Page, live: Live, clock: FakeClock) -> None:
+    """Of a post that leaves the page says one thing, and a minute later that it has left."""
+    ada.clock.install()
+    ada.goto("/studio/")
+    wait_for_editor(ada)
+    ada.fill(SOURCE, "My first note.")
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
+    lists, key = ada.locator("#lists"), ada.locator("#today .tick-mark")
+    expect(lists).not_to_contain_text("published")
+    expect(key).to_have_count(1)
+    pass_time(live, clock, seconds=61)
+    ada.clock.run_for(65_000)
+    expect(ada.locator(".undo-bar")).to_contain_text("is published")
+    expect(lists).to_contain_text("My first note.")
+    expect(key).to_have_count(0)
+
+
 def test_box_grows_into_the_editor(ada: Page, live: Live) -> None:
     """A note that gets long goes on in the full editor, and the box is empty again."""
     expect(ada.locator(SOURCE)).to_be_focused()
@@ -260,7 +278,7 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
 
 
 def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
-    """From the text to the button by Tab alone, through the date: it is still a draft, and saved."""
+    """From the text to the button by Tab alone, through the date: it is a draft still."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
     ada.fill(SOURCE, "By Tab.")

@@ -1,4 +1,7 @@
-// The countdown of the undo window. Without it the bar says at what time the post goes out.
+// The countdown of the undo window. Without it the bar says at what time the post goes out. When it
+// ends, the page's lists and its day are fetched anew: they still say that the post is to come.
+
+const LATER = 1500; // ms until the server has published what was due
 
 export function bindUndo() {
   for (const bar of document.querySelectorAll(".undo-bar[data-seconds]")) {
@@ -16,8 +19,19 @@ export function bindUndo() {
         words.replaceChildren("is published. ", view);
         bar.querySelector(".row").hidden = true;
         bar.classList.add("over");
+        setTimeout(renew, LATER);
       }
     };
     tick();
+  }
+}
+
+async function renew() {
+  const answer = await fetch(location.href).catch(() => undefined);
+  if (!answer?.ok || answer.redirected) return; // logged out, no connection: a reload tells
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-renew]")) {
+    const now = page.getElementById(part.id);
+    if (now) part.replaceWith(now);
   }
 }
