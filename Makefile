@@ -9,6 +9,7 @@ PIP := PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --disable-pip-version-che
 # One stamp file for each set of packages, so that running a blog does not install the rest.
 RUN := $(VENV)/.run
 SIMULATOR := $(VENV)/.simulator
+PASSKEYS := $(VENV)/.passkeys
 BENCH := $(VENV)/.bench
 DOCS := $(VENV)/.docs
 EVERYTHING := $(VENV)/.everything
@@ -27,7 +28,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install simulator test test-all test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-all test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -41,6 +42,10 @@ $(SIMULATOR): pyproject.toml
 	$(call install,the simulator needs: a minute or two and 400 MB more,[sim])
 	@touch $(RUN)
 
+$(PASSKEYS): pyproject.toml
+	$(call install,passkeys need,[passkeys])
+	@touch $(RUN)
+
 $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
 
@@ -49,7 +54,7 @@ $(DOCS): pyproject.toml
 
 $(EVERYTHING): pyproject.toml
 	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
-	@touch $(RUN) $(SIMULATOR)
+	@touch $(RUN) $(SIMULATOR) $(PASSKEYS)
 
 , := ,
 
@@ -60,6 +65,8 @@ run: $(RUN) ## start the site on http://$(HOST):$(PORT); installs only what a bl
 
 demo: $(RUN) ## fill the instance folder with a believable blog
 	@$(BIN)/python -m publisher demo
+
+passkeys: $(PASSKEYS) ## install the further package that logging in with a passkey needs
 
 simulator: $(SIMULATOR) ## install the further packages that `publisher simulate` needs
 

@@ -119,10 +119,11 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
         goal: subprocess.run(
             ["make", "-n", "-B", goal], cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout
-        for goal in ("run", "demo", "simulator", "test")
+        for goal in ("run", "demo", "passkeys", "simulator", "test")
     }
     assert "-e '.'" in plans["run"]
     assert "-e '.['" not in plans["run"] + plans["demo"]
+    assert "-e '.[passkeys]'" in plans["passkeys"]
     assert "-e '.[sim]'" in plans["simulator"]
     assert "-e '.[river,passkeys,postgres,s3,sim,dask,dev]'" in plans["test"]
 

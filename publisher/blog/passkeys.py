@@ -27,7 +27,8 @@ from publisher.storage.tables.credentials import Author, Passkey
 
 MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author
 MISSING = (
-    "passkeys need a library that is not installed: pip install 'publisher-VERSION.whl[passkeys]'"
+    "passkeys need a library that is not installed: run `make passkeys` "
+    "(or, without a checkout, pip install 'publisher-VERSION.whl[passkeys]'), then start again"
 )
 REFUSED = "this passkey is not known here"
 
