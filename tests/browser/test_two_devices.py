@@ -130,3 +130,21 @@ def test_an_answer_that_was_lost_is_no_other_device(laptop: Page) -> None:
     context.set_offline(False)
     again = opened(context.new_page())
     expect(again.locator(SOURCE)).to_have_value("One. Two.")
+
+
+def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> None:
+    """Back shows a text that was published; the newer one stays when somebody types on it."""
+    laptop.goto("/studio/")
+    wait_for_editor(laptop)
+    autosaved(laptop, "Published.")
+    laptop.keyboard.press("Control+Enter")
+    expect(laptop.locator(".countdown")).to_be_visible()
+    wait_for_editor(laptop)
+    autosaved(laptop, "Typed after it.")
+    laptop.go_back()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value("Published.")
+    laptop.locator(SOURCE).press_sequentially(" More.")
+    expect(laptop.locator(STATE)).to_contain_text("kept in the browser only")
+    laptop.goto("/studio/")
+    expect(laptop.locator(SOURCE)).to_have_value("Typed after it.")

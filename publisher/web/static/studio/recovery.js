@@ -31,6 +31,7 @@ export class Recovery {
     try {
       const { author, post } = this.form.dataset;
       const held = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
+      if (cameBack() && this.differs()) this.seen = ""; // an old text, not typed on the server's
       const kind = post === "new" ? this.form.elements.kind?.value : undefined;
       const left = leftBehind(keyOf(author, post), kind)
         .filter(({ key }) => !held.has(key));
@@ -100,7 +101,10 @@ export class Recovery {
   // Whether there is text that was typed before the scripts ran, or that a reload has kept: no event
   // will tell of it. What the browser's Back brings is left alone: it may have been saved long ago.
   typedBefore() {
-    if (performance.getEntriesByType("navigation")[0]?.type === "back_forward") return false;
+    return this.differs() && !cameBack();
+  }
+
+  differs() {
     const { title, source } = this.form.elements;
     return [title, source].some((field) => field && field.value !== field.defaultValue);
   }
@@ -127,6 +131,9 @@ export class Recovery {
     this.open();
   }
 }
+
+const cameBack = () =>
+  performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 
 function lock(key) {
   navigator.locks?.request(key, { ifAvailable: true }, () => new Promise(() => {}));
