@@ -85,8 +85,8 @@ WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,base blog browse
 test-postgresql: $(EVERYTHING) ## run all tests that use a database, on a temporary PostgreSQL server
 	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
-losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1)
-	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1}
+losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
+	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1} --episode $${EPISODE:-0}
 
 kills: $(EVERYTHING) ## test recovery: kill -9 at random moments, KILLS (200) times
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py

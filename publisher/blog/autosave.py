@@ -59,8 +59,16 @@ def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[i
     return {row.post_id: row for row in rows}
 
 
+def saved(session: Session, author_id: int, post_id: int, source: str, seen: str) -> None:
+    """Delete the autosave whose text a form has saved: the one it was typed on, or of the same
+    text. What another tab has kept stays."""
+    row = load(session, author_id, post_id)
+    if row is not None and (seen == stamp(row) or row.fields.get("source") == source):
+        forget(session, author_id, post_id)
+
+
 def forget(session: Session, author_id: int, post_id: int) -> None:
-    """Delete the autosave, because its text was saved or discarded."""
+    """Delete the autosave, because its text was discarded."""
     session.execute(
         delete(Autosave).where(Autosave.author_id == author_id, Autosave.post_id == post_id)
     )

@@ -37,9 +37,11 @@ def submit(
     intent: Intent,
     now: datetime,
     undo_seconds: int,
+    seen: str = "",
 ) -> Post:
     """Save `value` as a new post (`post_id` 0) or over an old one, and carry out `intent`.
 
+    `seen` is the stamp of the autosave that it was typed on: that one is not needed any more.
     A post published "now" enters the feed after `undo_seconds`. Raises what saving and publishing
     raise, and FieldErrors for an impossible date.
     """
@@ -51,7 +53,7 @@ def submit(
         post = posts.save(session, post_id, value, base_version, author.id, now, intent.minor)
         _redate(session, post, intent, post.version != base_version, now)
     _place(session, post, intent, now, undo_seconds)
-    autosave.forget(session, author.id, post_id)
+    autosave.saved(session, author.id, post_id, value.source, seen)
     return post
 
 

@@ -115,6 +115,24 @@ def test_autosave_is_kept_until_saved(site: Site, clock: FakeClock) -> None:
         assert autosave.load(db, ada.id, post.id) is None
 
 
+def test_a_save_leaves_the_autosave_of_another_tab(site: Site, clock: FakeClock) -> None:
+    """Only the text that the saved one was typed on is not needed any more."""
+    ada = make_author(site)
+    post = make_post(site, author_id=ada.id)
+    with site.database.write() as db:
+        other = autosave.stamp(
+            autosave.keep(db, ada.id, post.id, 1, {"source": "theirs"}, "", clock())
+        )
+        for version, seen in ((1, ""), (2, "2024-01-01T00:00:00Z")):
+            value = content(f"mine, {version}")
+            editing.submit(db, ada, post.id, value, version, Intent(), clock(), 60, seen)
+            kept = autosave.load(db, ada.id, post.id)
+            assert kept is not None
+            assert kept.fields == {"source": "theirs"}
+        editing.submit(db, ada, post.id, content("theirs, more"), 3, Intent(), clock(), 60, other)
+        assert autosave.load(db, ada.id, post.id) is None
+
+
 def test_autosaves_of_two_tabs(site: Site, clock: FakeClock) -> None:
     """A tab that does not know the latest autosave cannot wipe it out."""
     ada = make_author(site)

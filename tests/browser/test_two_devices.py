@@ -148,3 +148,18 @@ def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> N
     expect(laptop.locator(STATE)).to_contain_text("kept in the browser only")
     laptop.goto("/studio/")
     expect(laptop.locator(SOURCE)).to_have_value("Typed after it.")
+
+
+def test_a_refused_tab_that_is_saved_leaves_the_other_ones_text(
+    laptop: Page, clock: FakeClock
+) -> None:
+    """The second tab's text is the post now; the first one's, called saved, is still unsaved."""
+    other = opened(laptop.context.new_page())
+    autosaved(laptop, "Typed in the first tab.")
+    clock.forward(seconds=5)
+    other.fill(SOURCE, "Typed in the second.")
+    expect(other.locator(STATE)).to_contain_text("another tab is open")
+    other.keyboard.press("Control+s")
+    expect(other.get_by_text("Updated.")).to_be_visible()
+    expect(other.locator(SOURCE)).to_have_value("Typed in the first tab.")
+    expect(other.get_by_text("It has not been saved yet")).to_be_visible()

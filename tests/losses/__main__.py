@@ -7,25 +7,51 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, QUIET
 from tests.losses.served import Blog
-from tests.losses.walk import LENGTH, SHARED, Step, drawn, play
+from tests.losses.walk import LENGTH, UNKNOWN, Step, drawn, play
 from tests.serving import serving
+
+TABS = 3
+
+
+@contextmanager
+def started() -> Iterator[tuple[Browser, Blog]]:
+    """A browser and a served blog."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder) / "instance") as server,
+        sync_playwright() as playwright,
+    ):
+        blog = Blog(server)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        try:
+            yield browser, blog
+        finally:
+            browser.close()
+            blog.close()
+
+
+def devices_of(episode: int) -> int:
+    """Two and three devices by turns."""
+    return 2 + episode % 2
 
 
 def shortest(
-    browser: Browser, blog: Blog, steps: list[Step], kind: str, size: tuple[int, int], seconds: int
+    browser: Browser, blog: Blog, steps: list[Step], kind: str, devices: int, seconds: int
 ) -> list[Step]:
     """Leave out what the fault does not need, as long as there is time."""
     end, part = time.monotonic() + seconds, max(1, len(steps) // 2)
     while time.monotonic() < end:
         for start in range(0, len(steps), part):
             fewer = steps[:start] + steps[start + part :]
-            fault, taken = play(browser, blog, fewer, f"s{time.monotonic_ns()}", *size)
+            fault, taken = play(browser, blog, fewer, f"s{time.monotonic_ns()}", devices, TABS)
             if fault.startswith(kind):
                 steps = fewer[:taken]
                 break
@@ -38,44 +64,49 @@ def shortest(
     return steps
 
 
+def report(
+    browser: Browser, blog: Blog, seed: int, episode: int, without: frozenset[str], shrink: int
+) -> str:
+    """What an episode has lost, with the shortest recipe; "" for nothing."""
+    devices = devices_of(episode)
+    steps = drawn(f"{seed}:{episode}", devices, without)
+    fault, taken = play(browser, blog, steps, f"e{seed}x{episode}", devices, TABS)
+    if not fault:
+        return ""
+    recipe = shortest(browser, blog, steps[:taken], fault.split(":")[0], devices, shrink)
+    lines = [f"seed {seed} episode {episode} of {devices} devices, step {taken}: {fault}"]
+    lines += [f"    {device} {action} {choice}" for device, action, choice in recipe]
+    return "\n".join([*lines, f"    make losses SEED={seed} EPISODE={episode} STEPS={LENGTH}"])
+
+
 def main() -> int:
     """Run as the command line says."""
     parser = argparse.ArgumentParser(prog="tests.losses")
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--episode", type=int, default=0, help="begin with this one")
-    parser.add_argument("--devices", type=int, default=2)
-    parser.add_argument("--tabs", type=int, default=3)
-    parser.add_argument("--single", action="store_true", help="no held key and no lost answer")
+    parser.add_argument("--known", action="store_true", help="all answers come, no key is held")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to shorten a fault's steps")
+    parser.add_argument("--trace", action="store_true", help="print what one episode shows")
     asked = parser.parse_args()
-    without = SHARED if asked.single else frozenset()
-    faults, begun = 0, time.monotonic()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        serving(Path(folder) / "instance") as server,
-        sync_playwright() as playwright,
-    ):
-        blog = Blog(server)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    without = UNKNOWN if asked.known else frozenset()
+    faults, begun, taken = 0, time.monotonic(), 0
+    with started() as (browser, blog):
+        if asked.trace:
+            steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode), without)
+            devices = devices_of(asked.episode)
+            print(play(browser, blog, steps, "t", devices, TABS, print)[0])
+            return 0
         for episode in range(asked.episode, asked.episode + -(-asked.steps // LENGTH)):
-            steps = drawn(f"{asked.seed}:{episode}", asked.devices, without)
-            size = (asked.devices, asked.tabs)
-            fault, taken = play(browser, blog, steps, f"e{episode}", *size)
+            fault = report(browser, blog, asked.seed, episode, without, asked.shrink)
+            taken += LENGTH
             if fault:
                 faults += 1
-                total = (episode - asked.episode) * LENGTH + taken
-                found = f"seed {asked.seed} episode {episode}, step {taken} ({total} in all)"
-                print(f"{found}: {fault}", flush=True)
-                for step in shortest(
-                    browser, blog, steps[:taken], fault.split(":")[0], size, asked.shrink
-                ):
-                    print("   ", *step, flush=True)
+                print(fault, flush=True)
                 if not asked.go_on:
                     break
-        browser.close()
-    print(f"{asked.steps} steps asked for, {faults} faults, {time.monotonic() - begun:.0f} s")
+    print(f"{taken} steps, {faults} faults, {time.monotonic() - begun:.0f} s")
     return 1 if faults else 0
 
 

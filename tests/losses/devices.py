@@ -6,14 +6,17 @@ A tab's timers are advanced by Playwright's clock, so that no step sleeps.
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Locator, Page, Route
+from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import TimeoutError as TooLate
 
 from tests.factories import PASSWORD
+from tests.losses.served import Blog
 
 AREA, STATE = "[name=source]", "[data-state]"
 WAIT = 10_000
 PAUSE = 12_000  # ms of the page's time: longer than an autosave waits, and than it tries again
+REFUSED = "another tab is open"  # a tab that has said this says no more
 
 
 class Idle(Exception):
@@ -25,13 +28,14 @@ class Device:
     """One browser: its tabs, the one in use first."""
 
     browser: Browser
-    url: str
+    blog: Blog
+    number: int
     tabs: list[Page] = field(default_factory=list)
     offline: bool = False
 
     def __post_init__(self) -> None:
         """A context of its own, logged in."""
-        self.context = self.browser.new_context(base_url=self.url)
+        self.context = self.browser.new_context(base_url=self.blog.url)
         self.context.set_default_timeout(WAIT)
         # The faked clock's performance has no entries; pages ask it whether Back led to them.
         self.context.add_init_script(
@@ -42,16 +46,15 @@ class Device:
         self.log_in()
 
     def log_in(self) -> None:
-        """Log in, in a tab that is closed afterwards."""
-        if self.offline:
-            raise Idle
-        page = self.context.new_page()
-        page.goto("/studio/login")
-        page.fill("[name=name]", "ada")
-        page.fill("[name=password]", PASSWORD)
-        page.click("main button")
-        page.wait_for_url("**/studio/")
-        page.close()
+        """Log in: by the form once, later by the cookies that it gave."""
+        if self.number not in self.blog.sessions:
+            page = self.context.new_page()
+            page.goto("/studio/login")
+            sign(page)
+            page.wait_for_url("**/studio/")
+            page.close()
+            self.blog.sessions[self.number] = self.context.cookies()
+        self.context.add_cookies(self.blog.sessions[self.number])
 
     def open(self, path: str, most: int) -> Page:
         """A page in a new tab, or in the present one where there are enough."""
@@ -61,15 +64,32 @@ class Device:
             page = self.tabs[0]
         else:
             page = self.context.new_page()
+            page.on("crash", self.crashed)
             self.tabs.insert(0, page)
         page.goto(path)
         ready(page)
         return page
 
-    def kept(self) -> str:
-        """All of the browser's local storage."""
+    def crashed(self, page: Page) -> None:
+        """A tab whose process has ended is no tab."""
+        self.tabs.remove(page)
+
+    def kill_tab(self) -> None:
+        """End the process of the tab in use, and with it that of others of the blog."""
+        with suppress(BrowserError):
+            self.tabs[0].goto("chrome://crash")
+
+    def kept(self) -> list[str]:
+        """The texts in the browser's local storage."""
         origins = self.context.storage_state().get("origins", [])
-        return " ".join(item["value"] for one in origins for item in one["localStorage"])
+        return [item["value"] for one in origins for item in one["localStorage"]]
+
+
+def sign(page: Page) -> None:
+    """Fill in the login form and send it."""
+    page.fill("[name=name]", "ada")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
 
 
 def ready(page: Page) -> bool:
@@ -85,13 +105,25 @@ def text(page: Page) -> str:
     return page.locator(AREA).input_value() if page.locator("#box, #editor").count() else ""
 
 
+def press(button: Locator) -> None:
+    """Click a button or link, and wait for the page it leads to; Idle where there is none."""
+    if not button.count() or not button.first.is_visible():
+        raise Idle
+    button.first.click()
+    button.page.wait_for_load_state()
+
+
 def settle(page: Page) -> str:
     """What the page says of the text after a pause in typing."""
-    page.evaluate("document.querySelector('[data-state]').textContent = ''")
+    state = page.locator(STATE)
+    if REFUSED in (said := state.text_content() or ""):
+        page.clock.run_for(PAUSE)
+        return said
+    state.evaluate("state => { state.textContent = '' }")
     page.clock.run_for(PAUSE)
-    with suppress(TooLate):  # a tab that has said that another one is open says no more
+    with suppress(TooLate):
         page.locator("[data-state]:not(:empty)").wait_for(state="attached", timeout=1500)
-    return page.locator(STATE).text_content() or ""
+    return state.text_content() or ""
 
 
 def submit(page: Page, key: str, times: int = 1) -> bool:
@@ -116,14 +148,18 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
     return not page.locator(":root[data-stays]").count()
 
 
-def losing_answer(page: Page) -> None:
-    """Let the server handle the next form, and drop its answer."""
+def losing_answer(device: Device, page: Page) -> None:
+    """Let the server handle the next thing that the page sends, and drop its answer."""
+
+    dropped: list[Route] = []
 
     def drop(route: Route) -> None:
-        if route.request.method == "POST":
-            route.fetch()
-            route.abort()
-        else:
-            route.continue_()
+        if dropped or route.request.method != "POST":
+            route.fallback()
+            return
+        dropped.append(route)
+        if not device.offline:
+            route.fetch(max_redirects=0)
+        route.abort()
 
-    page.route("**/studio/**", drop, times=1)
+    page.route("**/studio/**", drop)

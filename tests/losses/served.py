@@ -1,13 +1,18 @@
 """The blog that the devices write on: a server that can be killed, and all texts that it keeps."""
 
 import subprocess
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import create_engine, inspect, text
 
-from tests.databases import database_url, rows_of
+from tests.databases import database_url
 from tests.factories import PASSWORD
 from tests.serving import START_SECONDS, Server, answers, descendants, kill, wait_until
+
+# Where a post's text is kept: a table and its column.
+KEPT_IN = {"posts": "source", "revisions": "content", "autosaves": "fields", "unsaved": "fields"}
 
 
 class Blog:
@@ -17,6 +22,8 @@ class Blog:
         self.server, self.url, self.instance = server, server.url, server.instance
         made = server.command("author", "add", "ada", text=f"{PASSWORD}\n{PASSWORD}\n")
         assert made.returncode == 0, made.stderr
+        self.engine = create_engine(database_url(self.instance))
+        self.sessions: dict[int, Any] = {}  # the cookies of each device, once it has logged in
 
     def kill(self) -> None:
         """kill -9 all of its processes, and start it again at the same address."""
@@ -30,20 +37,32 @@ class Blog:
             )
         wait_until(lambda: answers(self.server), START_SECONDS, self.server)
 
-    def texts(self) -> list[str]:
-        """Everything kept of posts: the posts, their revisions, what is not saved yet."""
-        engine = create_engine(database_url(self.instance))
-        unsaved = [name for name in inspect(engine).get_table_names() if "unsaved" in name]
-        engine.dispose()
-        found = rows_of(self.instance, "SELECT source FROM posts")
-        found += rows_of(self.instance, "SELECT content FROM revisions")
-        for table in ["autosaves", *unsaved]:
-            found += rows_of(self.instance, f"SELECT fields FROM {table}")  # noqa: S608 - a table
-        return [str(row[0]) for row in found]
+    def rows(self, statement: str, **values: object) -> list[Any]:
+        """What a query finds in the blog's database, past the product."""
+        with self.engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(statement), values)]
+
+    @cached_property
+    def kept_in(self) -> dict[str, str]:
+        """The tables and columns of `KEPT_IN` that there are."""
+        there = inspect(self.engine).get_table_names()
+        return {table: column for table, column in KEPT_IN.items() if table in there}
+
+    def texts(self, name: str) -> list[str]:
+        """Every text kept of an episode: its posts, their revisions, what is not saved yet."""
+        every = " UNION ALL ".join(
+            f"SELECT CAST({column} AS TEXT) AS words FROM {table}"  # noqa: S608 - a table of ours
+            for table, column in self.kept_in.items()
+        )
+        query = f"SELECT words FROM ({every}) AS kept WHERE words LIKE :name"  # noqa: S608 - as above
+        return [row[0] for row in self.rows(query, name=f"%{name}w%")]
 
     def forget_unsaved(self) -> None:
         """An episode begins with an empty box."""
-        engine = create_engine(database_url(self.instance))
-        with engine.begin() as connection:
-            connection.execute(text("DELETE FROM autosaves"))
-        engine.dispose()
+        with self.engine.begin() as connection:
+            for table in self.kept_in.keys() - {"posts", "revisions"}:
+                connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - a table of ours
+
+    def close(self) -> None:
+        """Leave the database."""
+        self.engine.dispose()

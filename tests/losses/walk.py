@@ -13,18 +13,31 @@ from contextlib import suppress
 from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as BrowserError
 
-from tests.databases import rows_of
-from tests.losses.devices import Device, Idle, losing_answer, ready, settle, submit, text
+from tests.losses.devices import (
+    STATE,
+    Device,
+    Idle,
+    losing_answer,
+    press,
+    ready,
+    settle,
+    sign,
+    submit,
+    text,
+)
 from tests.losses.served import Blog
 
 Step = tuple[int, str, int]
 LENGTH = 40
 WEIGHTS = {
-    "type": 12, "type_on": 3, "open_post": 6, "open_box": 3, "open_new": 2, "offline": 3,
-    "online": 4, "close_tab": 4, "logout": 1, "login": 2, "back": 2, "publish": 2, "save": 3,
-    "held": 1, "lost": 1, "undo": 1, "restore": 1, "discard": 1, "kill_server": 0.3,
+    "type": 14, "type_on": 3, "open_post": 6, "open_box": 3, "open_new": 2, "switch": 4,
+    "offline": 3, "online": 4, "close_tab": 4, "kill_tab": 1, "reload": 2, "logout": 1, "login": 2,
+    "back": 3, "publish": 2, "save": 3, "held": 1, "lost": 1, "lose_answer": 2, "undo": 1,
+    "send_now": 1, "restore": 1, "show": 1, "discard": 1, "kill_server": 0.2,
 }  # fmt: skip
-SHARED = frozenset({"held", "lost"})  # what only a creating request with a name of its own survives
+UNKNOWN = frozenset(
+    {"held", "lost", "lose_answer"}
+)  # what only a request with a name of its own survives
 
 
 def drawn(seed: str, devices: int, without: frozenset[str] = frozenset()) -> list[Step]:
@@ -42,17 +55,16 @@ class Episode:
     def __init__(self, browser: Browser, blog: Blog, devices: int, tabs: int, name: str) -> None:
         self.blog, self.tabs, self.name, self.count = blog, tabs, name, 0
         blog.forget_unsaved()
-        self.devices = [Device(browser, blog.url) for _ in range(devices)]
+        self.devices = [Device(browser, blog, number) for number in range(devices)]
         self.claimed: set[str] = set()  # words that a screen called saved or kept
         self.public: set[str] = set()  # words that somebody sent to readers
-        self.creating: dict[str, set[object]] = defaultdict(
-            set
-        )  # by word: the pages it was sent by
+        # By word: the pages it was sent by.
+        self.creating: dict[str, set[object]] = defaultdict(set)
         self.idle: Counter[str] = Counter()
 
-    def words(self, given: str) -> set[str]:
-        """The marker words of this episode in a text."""
-        return set(re.findall(rf"{self.name}w\d+", given))
+    def words(self, *given: str) -> set[str]:
+        """The marker words of this episode in some texts."""
+        return set(re.findall(rf"{self.name}w\d+", " ".join(given)))
 
     def close(self) -> None:
         """Close the browsers."""
@@ -62,43 +74,70 @@ class Episode:
     def do(self, step: Step) -> str:
         """Take a step; a fault in words, or "" for none."""
         number, action, choice = step
-        device = self.devices[number]
         act: Callable[[Device, int], None] = getattr(self, action)
         try:
-            act(device, choice)
+            act(self.devices[number], choice)
         except Idle:
             self.idle[action] += 1
         except BrowserError as error:
-            # No network, or a button that is not there; all else is a fault of this driver.
-            if not any(one in str(error) for one in ("net::ERR", "Timeout 500ms")):
-                raise
+            # No network, or a tab that was killed; all else is a page that does not answer.
+            if not any(one in str(error) for one in ("net::ERR", "crashed")):
+                return f"stuck: {action}: {error}"
             self.idle[action] += 1
         return self.fault()
+
+    def told(self, step: Step) -> str:
+        """A step and what its device shows after it, in a line."""
+        device, shown = self.devices[step[0]], ""
+        with suppress(BrowserError):
+            if device.tabs:
+                page = device.tabs[0]
+                said = page.locator("[data-state], .flash, .countdown").all_text_contents()
+                shown = f"{page.url.partition('/studio')[2]} {text(page)[-60:]!r} {said}"
+        kept = [sorted(self.words(one)) for one in device.kept()]
+        return f"{step} {'offline ' * device.offline}{len(device.tabs)} tabs {shown} kept {kept}"
 
     # What has to be true
 
     def fault(self) -> str:
         """What is wrong now."""
-        stored = self.blog.texts()
-        if gone := self.claimed - self.words(" ".join(stored)):
-            here = " ".join(device.kept() for device in self.devices)
-            if gone := gone - self.words(here):
-                return f"lost: {sorted(gone)} had been called saved or kept"
-        posts = rows_of(self.blog.instance, "SELECT source, status FROM posts")
-        times = Counter(word for source, _ in posts for word in self.words(source))
+        gone = self.claimed - self.words(*self.blog.texts(self.name))
+        if gone and (gone := gone - self.words(*self.in_browsers())):
+            return f"lost: {sorted(gone)} had been called saved or kept"
+        posts = self.posts()
+        times = Counter(word for _, source, _ in posts for word in self.words(source))
         for word, pages in self.creating.items():
             if times[word] > max(1, len(pages)):
                 return f"twice: {word} is in {times[word]} posts, sent by {len(pages)} page"
-        shown = " ".join(source for source, status in posts if status == "published")
-        if early := self.words(shown) - self.public:
+        shown = self.words(*(source for _, source, status in posts if status == "published"))
+        if early := shown - self.public:
             return f"public: {sorted(early)} were not sent to readers"
         return ""
+
+    def posts(self) -> list[tuple[int, str, str]]:
+        """The episode's posts: number, text, state."""
+        return self.blog.rows(
+            "SELECT id, source, status FROM posts WHERE source LIKE :name ORDER BY id",
+            name=f"%{self.name}w%",
+        )
+
+    def in_browsers(self) -> list[str]:
+        """The texts that browsers keep."""
+        return [one for device in self.devices for one in device.kept()]
 
     # What people do
 
     def page(self, device: Device) -> Page:
-        """The tab in use, on a page to write on."""
-        if not device.tabs or not ready(device.tabs[0]):
+        """The tab in use, on a page to write on; the box in a tab where there is none."""
+        if not device.tabs:
+            self.open_box(device, 0)
+        if not ready(device.tabs[0]):
+            raise Idle
+        return device.tabs[0]
+
+    def tab(self, device: Device) -> Page:
+        """The tab in use."""
+        if not device.tabs:
             raise Idle
         return device.tabs[0]
 
@@ -109,10 +148,18 @@ class Episode:
         device.open("/studio/posts/new", self.tabs)
 
     def open_post(self, device: Device, choice: int) -> None:
-        mine = [row[0] for row in rows_of(self.blog.instance, "SELECT id, source FROM posts")
-                if self.words(row[1])]  # fmt: skip
+        mine = [number for number, _, _ in self.posts()]
         device.open(f"/studio/posts/{mine[choice % len(mine)]}" if mine else "/studio/posts/new",
                     self.tabs)  # fmt: skip
+
+    def switch(self, device: Device, choice: int) -> None:
+        page = self.tab(device)
+        device.tabs.append(device.tabs.pop(0))
+        if device.tabs[0] is not page:
+            device.tabs[0].bring_to_front()
+
+    def reload(self, device: Device, _choice: int) -> None:
+        self.tab(device).reload()
 
     def type_on(self, device: Device, _choice: int) -> None:
         page = self.page(device)
@@ -123,7 +170,10 @@ class Episode:
     def type(self, device: Device, choice: int) -> None:
         self.type_on(device, choice)
         page = self.page(device)
-        said = settle(page)
+        self.heard(page, settle(page))
+
+    def heard(self, page: Page, said: str) -> None:
+        """A screen that calls a text saved or kept is taken at its word."""
         if "Saved" in said or ("kept" in said and "cannot" not in said):
             self.claimed |= self.words(text(page))
 
@@ -143,18 +193,28 @@ class Episode:
         device.context.set_offline(False)
 
     def close_tab(self, device: Device, _choice: int) -> None:
-        if device.tabs:
-            device.tabs.pop(0).close()
+        self.tab(device)
+        device.tabs.pop(0).close()
+
+    def kill_tab(self, device: Device, _choice: int) -> None:
+        self.tab(device)
+        device.kill_tab()
 
     def logout(self, device: Device, _choice: int) -> None:
         device.context.clear_cookies()
 
     def login(self, device: Device, _choice: int) -> None:
-        device.log_in()
+        """In the form where a page shows it, which then goes on with what was sent."""
+        if device.offline:
+            raise Idle
+        if device.tabs and device.tabs[0].locator("[name=password]").count():
+            sign(device.tabs[0])
+            device.tabs[0].wait_for_load_state()
+        else:
+            device.log_in()
 
     def back(self, device: Device, _choice: int) -> None:
-        if device.tabs:
-            device.tabs[0].go_back()
+        self.tab(device).go_back()
 
     def publish(self, device: Device, _choice: int, times: int = 1, key: str = "Enter") -> None:
         page = self.page(device)
@@ -162,11 +222,19 @@ class Episode:
         if not said:
             raise Idle
         self.sent(page)
-        if key == "Enter" or page.locator("input[name=place][value=keep]").count():
+        if (
+            key == "Enter"
+            or page.locator(
+                "input[name=place][value=keep], input[name=place][value=now]:checked"
+            ).count()
+        ):
             self.public |= said
-        if page.locator("input[name=place][value=now]:checked").count():
-            self.public |= said
-        if submit(page, key, times) and page.locator("[data-state]").count():
+        if not submit(page, key, times):
+            self.heard(page, page.locator(STATE).text_content() or "")
+        elif (
+            page.locator(".flash.done, .undo-bar[data-seconds]").count()
+            and not page.locator("[role=alert]").count()
+        ):
             self.claimed |= said
 
     def save(self, device: Device, choice: int) -> None:
@@ -176,44 +244,62 @@ class Episode:
     def held(self, device: Device, choice: int) -> None:
         self.publish(device, choice, times=3)
 
+    def lose_answer(self, device: Device, _choice: int) -> None:
+        losing_answer(device, self.page(device))
+
     def lost(self, device: Device, choice: int) -> None:
-        losing_answer(self.page(device))
+        self.lose_answer(device, choice)
         self.publish(device, choice)
         self.publish(device, choice)
 
     def undo(self, device: Device, _choice: int) -> None:
-        if device.tabs:
-            device.tabs[0].locator(".undo-bar form[action$='/undo'] button").first.click(
-                timeout=500
-            )
+        press(self.tab(device).locator(".undo-bar form[action$='/undo'] button"))
+
+    def send_now(self, device: Device, _choice: int) -> None:
+        press(self.tab(device).locator(".undo-bar form[action$='/now'] button"))
 
     def restore(self, device: Device, _choice: int) -> None:
         page = self.page(device)
-        page.locator("a[href$='/revisions']").click(timeout=500)
-        page.locator(".history nav li a").last.click(timeout=500)
-        page.get_by_role("button", name="Restore version").click(timeout=500)
+        press(page.locator("a[href$='/revisions']"))
+        press(page.locator(".history nav li:last-child a"))
+        press(page.get_by_role("button", name="Restore version"))
         ready(page)
         self.public |= self.words(text(page))
 
-    def discard(self, device: Device, _choice: int) -> None:
-        """The author gives up what is shown: its words are no longer asked for."""
+    def show(self, device: Device, _choice: int) -> None:
         page = self.page(device)
-        before = self.words(text(page))
-        page.get_by_role("button", name="Discard").last.click(timeout=500)
-        self.claimed -= before
+        press(page.get_by_role("button", name="Show that text"))
+        self.sent(page)
+
+    def discard(self, device: Device, _choice: int) -> None:
+        """The author gives up one text: its words are no longer asked for."""
+        page = self.page(device)
+        before = [*self.blog.texts(self.name), *self.in_browsers()]
+        press(page.get_by_role("button", name="Discard").last)
+        gone = self.words(*before) - self.words(*self.blog.texts(self.name), *self.in_browsers())
+        if any(gone <= self.words(one) for one in before):
+            self.claimed -= gone
 
     def kill_server(self, _device: Device, _choice: int) -> None:
         self.blog.kill()
 
 
 def play(
-    browser: Browser, blog: Blog, steps: list[Step], name: str, devices: int, tabs: int
+    browser: Browser,
+    blog: Blog,
+    steps: list[Step],
+    name: str,
+    devices: int,
+    tabs: int,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[str, int]:
     """Play steps in fresh browsers: the fault and after how many steps it was there."""
     episode = Episode(browser, blog, devices, tabs, name)
     try:
         for taken, step in enumerate(steps, 1):
-            if fault := episode.do(step):
+            fault = episode.do(step)
+            tell(episode.told(step))
+            if fault:
                 return fault, taken
         return "", len(steps)
     finally:

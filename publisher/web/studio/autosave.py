@@ -19,10 +19,10 @@ blueprint = Blueprint("autosave", __name__)
 @login_required
 def keep(post_id: int) -> Any:
     """Keep the fields of the form; `post_id` 0 is the box on the first page."""
-    typed, seen = forms.from_mapping(request.form), request.form.get("seen", "")
+    typed = forms.from_mapping(request.form)
     with site().database.write() as db:
         version = permissions.editable(db, me(), post_id).version if post_id else 0
-        row = autosave.keep(db, me().id, post_id, typed.version, typed.kept, seen, now())
+        row = autosave.keep(db, me().id, post_id, typed.version, typed.kept, typed.seen, now())
     return jsonify(**_kept(row), stale=version != typed.version)
 
 

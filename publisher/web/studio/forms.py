@@ -17,7 +17,7 @@ from publisher.blog.editing import PLACES, Intent, Place
 from publisher.blog.slugs import made_slug
 from publisher.storage.tables.blog import Post
 
-INTENT = ("place", "at", "minor", "base_version")
+INTENT = ("place", "at", "minor", "base_version", "seen")
 FIELDS = (*content.INPUTS, *INTENT)
 # What autosave keeps: the content and its date, but not the choice to publish.
 KEPT = (*content.INPUTS, "at")
@@ -27,7 +27,8 @@ KEPT = (*content.INPUTS, "at")
 class Typed:
     """The form's fields: `texts` has all inputs of the content, by name.
 
-    `at` is civil time in the author's zone, `base_version` the version that the form started from.
+    `at` is civil time in the author's zone, `base_version` the version that the form started from,
+    `seen` the stamp of the autosave that it was typed on.
     """
 
     texts: Mapping[str, str] = field(default_factory=lambda: content.to_inputs(Content()))
@@ -35,6 +36,7 @@ class Typed:
     at: str = ""
     minor: str = ""
     base_version: str = "0"
+    seen: str = ""
 
     @property
     def source(self) -> str:

@@ -31,7 +31,7 @@ def page() -> str:
     """The box with text that was typed and not sent, the day strip, and the newest posts."""
     with site().database.read() as db:
         kept = autosave.load(db, me().id, autosave.BOX)
-    return _show(kept.fields.get("source", "") if kept else "", seen=autosave.stamp(kept))
+    return _show(kept.fields.get("source", "") if kept else "", autosave.stamp(kept))
 
 
 @blueprint.get("/reached")
@@ -57,12 +57,13 @@ def write() -> Any:
         if action != "later":
             intent = Intent("draft" if grows else "now")
         with site().database.write() as db:
-            post = editing.submit(db, me(), 0, value, 0, intent, now(), settings().undo_seconds)
+            undo = settings().undo_seconds
+            post = editing.submit(db, me(), 0, value, 0, intent, now(), undo, typed.seen)
     except FieldErrors as error:
-        return _show(typed.source, problem=error.fields.get("source", str(error))), 422
+        return _show(typed.source, typed.seen, error.fields.get("source", str(error))), 422
     except PublisherError as error:
         problem = f"this was not saved: {error}. Your text is still here"
-        return _show(typed.source, problem=problem), error.http_status
+        return _show(typed.source, typed.seen, problem), error.http_status
     if grows:
         return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
     if intent.place == "later" and intent.at is not None:
@@ -71,7 +72,7 @@ def write() -> Any:
     return shared.onward(url_for(".page", done="box"))
 
 
-def _show(source: str, seen: str = "", problem: str = "") -> str:
+def _show(source: str, seen: str, problem: str = "") -> str:
     author = me()
     mine = None if permissions.is_admin(author) else author.id
     with site().database.read() as db:

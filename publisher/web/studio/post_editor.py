@@ -42,10 +42,11 @@ def edit(post_id: int) -> str:
         post = permissions.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
         kept = autosave.load(db, me().id, post_id)
+    typed = replace(typed, seen=autosave.stamp(kept))
     if kept is None or forms.with_autosave(typed, kept.fields) == typed:
-        return show(typed, post_id, seen=autosave.stamp(kept))
+        return show(typed, post_id)
     typed = replace(forms.with_autosave(typed, kept.fields), base_version=str(kept.base_version))
-    return show(typed, post_id, seen=autosave.stamp(kept), unsaved=clock(kept.saved_at))
+    return show(typed, post_id, unsaved=clock(kept.saved_at))
 
 
 @blueprint.post("/posts/new", defaults={"post_id": 0})
@@ -79,7 +80,6 @@ def show(
     *,
     errors: dict[str, str] | None = None,
     notice: str = "",
-    seen: str = "",
     unsaved: str = "",
     conflict: list[Piece] | None = None,
     theirs: Post | None = None,
@@ -96,7 +96,6 @@ def show(
             post=post,
             errors=errors or {},
             notice=notice,
-            seen=seen,
             unsaved=unsaved,
             conflict=conflict,
             theirs=theirs,
@@ -124,10 +123,9 @@ def _submit(typed: Typed, post_id: int) -> Post:
     with site().database.write() as db:
         before = permissions.editable(db, me(), post_id).published_at if post_id else None
         value, intent = forms.read(typed, settings().zone, before)
-        post = editing.submit(db, me(), post_id, value, typed.version, intent, now(), undo)
-        if post_id == 0:
-            autosave.forget(db, me().id, autosave.BOX)
-        return post
+        return editing.submit(
+            db, me(), post_id, value, typed.version, intent, now(), undo, typed.seen
+        )
 
 
 def _conflict(typed: Typed, post_id: int, problem: str) -> str:

@@ -1,5 +1,6 @@
 """The box of the first page: a note in two keystrokes."""
 
+import re
 from datetime import timedelta
 
 from publisher.blog import autosave
@@ -56,7 +57,13 @@ def test_box_keeps_what_was_typed(ada: Browser, site: Site) -> None:
     """The box of the first page has the text of the last visit, until it is published."""
     ada.post("/studio/autosave/0", "application/json", source="Half a thou")
     assert "Half a thou</textarea>" in ada.get("/studio/")
-    ada.post("/studio/", source="Half a thought.")
+    ada.post("/studio/", source="Typed elsewhere.")
+    page = ada.get("/studio/")
+    assert "Half a thou</textarea>" in page, "another tab's text stays"
+    ada.post("/studio/posts/new", source="A post from the editor.", place="draft")
+    assert "Half a thou</textarea>" in ada.get("/studio/"), "the editor is no box"
+    seen = re.findall(r'name="seen" value="([^"]+)"', page)
+    ada.post("/studio/", source="Half a thought.", seen=seen)
     assert "Half a thou</textarea>" not in ada.get("/studio/")
     with site.database.read() as db:
         assert autosave.load(db, 1, autosave.BOX) is None

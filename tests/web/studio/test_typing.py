@@ -33,12 +33,16 @@ def test_autosave_of_a_new_post_makes_a_draft(ada: Browser, site: Site) -> None:
 def test_autosave_tells_of_another_tab(ada: Browser, site: Site, clock: FakeClock) -> None:
     """A tab is told when another one keeps something else, or has saved meanwhile."""
     make_post(site, author_id=1)
-    ada.post("/studio/autosave/1", "application/json", source="a", base_version="1")
+    first = ada.post("/studio/autosave/1", "application/json", source="a", base_version="1")
+    assert first.json is not None
     clock.forward(seconds=9)
     answer = ada.post("/studio/autosave/1", "application/json", source="b", base_version="1")
     assert answer.status_code == 409
     ada.post("/studio/posts/1", source="c", base_version="1")
-    answer = ada.post("/studio/autosave/1", "application/json", source="b", base_version="1")
+    answer = ada.post(
+        "/studio/autosave/1", "application/json",
+        source="b", base_version="1", seen=first.json["seen"],
+    )  # fmt: skip
     assert answer.json is not None
     assert answer.json["stale"] is True
 

@@ -40,7 +40,6 @@ export class Autosave {
     this.busy = true;
     this.changedAt = 0;
     const data = fieldsOf(this.form);
-    data.set("seen", this.recovery.seen);
     this.recovery.sent = this.recovery.values();
     try {
       await this.take(await send(this.form, this.address(), data));

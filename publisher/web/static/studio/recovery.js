@@ -14,11 +14,19 @@ export class Recovery {
   constructor(form) {
     this.form = form;
     this.version = form.elements.base_version.value;
-    this.seen = form.dataset.seen || ""; // the stamp of the autosave that the text was typed on
     this.sent = null; // what was last sent to be autosaved; its answer may have been lost
     this.left = [];
     this.timer = 0;
     this.name = newName();
+  }
+
+  // The stamp of the autosave that the text was typed on.
+  get seen() {
+    return this.form.elements.seen.value;
+  }
+
+  set seen(stamp) {
+    this.form.elements.seen.value = stamp;
   }
 
   get key() {
