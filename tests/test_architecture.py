@@ -338,12 +338,7 @@ def test_every_owner_exists() -> None:
 
 # One name in several rooms: the same thing, as a use-case, its page, its command, its tables.
 SAME_THING = {
-    "backup": "a copy of the site, and its command",
     "cards": "the picture of a post that has none, and its address",
-    "database": "a site's database, and the command that copies it",
-    "doctor": "the checks of an installation, and their command",
-    "export": "a blog written out, and its command",
-    "serve": "a running site, and its command",
     "advise": "advice on a feed, its page, and its command",
     "atom": "a document that is written, and one that is imported",
     "authors": "authors, and the page of one",
@@ -371,7 +366,6 @@ SAME_THING = {
     "text": "text without markup, and a text of the demonstration",
     "timelines": "update histories, and the command line's ways to name them",
     "tokens": "API tokens, and the command that makes them",
-    "ttl": "the decision, and the command that shows it",
     "worker": "a process that serves pages, and a task that polls",
 }
 

@@ -1,8 +1,8 @@
-"""The navigation links at the top of each page, one a line: `About | /about`."""
+"""Links: those at the top of each page, one a line (`About | /about`), and in documents."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from publisher.base.errors import InvalidInput
 
@@ -69,3 +69,11 @@ def _link(line: str) -> Link:
             f"{label[:60]!r} is not a label: 1 to {LONGEST_LABEL} characters are needed"
         )
     return Link(label, check_target(target))
+
+
+def joined(base: str, link: str) -> str:
+    """The absolute address of `link` on the page `base`; "" if it cannot be parsed."""
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return ""

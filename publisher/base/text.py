@@ -1,7 +1,8 @@
-"""Text helpers: HTML as plain text, strangers' text on one line, shortening, sentences."""
+"""Text helpers: HTML as plain text, on one line, shortening, sentences."""
 
 import re
 from html import unescape
+from typing import Any
 
 import nh3
 
@@ -79,3 +80,15 @@ def shorten(text: str, limit: int = TITLE_LENGTH) -> str:
     if len(line) <= limit:
         return line
     return (line[:limit].rpartition(" ")[0] or line[:limit]).rstrip(",;:.–- ") + "…"
+
+
+def as_text(value: object) -> str:
+    """Text, cleaned; a number (as old ids are) becomes text, anything else ""."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return clean(str(value)).strip()
+
+
+def as_list(value: object) -> list[Any]:
+    """The value if it is a list, else an empty list."""
+    return value if isinstance(value, list) else []

@@ -19,16 +19,16 @@ STOPPED = 130  # the exit code that shells give for Ctrl-C
 
 # Command -> its function, and its line in `--help`, which imports none of these modules.
 COMMANDS = {
-    "serve": ("publisher.cli.serve:serve", "run the site: web workers and the hourly job"),
-    "settings": ("publisher.cli.settings:settings", "list, show or set the site's settings"),
+    "serve": ("publisher.cli.running:serve", "run the site: web workers and the hourly job"),
+    "settings": ("publisher.cli.running:settings", "list, show or set the site's settings"),
     "author": ("publisher.cli.author:author", "add, list and remove authors; passwords and roles"),
     "token": ("publisher.cli.tokens:token", "create, list and revoke API tokens"),
     "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
     "import": ("publisher.cli.import_:import_", "import a feed, an export or a folder of posts"),
-    "export": ("publisher.cli.export:export", "write everything to a folder or a zip"),
-    "demo": ("publisher.cli.demo:demo", "fill an empty instance with an example blog"),
+    "export": ("publisher.cli.copies:export", "write everything to a folder or a zip"),
+    "demo": ("publisher.cli.running:demo", "fill an empty instance with an example blog"),
     "updates": ("publisher.cli.updates:updates", "load and export the update log"),
-    "ttl": ("publisher.cli.ttl:ttl", "when the feed asks readers to return, and why"),
+    "ttl": ("publisher.cli.feed:ttl", "when the feed asks readers to return, and why"),
     "simulate": (
         "publisher.cli.simulate:simulate",
         "replay update histories: delays and polls of readers",
@@ -39,10 +39,10 @@ COMMANDS = {
     "advise": ("publisher.cli.advise:advise", "which ttl any feed has, and which it should have"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),
     "stamp": ("publisher.cli.stamp:stamp", "write the ttl into a static site's feed file"),
-    "backup": ("publisher.cli.backup:backup", "write a consistent copy of a running site"),
-    "restore": ("publisher.cli.backup:restore", "replace the site's data with a backup"),
-    "database": ("publisher.cli.database:database", "copy the site into another database"),
-    "doctor": ("publisher.cli.doctor:doctor", "check the installation, the database and the feed"),
+    "backup": ("publisher.cli.copies:backup", "write a consistent copy of a running site"),
+    "restore": ("publisher.cli.copies:restore", "replace the site's data with a backup"),
+    "database": ("publisher.cli.copies:database", "copy the site into another database"),
+    "doctor": ("publisher.cli.running:doctor", "check the installation, the database and the feed"),
 }
 
 

@@ -18,14 +18,12 @@ from publisher.exchange.importing import (
     images,
     site_contents,
     sources,
-    summary,
     writer,
 )
 from publisher.exchange.importing import (
     dry_run as plan,
 )
-from publisher.exchange.importing.imported import Batch
-from publisher.exchange.importing.kept_values import KeptValues
+from publisher.exchange.importing.imported import Batch, KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
 from publisher.settings import load_settings
@@ -71,7 +69,7 @@ def run(
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
     return {
-        "facts": list(summary.sentences(planned, batch)),
+        "facts": list(plan.sentences(planned, batch)),
         "new": len(planned.new),
         "redirects": redirects,
         "titles": [one.content.title or one.words[:80] for one in last],

@@ -8,8 +8,7 @@ from typing import Any
 from feedgen.feed import FeedGenerator
 
 from publisher.feeds.channel import Channel, Item
-from publisher.feeds.stylesheet import styled
-from publisher.feeds.syndication import ChannelExtension, ItemExtension
+from publisher.feeds.syndication import ChannelExtension, ItemExtension, styled
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"
 

@@ -4,6 +4,7 @@ They use lxml only; `rss.py` registers them.
 """
 
 from typing import Any
+from urllib.parse import urljoin
 
 from lxml.etree import SubElement
 
@@ -124,3 +125,21 @@ def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
     if item.author:
         where = {"href": item.author_url} if item.author_url else {}
         SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author
+
+
+# A style sheet and a comment for people who open the feed in a browser. A processing instruction
+# names the sheet, for browsers that show feeds as XML; Chromium shows the source instead, so a
+# comment says in words where to subscribe. The sheet's address carries no hash, so that a new sheet
+# makes no new document. Feed readers ignore both.
+_SHEET = '<?xml-stylesheet type="text/css" href="/static/feed.css"?>'
+_WORDS = "A web feed, meant for feed readers. How to follow this blog: {}"
+
+
+def styled(document: bytes, home_url: str) -> bytes:
+    """Insert both after the XML declaration, the only place where the instruction may stand."""
+    page = urljoin(home_url, "/subscribe")
+    if "--" in page:  # it would end the comment; every internationalised host name contains it
+        page = "choose Subscribe on its pages"
+    head = f"{_SHEET}\n<!-- {_WORDS.format(page)} -->\n"
+    declaration, end, rest = document.partition(b"?>\n")
+    return declaration + end + head.encode() + rest

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from publisher.base.addresses import joined
+from publisher.base.links import joined
 
 FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}

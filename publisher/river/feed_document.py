@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from publisher.base.addresses import joined
 from publisher.base.errors import InvalidData
+from publisher.base.links import joined
 from publisher.base.text import clean
 from publisher.river.first_look import DocumentHints
 

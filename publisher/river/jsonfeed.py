@@ -8,7 +8,7 @@ from typing import Any
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
-from publisher.base.json_values import as_list, as_text
+from publisher.base.text import as_list, as_text
 from publisher.river.feed_document import (
     FeedDocument,
     FeedFile,

@@ -13,9 +13,8 @@ from click.testing import CliRunner, Result
 
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.cli import cli
-from publisher.foreign.host_files import HOSTS, with_feed
 from publisher.foreign.learning import FeedHistory
-from publisher.foreign.stamp import Stamped, StampOptions, stamp
+from publisher.foreign.stamp import HOSTS, Stamped, StampOptions, stamp, with_feed
 from publisher.river.first_look import scan
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside

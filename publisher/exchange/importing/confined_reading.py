@@ -28,9 +28,9 @@ from publisher.exchange.importing.imported import (
     Batch,
     ImportedPost,
     ImportedSite,
+    KeptValues,
     LoggedUpdate,
 )
-from publisher.exchange.importing.kept_values import KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.exchange.importing.sources import Folder, Located
 

@@ -1,4 +1,4 @@
-"""The plan of an import: which posts are new, which are known, which have changed."""
+"""The plan of an import (which posts are new, known or changed), and its report in sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
+from publisher.base.plurals import counted
 from publisher.blog import content
 from publisher.blog.content import Content
 from publisher.exchange.importing.images import without_addresses
+from publisher.exchange.importing.imported import Batch
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage.tables.blog import Post, Revision, Update
 from publisher.storage.tables.credentials import Author
@@ -147,3 +149,37 @@ def _authors(session: Session) -> dict[str, int]:
 def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
     known = select(Update.at).where(Update.kind == "loaded", Update.at.in_(instants))
     return set(session.scalars(known)) if instants else set()
+
+
+def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
+    """One line per fact, its number first; facts with the number 0 are left out."""
+    yield f"{counted(len(plan.new), 'new post')}{_states(plan)}"
+    if plan.known:
+        yield f"{counted(plan.known, 'known post')}, unchanged"
+    if plan.changed:
+        changed = counted(len(plan.changed), "known post")
+        yield f"{changed}, changed in the source: a minor edit here"
+    if plan.kept:
+        yield f"{counted(plan.kept, 'known post')}, edited or deleted here since: left alone"
+    if batch.site is not None:
+        yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
+    elif plan.span:
+        begin, end = (f"{at:%Y-%m-%d}" for at in plan.span)
+        dates = begin if begin == end else f"{begin} to {end}"
+        yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
+    if plan.addresses:
+        yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
+    for name, number in plan.strangers.most_common(20):
+        yield f"{counted(number, 'post')} by {name!r}, who is not an author here{_fate(plan)}"
+    for note, number in batch.notes.most_common():
+        yield f"{number} × {note}"
+
+
+def _states(plan: Plan) -> str:
+    """How many new posts have which state, in brackets."""
+    states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
+    return f" ({states})" if states else ""
+
+
+def _fate(plan: Plan) -> str:
+    return ": given to the one you chose" if "" in plan.author_ids else ": without an author"

@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
-from publisher.base.json_values import as_list, as_text
+from publisher.base.text import as_list, as_text
 from publisher.exchange.importing import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 

@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
-from publisher.base.addresses import joined
+from publisher.base.links import joined
 from publisher.base.text import one_line
 
 MAX_LINE, MAX_WORDS = 200, 500

@@ -12,8 +12,8 @@ from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import SplitResult, urlsplit
 
-from publisher.base.addresses import joined
 from publisher.base.errors import InvalidInput
+from publisher.base.links import joined
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.base.text import one_line
 

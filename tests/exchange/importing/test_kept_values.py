@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from publisher.base.errors import StorageUnavailable
-from publisher.exchange.importing.kept_values import KeptValues
+from publisher.exchange.importing.imported import KeptValues
 
 
 def test_values_come_back(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import posts, published, search, tags, update_log
 from publisher.cli import import_work
-from publisher.exchange.importing import dry_run, preparation, summary, writer
+from publisher.exchange.importing import dry_run, preparation, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation import Site
 from publisher.storage.tables.blog import HistogramState, Post, Redirect, Revision, Update
@@ -179,7 +179,7 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
     batch = Batch([post(1, title="Changed"), post(2, title="Changed")])
     again = importer(batch)
     assert (again.kept, again.changed, again.new) == (2, [], [])
-    assert any("edited or deleted here" in line for line in summary.sentences(again, batch))
+    assert any("edited or deleted here" in line for line in dry_run.sentences(again, batch))
     assert "My own words" in [one.source for one in stored(site)]
 
 
@@ -207,7 +207,7 @@ def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:
     ada = make_author(site)
     batch = Batch([post(1, by=("eve", "Eve E.")), post(2, by=("eve", "Eve E."))])
     found = importer(batch)
-    assert any("2 posts by 'Eve E.'" in line for line in summary.sentences(found, batch))
+    assert any("2 posts by 'Eve E.'" in line for line in dry_run.sentences(found, batch))
     assert {one.author_id for one in stored(site)} == {None}
     importer(Batch([post(3, by=("eve",)), post(4)]), heir="ada")
     assert {one.author_id for one in stored(site)[2:]} == {ada.id}

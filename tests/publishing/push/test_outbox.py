@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
-from publisher.base.special_networks import is_public
+from publisher.base.net import is_public
 from publisher.blog import posts
 from publisher.blog.update_log import record_all
 from publisher.feeds import rss, validation

@@ -1,0 +1,145 @@
+"""The commands that begin and look after a site: `serve`, `settings`, `doctor`, `demo`."""
+
+import logging
+import os
+import sys
+from dataclasses import asdict
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import click
+
+from publisher.base.clock import ShiftedClock, utc_now
+from publisher.base.environment import read_environment
+from publisher.base.errors import InvalidInput
+from publisher.base.plurals import counted
+from publisher.cli.parameters import Instant, echo_json, json_option, site
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option("--clock-start", type=Instant(), help="for trials: start the site's clock here")
+@click.option(
+    "--clock-speed",
+    type=click.FloatRange(0, 100_000, min_open=True),
+    default=None,
+    help="for trials: run the clock this many times faster",
+)
+@click.option("--tls-cert", metavar="FILE", help="certificate chain (PEM): serve https")
+@click.option("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
+def serve(
+    host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None,
+    tls_cert: str | None, tls_key: str | None,
+) -> None:  # fmt: skip
+    """Run the site: web workers, and one scheduler process for the hourly job."""
+    from publisher.operations.serve import serve as run
+
+    clock = None
+    if clock_start is not None or clock_speed is not None:
+        started = utc_now()
+        clock = ShiftedClock(started, clock_start or started, clock_speed or 1.0)
+    told = {"PUBLISHER_TLS_CERT": tls_cert, "PUBLISHER_TLS_KEY": tls_key}
+    os.environ.update({name: file for name, file in told.items() if file})  # the workers' too
+    run(read_environment(), host, port, workers, clock)
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+@json_option
+def settings(key: str | None, value: str | None, as_json: bool) -> None:
+    """List the site's settings, show one, or set one."""
+    from publisher.installation import public_address
+    from publisher.settings import check_name, load_settings, store_setting
+
+    if key is not None:
+        check_name(key)
+    here = site()
+    if key is not None and value is not None:
+        from publisher.publishing.rebuild import rebuild
+
+        if key == "site_url" and here.environment.site_url:
+            raise InvalidInput("site_url is fixed by PUBLISHER_SITE_URL; change it there")
+        with here.database.write() as db:
+            store_setting(db, key, value)
+        rebuild(here)
+    with here.database.read() as db:
+        values = asdict(load_settings(db)) | {"site_url": public_address(db, here.environment)}
+    if as_json:
+        echo_json(values if key is None else {key: values[key]})
+    elif key is None:
+        for name, current in values.items():
+            click.echo(f"{name} = {current}")
+    else:
+        click.echo(values[key])
+
+
+@click.command()
+@click.option("--url", help="check the site at this address instead of in this process")
+@json_option
+def doctor(url: str | None, as_json: bool) -> None:
+    """Check the installation, the database and the feed; exit 1 when something is wrong."""
+    from publisher.base import logs
+    from publisher.operations.doctor import examine
+
+    if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):
+        raise click.BadParameter("an address looks like https://blog.example", param_hint="--url")
+    logs.configure(logging.CRITICAL)  # problems are printed below instead
+    failed, found = 0, []
+    for finding in examine(read_environment(), url):
+        failed += not finding.good
+        if as_json:
+            found.append(asdict(finding))
+            continue
+        click.echo(f"{'ok  ' if finding.good else 'BAD '} {finding.what}: {finding.detail}")
+        if finding.mend and not finding.good:
+            click.echo(f"     to fix it: {finding.mend}")
+    if as_json:
+        echo_json({"good": not failed, "findings": found})
+    else:
+        click.echo("all is well" if not failed else f"{counted(failed, 'problem')} to fix")
+    sys.exit(1 if failed else 0)
+
+
+NEXT = (
+    ("/studio/", "write something; see this blog's day, and when its readers come"),
+    ("/readers", "who reads, how politely, and what can be done about the others"),
+    ("/readers/worth", "how much knowing the day is worth"),
+    ("/studio/feed", "the feed's week, its documents and its pings"),
+    ("/river", "what three other blogs said"),
+)
+
+
+@click.command()
+@click.option("--seed", default=1, show_default=True, help="another seed makes another history")
+def demo(seed: int) -> None:
+    """Fill an empty instance with an example blog; print how to log in."""
+    import random
+    import secrets
+
+    from publisher.demo import build, neighbours, readers_week
+    from publisher.publishing.rebuild import rebuild
+
+    here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
+    now = here.clock()
+    with here.database.read() as db:
+        build.check_empty(db)
+    passwords = {name: secrets.token_urlsafe(12) for name in build.PEOPLE}
+    uploads = build.files(rng)
+    build.store_files(here.environment.media, uploads)
+    with here.database.write() as db:
+        number = build.build(db, uploads, passwords, rng, now)
+        feeds = neighbours.follow(db, now)
+    polls = readers_week.live(here, rng, now)
+    rebuild(here)
+    click.echo(
+        f"{number} posts, three months of history, a week of readers ({polls:,} polls) and"
+        f" {feeds} feeds for the river are in {here.environment.instance}"
+    )
+    for name, password in passwords.items():
+        click.echo(f"log in as {name} with the password {password} (shown only once)")
+    click.echo("Next: start it (make run, or publisher serve), log in, and look at")
+    for path, what in NEXT:
+        click.echo(f"  {here.site_url}{path:20} {what}")
