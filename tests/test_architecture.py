@@ -365,7 +365,6 @@ SAME_THING = {
     "stamp": "a feed file that gets its ttl, and the command",
     "text": "text without markup, and a text of the demonstration",
     "timelines": "update histories, and the command line's ways to name them",
-    "tokens": "API tokens, and the command that makes them",
     "worker": "a process that serves pages, and a task that polls",
 }
 

@@ -1,17 +1,18 @@
-"""The command `readers`: the readers report on a terminal."""
+"""The commands `readers ...`: the report on a terminal, and polls from access logs."""
 
 import csv
 import sys
-from typing import Any
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from publisher.base.dates import format_rfc3339
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.base.plurals import counted
 from publisher.base.spreadsheet import cell
-from publisher.cli import readers_logs
-from publisher.cli.parameters import echo_json, json_option, site
+from publisher.cli.parameters import InputFile, echo_json, json_option, site
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
 CSV_COLUMNS = (
@@ -50,10 +51,6 @@ def readers(
     else:
         for line in _lines(values):
             click.echo(line)
-
-
-readers.add_command(readers_logs.import_)
-readers.add_command(readers_logs.follow)
 
 
 def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
@@ -176,3 +173,80 @@ def _minutes(value: float | None) -> str:
 
 def _kilobytes(count: int) -> str:
     return f"{count / 1000:.0f}"
+
+
+if TYPE_CHECKING:
+    from publisher.readers.access_logs.intake import Intake
+    from publisher.readers.access_logs.logged_polls import FeedAddresses
+
+_PAUSE_SECONDS = 1.0
+
+_every_option = click.option(
+    "--every", is_flag=True,
+    help="also count requests that the cache passed on (it must send X-Counted-By: log with them)",
+)  # fmt: skip
+
+
+@readers.command("import")
+@click.argument("files", nargs=-1, required=True, type=InputFile())
+@_every_option
+@json_option
+def import_(files: tuple[Path, ...], every: bool, as_json: bool) -> None:
+    """Count the polls in FILES: logs of nginx, Caddy, Cloudflare or Fastly, or in the combined
+    format, plain or gzipped. Each line counts once, however often its file is read.
+    """
+    from publisher.readers.access_logs.intake import take_in
+
+    here, told = site(), {}
+    for path in files:
+        found = take_in(here.database, path, _feeds(), here.clock, whole=True, every=every)
+        told[str(path)] = found
+        if found.lines and found.unreadable == found.lines:
+            raise InvalidData(f"{path}: no line can be read as a request; {found.faults[0]}")
+        if not as_json:
+            for line in _told(str(path), found):
+                click.echo(line)
+    if as_json:
+        echo_json([{"file": name, **vars(found)} for name, found in told.items()])
+
+
+@readers.command()
+@click.argument("file", type=InputFile())
+@_every_option
+def follow(file: Path, every: bool) -> None:
+    """Count the polls in FILE as they are written, through its rotations, until stopped."""
+    from publisher.readers.access_logs.intake import Follower
+
+    here = site()
+    follower = Follower(here.database, file.absolute(), _feeds(), here.clock, every)
+    first, never = True, threading.Event()
+    while True:
+        try:
+            found = follower.look()
+        except PublisherError as error:  # the database is busy: the next try reads the same lines
+            click.echo(f"publisher: {error}", err=True)
+        else:
+            if first or found.unreadable:
+                for line in _told(str(file), found):
+                    click.echo(line, err=not first)
+            first = False
+        never.wait(_PAUSE_SECONDS)
+
+
+def _feeds() -> "FeedAddresses":
+    from publisher.publishing.rebuild import ADDRESSES, RSS
+    from publisher.readers.access_logs.logged_polls import FeedAddresses
+
+    return FeedAddresses({address: name for name, address in ADDRESSES.items()}, RSS)
+
+
+def _told(name: str, found: "Intake") -> list[str]:
+    parts = [
+        counted(found.lines, "new line"),
+        f"{counted(found.polls, 'poll')} counted",
+        *([f"{found.passed_on} passed on to the site, which counted them"] * bool(found.passed_on)),
+        *([f"{found.doubles} seen before"] * bool(found.doubles)),
+        *([counted(found.other, "other request")] * bool(found.other)),
+        *([f"{found.unreadable} unreadable"] * bool(found.unreadable)),
+    ]
+    return [f"{name}: {', '.join(parts)}", *(f"  {fault}" for fault in found.faults)]

@@ -1,10 +1,11 @@
-"""Counts the polls in log lines, each exactly once, in small steps.
+"""Counts the polls in log lines, each exactly once, in small steps; follows a growing log.
 
 A step reads some lines, and writes in one transaction their polls (as a batch for the fold, like
 those of the workers), the read position, and the ids of requests that a log may repeat.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import Table, func, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
@@ -185,3 +186,78 @@ def _known(session: Session, numbers: Iterable[int]) -> set[int]:
 def _number(key: str) -> int:
     """A request's id as an integer that a database can store: a hash of 63 bits."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
+
+
+# access.log.1, access.log-20240304, access.log.2.gz, access.log.old
+_ROTATED = re.compile(r"[.\-_](?:[\d.\-_]+|old)(?:\.gz)?|\.gz")
+
+
+class Follower:
+    """Counts the new lines of a log and of its rotated files, at each call of `look`.
+
+    A pause loses nothing: rotated files whose beginning is known are read to their end, and so are
+    unknown ones that were written to after the last count.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        path: Path,
+        feeds: FeedAddresses,
+        clock: Clock,
+        every: bool = False,
+    ) -> None:
+        self._database, self._path, self._feeds = database, path, feeds
+        self._clock, self._every = clock, every
+        self._looked: dict[Path, tuple[int, int, int]] = {}
+
+    def look(self) -> Intake:
+        """Count what is new, the oldest file first."""
+        total = Intake()
+        found = {}
+        for path in [*self._rotated(), self._path]:
+            try:
+                stat = path.stat()
+                state = found[path] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+                if self._looked.get(path) == state:
+                    continue
+                if path == self._path or self._is_ours(path):
+                    total.add(self._take_in(path))
+            except FileNotFoundError:  # rotated away just now, or not there yet
+                found.pop(path, None)
+        self._looked = found
+        return total
+
+    def _take_in(self, path: Path) -> Intake:
+        whole = path.suffix == ".gz"
+        return take_in(
+            self._database, path, self._feeds, self._clock, whole=whole, every=self._every
+        )
+
+    def _rotated(self) -> list[Path]:
+        """The rotated files of the log, the oldest first."""
+        name, aged = self._path.name, []
+        for path in self._path.parent.glob(f"{_escaped(name)}?*"):
+            if _ROTATED.fullmatch(path.name[len(name) :]):
+                try:
+                    aged.append((path.stat().st_mtime_ns, path))
+                except FileNotFoundError:
+                    continue
+        return [path for _, path in sorted(aged)]
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether a rotated file was read in part, or was written while nobody looked."""
+        with self._database.read() as session, log_file.opened(path) as stream:
+            if position_of(session, stream) is not None:
+                return True
+            names = select(LogPosition.name).where(
+                LogPosition.name.startswith(str(self._path), autoescape=True)
+            )
+            last = session.scalar(
+                select(func.max(LogPosition.changed_at)).where(LogPosition.name.in_(names))
+            )
+            return last is not None and log_file.changed_at(stream) > last
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)

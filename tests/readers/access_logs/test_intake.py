@@ -16,8 +16,7 @@ from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import poll_sources
 from publisher.readers.access_logs import intake, log_file
-from publisher.readers.access_logs.follow import Follower
-from publisher.readers.access_logs.intake import Intake, take_in
+from publisher.readers.access_logs.intake import Follower, Intake, take_in
 from publisher.readers.access_logs.logged_polls import FeedAddresses, grouped
 from publisher.readers.fold import fold
 from publisher.readers.report import make
