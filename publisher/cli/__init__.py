@@ -38,7 +38,7 @@ COMMANDS = {
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
     "advise": ("publisher.cli.advise:advise", "which ttl any feed has, and which it should have"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),
-    "stamp": ("publisher.cli.stamp:stamp", "write the ttl into a static site's feed file"),
+    "stamp": ("publisher.cli.advise:stamp", "write the ttl into a static site's feed file"),
     "backup": ("publisher.cli.copies:backup", "write a consistent copy of a running site"),
     "restore": ("publisher.cli.copies:restore", "replace the site's data with a backup"),
     "database": ("publisher.cli.copies:database", "copy the site into another database"),

@@ -2,11 +2,12 @@
 
 No HTTP request waits for a job. Uploaded and created files are in the folder `jobs` of the
 instance, under names that are made here.
+Automatic backups need no request: where they are, and when the next one is due.
 """
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, NotFound
+from publisher.settings import Settings
 from publisher.storage.tables.blog import Job, JobKind, JobState
 
 WAITING: JobState = "waiting"
@@ -110,3 +112,37 @@ def forget_old(session: Session, environment: Environment, now: datetime) -> Non
         old = path.stat().st_mtime < (now - KEPT).timestamp()
         if old and path.name not in known:
             path.unlink(missing_ok=True)
+
+
+BACKUP_TROUBLE = "backup_trouble"  # why the last backup failed, "" if it did not
+_BACKUPS = "publisher-*.tar.gz"
+
+
+def backup_path(settings: Settings, now: datetime) -> Path:
+    """The path for a backup made now."""
+    return Path(settings.backup_folder) / f"publisher-{now:%Y%m%d-%H%M%S}.tar.gz"
+
+
+def newest_backup(settings: Settings) -> datetime | None:
+    """When the newest backup in the folder was written; None where there is none."""
+    if not settings.backup_folder:
+        return None
+    try:
+        times = [path.stat().st_mtime for path in Path(settings.backup_folder).glob(_BACKUPS)]
+    except OSError:
+        return None
+    return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def next_backup_due(settings: Settings, now: datetime) -> datetime | None:
+    """When the next one is due; None where none are wanted."""
+    if not settings.backup_folder:
+        return None
+    last = newest_backup(settings)
+    return now if last is None else last + timedelta(hours=settings.backup_hours)
+
+
+def drop_old_backups(settings: Settings) -> None:
+    """Remove the oldest backups beyond the number to be kept."""
+    for old in sorted(Path(settings.backup_folder).glob(_BACKUPS))[: -settings.backup_keep]:
+        old.unlink(missing_ok=True)

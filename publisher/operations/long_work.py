@@ -21,7 +21,7 @@ from typing import Any
 from publisher.base.errors import PublisherError, StorageUnavailable
 from publisher.base.logs import get_logger
 from publisher.blog import update_log
-from publisher.exchange import jobs, schedule_of_backups
+from publisher.exchange import jobs
 from publisher.installation import Site, recall, remember
 from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Job
@@ -51,7 +51,7 @@ class LongWork:
         if job is not None:
             self._do(site, job)
             return 0.0
-        due = schedule_of_backups.next_due(settings, now)
+        due = jobs.next_backup_due(settings, now)
         if due is None:
             return math.inf
         due = max(due, self._tried + AGAIN) if self._tried > now - AGAIN else due
@@ -91,15 +91,15 @@ class LongWork:
 
     def _back_up(self, site: Site, settings: Settings, now: datetime) -> None:
         """Make a scheduled backup, then delete the oldest ones beyond the number to keep."""
-        target = schedule_of_backups.target(settings, now)
+        target = jobs.backup_path(settings, now)
         _, trouble = self._run(["backup", str(target)], lambda _: None, site)
         with site.database.write() as session:
-            if trouble != (recall(session, schedule_of_backups.TROUBLE) or ""):
-                remember(session, schedule_of_backups.TROUBLE, trouble)
+            if trouble != (recall(session, jobs.BACKUP_TROUBLE) or ""):
+                remember(session, jobs.BACKUP_TROUBLE, trouble)
         if trouble:
             log.warning("the scheduled backup failed", reason=trouble)
             return
-        schedule_of_backups.drop_old(settings)
+        jobs.drop_old_backups(settings)
 
     def _run(
         self, arguments: list[str], tell: Callable[[str], None], site: Site

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 from flask import Blueprint, Response, current_app, request
 
 from publisher.base.errors import NotFound
-from publisher.blog import sitemap
+from publisher.blog import archive
 from publisher.blog.posts import path_of
 from publisher.dynamic_ttl.validators import accepts_gzip
 from publisher.storage import content_serial
@@ -42,7 +42,7 @@ def robots() -> Response:
 def sitemap_index() -> Response:
     """All addresses; from 45,000 posts on, an index of the files that hold them."""
     with site().database.read() as db:
-        parts = sitemap.parts(db)
+        parts = archive.sitemap_parts(db)
     if parts == 1:
         return _file(1)
     entries = (f"<sitemap><loc>{url(f'/sitemap-{n}.xml')}</loc></sitemap>\n"
@@ -55,7 +55,7 @@ def sitemap_index() -> Response:
 def sitemap_part(part: int) -> Response:
     """One file of a large site's addresses."""
     with site().database.read() as db:
-        if not 1 <= part <= sitemap.parts(db):
+        if not 1 <= part <= archive.sitemap_parts(db):
             raise NotFound("There is no such page.")
     return _file(part)
 
@@ -127,10 +127,10 @@ def _addresses(part: int) -> Iterator[str]:
     yield "</urlset>\n"
 
 
-def _step(part: int, after: int) -> list[sitemap.SitemapEntry]:
+def _step(part: int, after: int) -> list[archive.SitemapEntry]:
     """One session for each step: a slow client must not hold a transaction open."""
     with site().database.read() as db:
-        return sitemap.entries(db, part, after)
+        return archive.sitemap_entries(db, part, after)
 
 
 def _escaped(address: str) -> str:

@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import FieldErrors, NotFound, PublisherError
 from publisher.base.net import check_url
 from publisher.blog import authors
-from publisher.exchange import jobs, schedule_of_backups
+from publisher.exchange import jobs
 from publisher.installation import recall
 from publisher.settings import load_settings, store_settings
 from publisher.storage.tables.blog import Job, JobKind
@@ -174,7 +174,7 @@ def _to(number: int) -> Response:
 def _page(db: Session, errors: dict[str, str]) -> str:
     settings = load_settings(db)
     known = {name: str(getattr(settings, name)) for name in BACKUPS}
-    newest = schedule_of_backups.newest(settings)
+    newest = jobs.newest_backup(settings)
     return render_template(
         "settings/moving.html",
         errors=errors,
@@ -183,7 +183,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
         newest=newest,
         late=_late(newest, settings.backup_hours),
-        trouble=recall(db, schedule_of_backups.TROUBLE) or "",
+        trouble=recall(db, jobs.BACKUP_TROUBLE) or "",
         latest=_shown(db),
         words=WORDS,
         most=MOVING_BYTES // 1024**2,

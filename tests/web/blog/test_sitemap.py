@@ -7,7 +7,7 @@ import pytest
 from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient
 
-from publisher.blog import posts, sitemap
+from publisher.blog import archive, posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
@@ -70,8 +70,8 @@ def test_a_large_site_has_several_files(
     site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Above the limit the sitemap lists files, and together they hold each post once."""
-    monkeypatch.setattr(sitemap, "PART", 10)
-    monkeypatch.setattr(sitemap, "STEP", 3)
+    monkeypatch.setattr(archive, "SITEMAP_PART", 10)
+    monkeypatch.setattr(archive, "SITEMAP_STEP", 3)
     for number in range(25):
         make_post(site, f"Note {number}.", slug=f"note-{number}")
     files = addresses(client.get("/sitemap.xml").data)
@@ -94,7 +94,7 @@ def test_a_sitemap_is_made_once_for_each_state_of_the_site(
     make_post(site, "One.", slug="one")
     plain = client.get("/sitemap.xml")
     with monkeypatch.context() as patch:
-        patch.setattr(sitemap, "entries", None)  # whoever made it again would fail
+        patch.setattr(archive, "sitemap_entries", None)  # whoever made it again would fail
         packed = client.get("/sitemap.xml", headers={"Accept-Encoding": "gzip"})
         assert gzip.decompress(packed.data) == plain.data
         again = client.get("/sitemap.xml", headers={"If-None-Match": plain.headers["ETag"]})
