@@ -99,7 +99,7 @@ OWNERS = {
         "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
     ],
     "structlog": ["base.logs", "web.request_log"],
-    "tinytag": ["blog.sounds"],
+    "tinytag": ["blog.documents"],
     "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.passkeys"],
     "werkzeug": ["web"],

@@ -18,8 +18,7 @@ from publisher.base.environment import Environment
 from publisher.blog import content, overview, posts, revisions, search, tokens
 from publisher.blog.content import FIELDS, Content
 from publisher.blog.tags import assign
-from publisher.exchange.exporting.export import export
-from publisher.exchange.exporting.target import target
+from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.settings import Settings

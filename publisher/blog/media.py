@@ -20,10 +20,9 @@ from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.base.text import clean
-from publisher.blog import documents, pictures, sounds, transcripts
-from publisher.blog.documents import FileInfo
+from publisher.blog import documents, pictures, transcripts
+from publisher.blog.documents import FileInfo, Sound
 from publisher.blog.pictures import Encoded
-from publisher.blog.sounds import Sound
 from publisher.storage.tables.blog import Media
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -199,7 +198,7 @@ def _check_length(data: bytes) -> None:
 
 def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    found = documents.recognise(data) or sounds.recognise(data)
+    found = documents.recognise(data) or documents.recognise_sound(data)
     if found is not None:
         return found
     if (transcript := transcripts.recognise(data)) is not None:

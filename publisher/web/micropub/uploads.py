@@ -12,7 +12,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidInput
 from publisher.base.media_files import MediaFiles
-from publisher.blog import media, sounds
+from publisher.blog import documents, media
 from publisher.blog.media import Accepted
 from publisher.storage.tables.blog import Media
 
@@ -85,7 +85,7 @@ def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachme
     if row is None or not row.content_type.startswith("audio/"):
         return None
     with place.open(name) as file:
-        found = sounds.recognise(file.read())
+        found = documents.recognise_sound(file.read())
     return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
 
 

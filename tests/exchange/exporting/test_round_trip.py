@@ -19,8 +19,7 @@ from publisher.base.attachment import Attachment
 from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.blog import authors, media, posts
-from publisher.exchange.exporting.export import export
-from publisher.exchange.exporting.target import target
+from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import (
     confined_reading,
     dry_run,
