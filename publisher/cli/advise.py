@@ -138,7 +138,7 @@ def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.host_files has them
+HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.stamp has them
 
 
 @click.command()
