@@ -13,18 +13,19 @@ from tests.web.studio.browser import Browser, number
 
 
 def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
-    """While the first post waits, nothing says that there is none, nor that it is scheduled."""
+    """While the first post waits, its bar says so; nothing says that there is none, nor that it is
+    scheduled."""
     assert "Nothing has been published yet" in ada.get("/studio/")
     ada.post("/studio/", source="Hello.", action="publish")
     page = ada.get("/studio/")
-    assert "The first post is on its way." in page
+    assert 'aria-label="On its way: Hello' in page
     assert "Nothing has been published yet" not in page
     editor = ada.get("/studio/posts/1")
     assert 'value="now" checked' in editor
     assert 'value="later" checked' not in editor
     clock.forward(seconds=61)
     refresh(site)
-    assert "The first post is on its way." not in ada.get("/studio/")
+    assert 'aria-label="On its way: Hello' not in ada.get("/studio/")
     assert "View post" in ada.get("/studio/posts/1")
 
 
