@@ -25,10 +25,10 @@ FLOORS = (
     {"base", "core"},
     {"dynamic_ttl"},
     {"storage", "feeds", "simulator"},
-    {"settings", "installation", "readers"},
+    {"installation", "readers"},
     {"blog", "river"},
     {"publishing", "exchange"},
-    {"delivery", "demo", "foreign"},
+    {"delivery", "foreign"},
     {"web"},
     {"operations"},
     {"cli"},
@@ -54,7 +54,7 @@ NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAM
 
 # Each library and who may know it: a module, or a room with all in it.
 OWNERS = {
-    "PIL": ["blog.cards", "blog.pictures", "demo"],
+    "PIL": ["blog.cards", "blog.pictures", "cli.demo"],
     "aiohttp": [
         "base.net", "river.decoding", "river.fetch", "river.hosts", "river.lenient_http",
         "river.logins", "river.one_answer",
@@ -95,8 +95,8 @@ OWNERS = {
     "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markdown", "blog.safe_html"],
     "sqlalchemy": [
-        "storage", "settings", "installation", "readers", "blog", "river", "publishing",
-        "exchange", "delivery", "demo", "foreign", "web", "operations", "cli",
+        "storage", "installation", "readers", "blog", "river", "publishing", "exchange",
+        "delivery", "foreign", "web", "operations", "cli",
     ],
     "structlog": ["base.logs", "web.request_log"],
     "tinytag": ["blog.documents"],
@@ -211,7 +211,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("dynamic_ttl.wsgi", "import werkzeug"),
         ("feeds.atom", "from publisher.storage.tables.blog import Post"),
         ("feeds.atom", "from publisher.readers import fold"),
-        ("readers.report", "from publisher import settings"),
+        ("readers.report", "from publisher.installation import settings"),
         ("blog.posts", "from publisher.web import context"),
         ("blog.posts", "from publisher.river import fetch"),
         ("river.fetch", "from publisher.blog import posts"),
@@ -260,6 +260,22 @@ def test_a_planted_circle_is_found(module: str, line: str) -> None:
     sources = read_all()
     planted = sources | {module: f"{sources[module]}\n\ndef late() -> None:\n    {line}\n"}
     assert circle(graph_of(planted)) != []
+
+
+MOST_ARROWS = 90
+
+
+def arrows_of(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """The pairs of rooms of which the first imports the second."""
+    pairs = {(room_of(module), room_of(name)) for module in graph for name in graph[module]}
+    return {(one, other) for one, other in pairs if one not in (other, "__main__") and other}
+
+
+def test_rooms_know_few_others() -> None:
+    """A change in one room is felt in few others: the pairs of rooms with an import are limited."""
+    arrows = arrows_of(graph_of(read_all()))
+    assert ("web", "blog") in arrows
+    assert len(arrows) <= MOST_ARROWS, sorted(arrows)
 
 
 def test_every_floor_is_inhabited() -> None:

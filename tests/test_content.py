@@ -21,7 +21,7 @@ from publisher.blog.tags import assign
 from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
-from publisher.settings import Settings
+from publisher.installation.settings import Settings
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock

@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 
 from publisher.blog import update_log
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild, refresh
-from publisher.settings import store_setting
 from tests.conftest import FakeClock
 from tests.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
 from tests.factories import make_post

@@ -12,7 +12,7 @@ from publisher.base.environment import KNOWN
 from publisher.cli import cli
 from publisher.core.polling.registry import names as policies
 from publisher.core.ttl.rule import PLANNERS, PROFILES
-from publisher.settings import CHECKS
+from publisher.installation.settings import CHECKS
 
 ROOT = Path(__file__).parent.parent
 TEXT = "\n".join(

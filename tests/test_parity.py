@@ -16,8 +16,8 @@ from sqlalchemy import select
 from publisher.blog import update_log
 from publisher.core.polling import Answer, parse
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post

@@ -19,10 +19,10 @@ from publisher.blog import own_replay, update_log
 from publisher.cli import cli
 from publisher.core.ttl import knob
 from publisher.installation import Site, open_site
+from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
 from publisher.readers.report import make
-from publisher.settings import load_settings, store_settings
 from publisher.web import beside
 from publisher.web.readers import worth
 from tests.conftest import FakeClock

@@ -1,6 +1,6 @@
 """The process environment (`PUBLISHER_*`), read and checked: folders, addresses, trusted proxies.
 
-What the author decides (title, time zone, menu, ...) lives in the database: `settings.py`.
+What the author decides (title, zone, menu, ...) is in the database: `installation/settings.py`.
 """
 
 import contextlib

@@ -9,7 +9,7 @@ from html import unescape
 
 from sqlalchemy.orm import Session
 
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.blog import Post
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, NotFound
 from publisher.blog import media
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Autosave, Media, Post
 from publisher.storage.tables.credentials import Author
 

@@ -18,7 +18,7 @@ from publisher.blog import linked_pages, search, tags, update_log
 from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 

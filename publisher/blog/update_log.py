@@ -17,7 +17,7 @@ from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogra
 from publisher.core.ttl.harmless_hours import REPLAYED_SECONDS, harmless_hours, week_start
 from publisher.core.ttl.rule import numbers
 from publisher.core.ttl.skip_hours import quiet_hours
-from publisher.settings import Settings, load_settings
+from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 

@@ -26,7 +26,7 @@ from publisher.exchange.importing import (
 from publisher.exchange.importing.imported import Batch, KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.credentials import Author
 
 MOST_LISTED = 500  # redirects and titles, in the report as JSON

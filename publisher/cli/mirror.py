@@ -22,8 +22,8 @@ def add(url: str, name: str, timezone: str) -> None:
     from publisher.base.errors import PublisherError
     from publisher.base.zones import find_zone
     from publisher.foreign import mirror_poll, mirrors
+    from publisher.installation.settings import load_settings
     from publisher.river.subscriptions import tidy_url
-    from publisher.settings import load_settings
 
     here = site()
     address, secret = tidy_url(url)
@@ -112,7 +112,7 @@ def why(name: str, as_json: bool) -> None:
     from publisher.base.text import sentence
     from publisher.core.ttl.reasons import explain
     from publisher.foreign import mirror_document, mirror_poll, mirrors
-    from publisher.settings import load_settings
+    from publisher.installation.settings import load_settings
 
     here = site()
     now = here.clock()

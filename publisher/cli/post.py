@@ -40,8 +40,8 @@ def add(
 
     from publisher.blog import authors, content, posts
     from publisher.exchange.importing import markdown_files
+    from publisher.installation.settings import load_settings
     from publisher.publishing.rebuild import rebuild
-    from publisher.settings import load_settings
 
     fields, body = _read(file)
     here = site()

@@ -56,10 +56,10 @@ def readers(
 def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
     from publisher.core.specs import known
     from publisher.foreign import mirrors
+    from publisher.installation.settings import load_settings
     from publisher.readers.fold import fold
     from publisher.readers.report import make
     from publisher.readers.verdicts import VERDICTS
-    from publisher.settings import load_settings
 
     if verdict is not None:
         known(verdict, "verdict", VERDICTS)

@@ -71,8 +71,8 @@ def list_feeds(as_json: bool) -> None:
     from sqlalchemy import func
     from sqlalchemy import select as query
 
+    from publisher.installation.settings import load_settings
     from publisher.river import subscriptions, turnover
-    from publisher.settings import load_settings
     from publisher.storage.tables.river import RiverItem
 
     here = site()
@@ -165,8 +165,8 @@ def retry() -> None:
 @json_option
 def why(url: str, as_json: bool) -> None:
     """Say when URL will be polled next, and why."""
+    from publisher.installation.settings import load_settings
     from publisher.river import subscriptions, turnover
-    from publisher.settings import load_settings
 
     here = site()
     with here.database.read() as db:
@@ -230,8 +230,8 @@ def import_opml(file: Path) -> None:
 @river.command("export")
 def export_opml() -> None:
     """Print the subscriptions as OPML."""
+    from publisher.installation.settings import load_settings
     from publisher.river import opml, subscriptions
-    from publisher.settings import load_settings
 
     here = site()
     with here.database.read() as db:

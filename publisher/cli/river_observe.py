@@ -23,9 +23,9 @@ def observe_lines(
     estimator: str | None, visits: int | None, metadata: str | None, url: str | None
 ) -> None:
     """Read a crawler's results as JSON lines; print the next poll interval for each."""
+    from publisher.installation.settings import load_settings
     from publisher.river import observed
     from publisher.river.observe import Estimator, history, observe
-    from publisher.settings import load_settings
 
     here = site()
     if url is not None:

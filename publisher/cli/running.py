@@ -52,7 +52,7 @@ def serve(
 def settings(key: str | None, value: str | None, as_json: bool) -> None:
     """List the site's settings, show one, or set one."""
     from publisher.installation import public_address
-    from publisher.settings import check_name, load_settings, store_setting
+    from publisher.installation.settings import check_name, load_settings, store_setting
 
     if key is not None:
         check_name(key)
@@ -119,7 +119,7 @@ def demo(seed: int) -> None:
     import random
     import secrets
 
-    from publisher.demo import build, neighbours, readers_week
+    from publisher.cli.demo import build, neighbours, readers_week
     from publisher.publishing.rebuild import rebuild
 
     here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret

@@ -17,8 +17,8 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import InputFile, site
 
 if TYPE_CHECKING:
+    from publisher.installation.settings import Settings
     from publisher.readers.access_logs.guessed_updates import GuessedUpdates
-    from publisher.settings import Settings
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
 
@@ -202,7 +202,7 @@ def _recent(
 
 def my_settings() -> Settings:
     """The settings of the blog."""
-    from publisher.settings import load_settings
+    from publisher.installation.settings import load_settings
 
     with site().database.read() as db:
         return load_settings(db)

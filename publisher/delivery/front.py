@@ -24,12 +24,12 @@ from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Second, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved, too_soon
 from publisher.installation import Site
+from publisher.installation.settings import Settings, load_settings
 from publisher.publishing.push.targets import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
 from publisher.readers.counter import SOURCE, PollCounter, Ticket
 from publisher.readers.fairness import Fairness
-from publisher.settings import Settings, load_settings
 from publisher.storage.changes import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 

@@ -19,10 +19,10 @@ from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
 from publisher.feeds.packing import gzipped
 from publisher.installation import Site
+from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_content
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.snapshots import entity_tag, freshness
-from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Tag
 from publisher.storage.tables.publishing import Snapshot
 

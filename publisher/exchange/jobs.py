@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, NotFound
-from publisher.settings import Settings
+from publisher.installation.settings import Settings
 from publisher.storage.tables.blog import Job, JobKind, JobState
 
 WAITING: JobState = "waiting"

@@ -18,10 +18,10 @@ from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
 from publisher.feeds.packing import gzipped
 from publisher.foreign.learning import FeedHistory
+from publisher.installation.settings import Settings
 from publisher.publishing import snapshots, versions
 from publisher.publishing.push.targets import cloud_element
 from publisher.river.feed_document import FeedDocument
-from publisher.settings import Settings
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot
 

@@ -18,6 +18,7 @@ from publisher.foreign import mirror_document, mirrors, websub
 from publisher.foreign.learning import learn
 from publisher.foreign.mirror_document import Frame
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.river import service
@@ -26,7 +27,6 @@ from publisher.river.failed_polls import in_words
 from publisher.river.feed_document import NotAFeed, UnreadableFeed
 from publisher.river.polls import Visit
 from publisher.river.reading import read_document
-from publisher.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,

@@ -23,7 +23,7 @@ from publisher.base.logs import get_logger
 from publisher.blog import update_log
 from publisher.exchange import jobs
 from publisher.installation import Site, recall, remember
-from publisher.settings import Settings, load_settings
+from publisher.installation.settings import Settings, load_settings
 from publisher.storage.tables.blog import Job
 
 log = get_logger("long work")

@@ -27,6 +27,7 @@ from publisher.base.logs import get_logger
 from publisher.blog import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
+from publisher.installation.settings import load_settings
 from publisher.operations import long_work
 from publisher.publishing import versions
 from publisher.publishing.mentioning import receiving
@@ -36,7 +37,6 @@ from publisher.readers import retention
 from publisher.readers.counter import LONGEST_FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.river import service
-from publisher.settings import load_settings
 from publisher.storage.postgresql import Alone
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PollBatch

@@ -15,8 +15,8 @@ from publisher.base.errors import NotFound
 from publisher.blog import archive, published
 from publisher.blog.archive import Month
 from publisher.feeds.channel import NEVER, Channel
+from publisher.installation.settings import load_settings
 from publisher.publishing import feed_content
-from publisher.settings import load_settings
 from publisher.storage.tables.blog import Post
 
 _NEWEST = select(func.max(Post.published_at)).where(published.listed())

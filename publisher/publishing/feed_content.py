@@ -13,9 +13,9 @@ from publisher.blog.markdown import absolute
 from publisher.blog.transcripts import type_of
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.podcasts import Podcast
+from publisher.installation.settings import Settings
 from publisher.publishing.elsewhere import accounts
 from publisher.publishing.push.targets import cloud_element
-from publisher.settings import Settings
 from publisher.storage.tables.blog import Post, Tag
 
 _OWN_TARGET = re.compile(r"""(\]\(<?|\b(?:href|poster|src)=["'])/(?!/)""")

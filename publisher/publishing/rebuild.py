@@ -17,12 +17,12 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.feeds.podcasts import Podcast, guid_of
 from publisher.installation import Site, public_address, recall, remember
+from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_archive, feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river import blogroll
-from publisher.settings import Settings, load_settings
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.credentials import Author

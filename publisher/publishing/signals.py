@@ -10,7 +10,7 @@ from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rhythm import Rhythm, weekly_rhythm
 from publisher.core.ttl.skip_hours import in_words
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 
 
 @dataclass(frozen=True)

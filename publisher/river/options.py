@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from publisher.settings import Settings
+from publisher.installation.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
 from publisher.base.logs import get_logger
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.river import item_store, observe
 from publisher.river.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
-from publisher.settings import load_settings
 from publisher.storage.changes import ChangeCounter
 
 _RESTART_SECONDS = 5.0

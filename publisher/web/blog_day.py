@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from publisher.blog import update_log
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.web.day_strip import Day, own_day
 
 

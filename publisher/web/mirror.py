@@ -14,7 +14,7 @@ from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
 from publisher.base.hashing import hash_token
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import login_required, now, site

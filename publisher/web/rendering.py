@@ -18,8 +18,8 @@ from publisher.base.plurals import counted
 from publisher.base.text import first_picture, first_words, sentence
 from publisher.blog.permissions import is_admin, may_edit
 from publisher.blog.posts import path, path_of
+from publisher.installation.settings import Settings, load_settings
 from publisher.river.failed_polls import in_words
-from publisher.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post
 from publisher.web import site_address
 from publisher.web.assets import asset

@@ -9,7 +9,7 @@ from publisher.base.errors import Conflict, FieldErrors
 from publisher.base.zones import cities
 from publisher.blog import authors
 from publisher.installation import check_setup, forget_setup, remember
-from publisher.settings import store_settings
+from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author
 from publisher.web import failures, site_address
 from publisher.web.context import now, site

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from flask import Blueprint, Response, request
 
 from publisher.base.colour import mix, readable
-from publisher.settings import Settings
+from publisher.installation.settings import Settings
 from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS
 from publisher.web.caching import cacheable
 from publisher.web.rendering import settings

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from publisher.base.environment import Environment
+from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_settings
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import make_post
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from publisher.settings import store_settings
+from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_post
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, Route, expect
 
 from publisher.blog import posts
 from publisher.installation import setup_path
+from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
-from publisher.settings import store_settings
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from tests.browser.conftest import Browse, Live, wait_for_editor

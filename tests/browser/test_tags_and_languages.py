@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
+from publisher.installation.settings import store_settings
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_settings
 from publisher.storage.tables.publishing import Mention
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_post

@@ -23,8 +23,8 @@ from publisher.base.environment import Environment
 from publisher.delivery.front import FeedFront, Poll
 from publisher.delivery.watch import Watch
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import ADDRESSES, rebuild
-from publisher.settings import store_setting
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from publisher.base.environment import Environment
 from publisher.blog import posts
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_setting
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_post

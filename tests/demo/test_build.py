@@ -15,7 +15,7 @@ from publisher.base.environment import Environment
 from publisher.base.errors import Conflict
 from publisher.blog import authors, posts, update_log
 from publisher.blog.media import Accepted
-from publisher.demo import build, drawings, history, neighbours, readers_week
+from publisher.cli.demo import build, drawings, history, neighbours, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import decision_at

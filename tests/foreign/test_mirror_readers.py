@@ -17,10 +17,10 @@ from publisher.foreign import mirrors
 from publisher.foreign.learning import FeedHistory
 from publisher.foreign.mirror_document import Frame, build
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.publishing import versions
 from publisher.readers.push_arrivals import results
 from publisher.readers.report import make
-from publisher.settings import load_settings
 from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery

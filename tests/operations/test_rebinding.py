@@ -19,8 +19,8 @@ from typing import Any
 from publisher.base.environment import read_environment
 from publisher.foreign import mirrors
 from publisher.installation import open_site
+from publisher.installation.settings import store_settings
 from publisher.river import subscriptions
-from publisher.settings import store_settings
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post
 from tests.serving import Server, serving, wait_until

@@ -9,8 +9,8 @@ from lxml.etree import fromstring
 
 from publisher.blog import posts
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_setting
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_post

@@ -8,12 +8,13 @@ import pytest
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
 from publisher.blog import posts
-from publisher.feeds.podcasts import CATEGORIES, guid_of
+from publisher.feeds.podcasts import guid_of
 from publisher.installation import Site
+from publisher.installation.podcast_categories import CATEGORIES
+from publisher.installation.settings import store_settings
 from publisher.publishing.elsewhere import accounts
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
-from publisher.settings import store_settings
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post

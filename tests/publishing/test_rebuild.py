@@ -9,9 +9,9 @@ from sqlalchemy import event, func, select
 
 from publisher.blog import accounts, authors, posts, update_log
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
 from publisher.publishing.snapshots import freshness, served
-from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock

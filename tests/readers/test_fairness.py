@@ -7,10 +7,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
 from publisher.readers import fairness as module
 from publisher.readers.fairness import Fairness
-from publisher.settings import store_setting
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import FakeDocument, request

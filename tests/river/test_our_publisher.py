@@ -19,11 +19,11 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
+from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import refresh
 from publisher.river import service, subscriptions
 from publisher.river.hosts import AddressBook
 from publisher.river.manners import Logged, judge
-from publisher.settings import store_setting
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from publisher.installation import Site
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from publisher.storage.bell import Bell, folder_of, ring
 
 

@@ -12,7 +12,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.web import beside
 from publisher.web.readers import worth
 from tests.conftest import FakeClock

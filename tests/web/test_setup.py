@@ -10,8 +10,8 @@ from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, recall, setup_path
+from publisher.installation.settings import load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import load_settings, store_setting
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 

@@ -18,7 +18,7 @@ from publisher.blog import authors, media, update_log
 from publisher.blog.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.exchange.importing.sources import Folder
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import Media, Post, Update
 from publisher.storage.tables.credentials import Role

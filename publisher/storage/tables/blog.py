@@ -27,7 +27,7 @@ class Meta(Base):
 
 
 class Preference(Base):
-    """What the author decided (see `settings.py`); a missing row means the default."""
+    """What the author decided (see `installation/settings.py`); a missing row means the default."""
 
     __tablename__ = "preferences"
     name: Mapped[str] = mapped_column(primary_key=True)

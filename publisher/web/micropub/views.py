@@ -15,8 +15,8 @@ from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMa
 from publisher.blog import media, overview, permissions, post_addresses, posts
 from publisher.blog.content import Content
 from publisher.blog.published import is_public
+from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import load_settings
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site

@@ -17,8 +17,8 @@ from publisher.base.errors import InvalidData, InvalidInput, PublisherError, Too
 from publisher.base.zones import cities, find_zone
 from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.river.subscriptions import tidy_url
-from publisher.settings import load_settings
 from publisher.web.context import login_required, now, site
 
 blueprint = Blueprint("advise", __name__)

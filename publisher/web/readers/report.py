@@ -9,6 +9,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
 from publisher.foreign import mirrors
+from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import delays, retention
 from publisher.readers.program_chart import chart
@@ -18,7 +19,6 @@ from publisher.readers.reader import Reader
 from publisher.readers.remedies import Remedy, remedy
 from publisher.readers.report import make
 from publisher.readers.verdicts import VERDICTS, in_words
-from publisher.settings import load_settings
 from publisher.web.context import admin_required, login_required, now, site
 
 blueprint = Blueprint("readers", __name__)

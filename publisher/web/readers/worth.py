@@ -17,9 +17,9 @@ from publisher.blog import own_replay, update_log
 from publisher.core.ttl.decision import warming_up
 from publisher.foreign import mirror_document, mirrors
 from publisher.installation import Site
+from publisher.installation.settings import Settings, load_settings
 from publisher.readers.report import make
 from publisher.readers.verdicts import OBEDIENT
-from publisher.settings import Settings, load_settings
 from publisher.web import beside
 from publisher.web.context import login_required, now, site
 

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 from publisher.blog import update_log
 from publisher.core.ttl.decision import build_moment
 from publisher.feeds.validation import Problem
+from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_problems as problems
 from publisher.publishing import versions as history
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers.week_chart import Week, last_week
-from publisher.settings import Settings, load_settings
 from publisher.storage.tables.publishing import Delivery, DocumentVersion, Snapshot
 from publisher.web.context import login_required, now, site
 

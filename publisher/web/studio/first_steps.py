@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 
 from publisher.blog import permissions, published
 from publisher.installation import recall, remember
-from publisher.settings import Settings, load_settings
+from publisher.installation.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.readers import ReaderClient
 from publisher.web.context import admin_required, me, site

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import media
+from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import load_settings, store_settings
 from publisher.web.context import admin_required, me, now, site
 from publisher.web.studio.setting_controls import LOOK
 

@@ -19,7 +19,7 @@ from publisher.base.net import check_url
 from publisher.blog import authors
 from publisher.exchange import jobs
 from publisher.installation import recall
-from publisher.settings import load_settings, store_settings
+from publisher.installation.settings import load_settings, store_settings
 from publisher.storage.tables.blog import Job, JobKind
 from publisher.web.context import admin_required, me, now, site
 from publisher.web.limits import MOVING_BYTES

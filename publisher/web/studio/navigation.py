@@ -9,7 +9,7 @@ from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.links import BUILT_IN, Link, lines_of, parse_links
 from publisher.blog import published
-from publisher.settings import load_settings, store_settings
+from publisher.installation.settings import load_settings, store_settings
 from publisher.web.context import admin_required, site
 
 blueprint = Blueprint("navigation", __name__)

@@ -16,11 +16,11 @@ from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_hab
 from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.installation import Site
+from publisher.installation.settings import Settings, load_settings
 from publisher.readers import delays
 from publisher.readers.reach_progress import Progress
 from publisher.readers.report import Report, make
 from publisher.readers.verdicts import OBEDIENT
-from publisher.settings import Settings, load_settings
 from publisher.web.rendering import clock, minutes
 
 DAYS, MOST_READERS = 30, 200

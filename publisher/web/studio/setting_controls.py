@@ -1,10 +1,10 @@
-"""How each setting is shown: its words and its control. `publisher.settings` checks the values."""
+"""How each setting is shown: its words and its control; `installation.settings` has the checks."""
 
 from dataclasses import dataclass
 
 from publisher.core.ttl.rule import PLANNERS, PROFILES
-from publisher.feeds.podcasts import category_names
-from publisher.settings import CHECKS
+from publisher.installation.podcast_categories import category_names
+from publisher.installation.settings import CHECKS
 
 
 @dataclass(frozen=True)

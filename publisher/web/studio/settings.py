@@ -14,8 +14,8 @@ from publisher.base.zones import cities
 from publisher.blog import own_replay
 from publisher.core.ttl.knob import POSITIONS
 from publisher.installation import public_address
+from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import CHECKS, load_settings, store_settings
 from publisher.web import beside
 from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import media, overview, permissions, posts
 from publisher.blog.published import is_public
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site

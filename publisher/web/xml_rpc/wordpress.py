@@ -12,7 +12,7 @@ from sqlalchemy import select
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.blog import media, permissions
-from publisher.settings import load_settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Media, Tag
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site

@@ -29,7 +29,7 @@ from publisher.exchange.importing import (
     writer,
 )
 from publisher.installation import Site, open_site
-from publisher.settings import Settings, store_setting
+from publisher.installation.settings import Settings, store_setting
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from publisher.blog import authors, posts
 from publisher.blog.linked_pages import links_in
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox
-from publisher.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery, Mention

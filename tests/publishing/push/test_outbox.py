@@ -16,10 +16,10 @@ from publisher.blog import posts
 from publisher.blog.update_log import record_all
 from publisher.feeds import rss, validation
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.publishing.push import outbox
 from publisher.publishing.push.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import store_setting
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from publisher.blog import archive
 from publisher.installation import Site
-from publisher.settings import load_settings, store_setting
+from publisher.installation.settings import load_settings, store_setting
 from publisher.storage import full_text
 from tests.conftest import FakeClock
 from tests.factories import make_post

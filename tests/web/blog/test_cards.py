@@ -9,7 +9,7 @@ from PIL import Image
 
 from publisher.blog import cards, posts
 from publisher.installation import Site
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from tests.factories import make_post
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import event, text
 
 from publisher.blog import posts
 from publisher.installation import Site
-from publisher.settings import store_setting, store_settings
+from publisher.installation.settings import store_setting, store_settings
 from publisher.storage.tables.blog import Redirect
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post

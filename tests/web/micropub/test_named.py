@@ -15,7 +15,7 @@ from publisher.base.errors import InvalidInput
 from publisher.blog import posts
 from publisher.blog.linked_pages import WEBMENTION
 from publisher.installation import Site
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.micropub import entry, named

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from publisher.blog import authors, own_replay, tokens, update_log
 from publisher.installation import Site
+from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.web import beside
 from publisher.web.studio import setting_controls
 from tests.conftest import FakeClock

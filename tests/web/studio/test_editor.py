@@ -5,7 +5,7 @@ import re
 import pytest
 
 from publisher.installation import Site
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post

@@ -9,7 +9,7 @@ from PIL import Image
 
 from publisher.base.colour import contrast
 from publisher.installation import Site
-from publisher.settings import load_settings, store_setting
+from publisher.installation.settings import load_settings, store_setting
 from publisher.web.style import theme_colours
 from tests.factories import make_post
 from tests.web.studio.browser import Browser

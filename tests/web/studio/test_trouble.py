@@ -117,7 +117,7 @@ import logging, sys
 from publisher.base import logs
 from publisher.web.application import create_app
 from publisher.blog import authors
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 
 app = create_app()
 logs.configure(logging.CRITICAL)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from publisher.demo.history import RATES
+from publisher.cli.demo.history import RATES
 
 _PAPER, _INK, _SOFT, _GOLD = "#f7f5f0", "#21415c", "#9db4c4", "#d9a441"
 _SIZE = (1200, 675)

@@ -18,12 +18,12 @@ from publisher.core.ttl.decision import Decision, decide
 from publisher.core.ttl.freshness import Expiries
 from publisher.feeds.conditional import Freshness
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import RSS
 from publisher.readers.counter import CountedGroup, Polls
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import store
 from publisher.readers.poll_sources import SITE
-from publisher.settings import load_settings
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Delivery, DocumentVersion
 

@@ -15,12 +15,12 @@ from publisher.base.errors import Conflict
 from publisher.base.media_files import MediaFiles
 from publisher.blog import authors, media, posts, update_log
 from publisher.blog.media import Accepted
-from publisher.demo import drawings, history, silence
-from publisher.demo.text import Text, all_texts
+from publisher.cli.demo import drawings, history, silence
+from publisher.cli.demo.text import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
-from publisher.settings import store_setting
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 

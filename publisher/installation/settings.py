@@ -32,7 +32,7 @@ from publisher.base.text_checks import (
 from publisher.base.zones import find_zone
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
-from publisher.feeds.podcasts import category_names
+from publisher.installation.podcast_categories import category_names
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
 
