@@ -359,22 +359,92 @@ def test_the_room(
     assert "I agree" in client.get(posts.path(post)).text
 
 
-@pytest.mark.parametrize(
-    ("headers", "html"),
-    [
-        ([("LinK", "</told>; rel=webmention")], ""),
-        ([("Link", "</other>; rel=other"), ("Link", '</told>; rel="webmention"')], ""),
-        ([("Link", "</other>; rel=other, </told>; rel=webmention")], ""),
-        ([("Link", "</told>; rel=webmention")], '<link rel="webmention" href="/wrong">'),
-        ([], '<!-- <a rel="webmention" href="/wrong"> --><a rel="webmention" href="/told">m</a>'),
-        ([], '<link rel="webmention"><a rel="webmention" href="/told">m</a>'),
-    ],
-)
-def test_an_endpoint_is_found_over_http(
-    site: Site, there: Elsewhere, headers: list[tuple[str, str]], html: str
-) -> None:
-    """webmention.rocks' discovery cases 7, 18, 19, 11, 13 and 20, with real headers."""
-    target = there.put("/page", html, headers=headers)
+# webmention.rocks' discovery cases: the Link headers of the page and its HTML; HERE is its site.
+LINK, ERROR, TOLD = "Link", "/wrong", "/notes/told"
+DISCOVERY: dict[int, tuple[list[tuple[str, str]], str]] = {
+    1: ([(LINK, f"<{TOLD}>; rel=webmention")], ""),
+    2: ([(LINK, f"<HERE{TOLD}>; rel=webmention")], ""),
+    3: ([], f'<link rel="webmention" href="{TOLD}">'),
+    4: ([], f'<link href="HERE{TOLD}" rel="webmention">'),
+    5: ([], f'<p>An <a rel="webmention" href="{TOLD}">endpoint</a>.'),
+    6: ([], f'<p>An <a href="HERE{TOLD}" rel="webmention">endpoint</a>.'),
+    7: ([("LinK", f"<HERE{TOLD}>; rel=webmention")], ""),
+    8: ([(LINK, f'<HERE{TOLD}>; rel="webmention"')], ""),
+    9: ([], f'<link rel="webmention somethingelse" href="HERE{TOLD}">'),
+    10: ([(LINK, f'<HERE{TOLD}>; rel="webmention somethingelse"')], ""),
+    11: ([(LINK, f'<{TOLD}>; rel="webmention"')],
+         f'<link rel="webmention" href="{ERROR}"><a href="{ERROR}" rel="webmention">x</a>'),
+    12: ([], f'<link rel="not-webmention" href="{ERROR}"><a href="{TOLD}" rel="webmention">x</a>'),
+    13: ([], f'<!-- <a href="{ERROR}" rel="webmention"></a> --><a href="{TOLD}" rel="webmention">x'),
+    14: ([], f'&lt;a href="{ERROR}" rel="webmention"&gt; <a href="{TOLD}" rel="webmention">x</a>'),
+    15: ([], '<link rel="webmention" href="">'),
+    16: ([], f'<a href="{TOLD}" rel="webmention">x</a> <link rel="webmention" href="{ERROR}">'),
+    17: ([], f'<link rel="webmention" href="{TOLD}"> <a href="{ERROR}" rel="webmention">x</a>'),
+    18: ([(LINK, f'<HERE{ERROR}>; rel="other"'), (LINK, f'<HERE{TOLD}>; rel="webmention"')], ""),
+    19: ([(LINK, f'<HERE{ERROR}>; rel="other", <HERE{TOLD}>; rel="webmention"')], ""),
+    20: ([], f'<link rel="webmention"> <a href="{TOLD}" rel="webmention">x</a>'),
+    21: ([], f'<link rel="webmention" href="{TOLD}?query=yes">'),
+    22: ([], '<link rel="webmention" href="told">'),
+    23: ([], '<link rel="webmention" href="told">'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", DISCOVERY)
+def test_an_endpoint_is_found_over_http(site: Site, there: Elsewhere, number: int) -> None:
+    """Told once, at the right place; a redirect is followed, and seen from where it ended."""
+    headers, html = DISCOVERY[number]
+    whole = [(name, value.replace("HERE", there.url)) for name, value in headers]
+    target = there.put("/notes/page", html.replace("HERE", there.url), headers=whole)
+    if number == 23:
+        target = there.put("/moved", "", status=302, headers=[("Location", "/notes/page")])
     make_post(site, f"See [this]({target}).")
     deliver(site)
-    assert [(path, form["target"]) for path, form in there.told] == [("/told", target)]
+    wanted = {15: "/notes/page", 21: f"{TOLD}?query=yes"}.get(number, TOLD)
+    assert [(path, form["target"]) for path, form in there.told] == [(wanted, target)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(["one"], ["one", "two"]), (["one", "two"], ["one"]), (["one"], None)],
+    ids=["update 1: a link is added", "update 2: a link is removed", "delete 1"],
+)
+def test_every_page_is_told_of_a_change(
+    site: Site, there: Elsewhere, clock: FakeClock, client: FlaskClient,
+    before: list[str], after: list[str] | None,
+) -> None:  # fmt: skip
+    """Those that are linked to now and those that were; by then a deleted post's page is 410."""
+    pages = {name: there.put(f"/{name}", '<link rel="webmention" href="/told">')
+             for name in ("one", "two")}  # fmt: skip
+    post = make_post(site, " ".join(f"[x]({pages[name]})" for name in before))
+    deliver(site)
+    there.told.clear()
+    with site.database.write() as session:
+        if after is None:
+            posts.delete(session, posts.get(session, post.id), clock.forward(hours=1))
+        else:
+            text = " ".join(f"[x]({pages[name]})" for name in after)
+            posts.save(session, post.id, content(text), 1, None, clock.forward(hours=1))
+    if after is None:
+        assert client.get(posts.path(post)).status_code == 410
+    deliver(site)
+    told = sorted(form["target"] for _, form in there.told)
+    assert told == sorted(pages[name] for name in {*before, *(after or ())})
+
+
+def test_receiving(client: FlaskClient, open_site: Site, there: Elsewhere) -> None:
+    """Case 1: a valid pair is 202 without a Location; case 2: an invalid one of either is 400."""
+    post = make_post(open_site)
+    source, target = there.put("/note", page(address(post))), address(post)
+    client.environ_base.pop("HTTP_ORIGIN", None)
+    for sent, status in (
+        ({"source": source, "target": target}, 202),
+        ({"source": source, "target": "ftp://blog.example/x"}, 400),
+        ({"source": "ftp://a.example/x", "target": target}, 400),
+        ({"source": "no address", "target": target}, 400),
+        ({"source": source, "target": f"{SITE_URL}/posts/none"}, 400),
+        ({"source": target, "target": target}, 400),
+        ({"source": source}, 400),
+        ({"target": target}, 400),
+    ):
+        answer = client.post("/webmention", data=sent, base_url=SITE_URL)
+        assert (answer.status_code, answer.headers.get("Location")) == (status, None)

@@ -94,16 +94,6 @@ def test_html_is_html_and_is_made_safe(program: Program, site: Site) -> None:
     assert (post.source_format, post.html) == ("html", "<b>bold</b>")
 
 
-def test_photos_by_address(program: Program, site: Site) -> None:
-    """203, 205, 206: photos with and without a description end the text."""
-    photo = {"value": "https://a.example/b.jpg", "alt": 'A "cat"'}
-    answer = program.create(content=["Look."], photo=["https://a.example/a.jpg", photo])
-    (post,) = posts(site)
-    assert '<img src="https://a.example/a.jpg" alt=""' in post.html
-    assert 'alt="A &quot;cat&quot;"' in post.html
-    assert program.source(answer.location or "")["photo"] == ["https://a.example/a.jpg", photo]
-
-
 def test_unknown_properties_are_kept(program: Program) -> None:
     """204: a nested object that we do not know does not stop the post."""
     weight = {"type": ["h-measure"], "properties": {"num": ["70"]}}
@@ -213,24 +203,6 @@ def test_media_needs_its_scope(client: FlaskClient, site: Site) -> None:
     assert (answer.status_code, answer.get_json()["error"]) == (401, "insufficient_scope")
 
 
-@pytest.mark.parametrize(
-    ("change", "name", "expected"),
-    [
-        ({"replace": {"content": ["New."]}}, "content", ["New."]),
-        ({"add": {"category": ["two"]}}, "category", ["one", "two"]),
-        ({"add": {"name": ["Now titled"]}}, "name", ["Now titled"]),
-        ({"delete": {"category": ["one"]}}, "category", None),
-        ({"delete": ["category"]}, "category", None),
-    ],
-)
-def test_update(program: Program, change: dict[str, Any], name: str, expected: Any) -> None:
-    """400 to 404: replace, add to what is there and what is not, remove a value and all."""
-    url = program.create(content=["Old."], category=["one"]).location or ""
-    answer = program.json(action="update", url=url, **change)
-    assert answer.status_code == 204
-    assert program.source(url).get(name) == expected
-
-
 def test_a_new_slug_is_a_new_address(program: Program, client: FlaskClient) -> None:
     """An update that moves the post answers 201 with the new address; the old one redirects."""
     url = program.create(content=["Old."]).location
@@ -320,18 +292,6 @@ def test_a_schedule_is_moved_and_dropped(program: Program, site: Site, clock: Fa
     assert program.source(url)["published"] == dates[1:]
     program.json(action="update", url=url, replace={"post-status": ["draft"]})
     assert program.source(url)["post-status"] == ["draft"]
-
-
-@pytest.mark.parametrize("way", ["form", "json"])
-def test_delete_and_undelete(program: Program, client: FlaskClient, way: str) -> None:
-    """500 to 503: a deleted post answers 410 and comes back to its address."""
-    url = program.create(content=["Going"]).location or ""
-    send = program.form if way == "form" else program.json
-    assert send(action="delete", url=url).status_code == 204
-    assert client.get("/posts/going").status_code == 410
-    answer = send(action="undelete", url=url)
-    assert (answer.status_code, answer.location) == (201, url)
-    assert client.get("/posts/going").status_code == 200
 
 
 def test_queries(program: Program) -> None:
