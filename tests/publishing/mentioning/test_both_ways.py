@@ -375,7 +375,7 @@ DISCOVERY: dict[int, tuple[list[tuple[str, str]], str]] = {
     11: ([(LINK, f'<{TOLD}>; rel="webmention"')],
          f'<link rel="webmention" href="{ERROR}"><a href="{ERROR}" rel="webmention">x</a>'),
     12: ([], f'<link rel="not-webmention" href="{ERROR}"><a href="{TOLD}" rel="webmention">x</a>'),
-    13: ([], f'<!-- <a href="{ERROR}" rel="webmention"></a> --><a href="{TOLD}" rel="webmention">x'),
+    13: ([], f'<!-- <a href="{ERROR}" rel="webmention"></a> --><a href="{TOLD}" rel=webmention>x'),
     14: ([], f'&lt;a href="{ERROR}" rel="webmention"&gt; <a href="{TOLD}" rel="webmention">x</a>'),
     15: ([], '<link rel="webmention" href="">'),
     16: ([], f'<a href="{TOLD}" rel="webmention">x</a> <link rel="webmention" href="{ERROR}">'),
