@@ -22,8 +22,13 @@ PARAGRAPH = (
 TEXT = "\n\n".join([PARAGRAPH] * 4)
 
 
-def make_blog(instance: Path, number: int, site_url: str = "https://blog.example") -> Site:
-    """A blog of `number` posts, one every 20 minutes until now; feeds are built."""
+def make_blog(
+    instance: Path, number: int, site_url: str = "https://blog.example", text: str = TEXT
+) -> Site:
+    """A blog of `number` posts, one every 20 minutes until now; feeds are built.
+
+    The newest 30 posts have this `text`, and 20 of them are the feed.
+    """
     environment = Environment(instance, f"sqlite:///{instance}/publisher.db", site_url, "bench")
     site = open_site(environment)
     now = utc_now()
@@ -33,7 +38,7 @@ def make_blog(instance: Path, number: int, site_url: str = "https://blog.example
     with site.database.write() as session:
         for index in range(number - bulk):
             post = posts.create(
-                session, checked(Content(TEXT, f"Post {index}", tags=("a",))), None, now
+                session, checked(Content(text, f"Post {index}", tags=("a",))), None, now
             )
             at = now - timedelta(minutes=20 * (number - bulk - index))
             posts.publish(session, post, at, now)

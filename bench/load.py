@@ -24,7 +24,7 @@ end
 
 @dataclass(frozen=True)
 class Load:
-    """What a run did: requests answered, seconds it took, CPU seconds of the server."""
+    """What a run did: requests answered, seconds it took, CPU seconds of the server meanwhile."""
 
     requests: int
     seconds: float
@@ -35,11 +35,6 @@ class Load:
         """CPU milliseconds of the server for a thousand requests."""
         return self.cpu_seconds / self.requests * 1e6
 
-    @property
-    def per_cpu_second(self) -> float:
-        """Requests for each second of the server's CPU."""
-        return self.requests / self.cpu_seconds
-
 
 def tool() -> str | None:
     """Where wrk is."""
@@ -48,16 +43,21 @@ def tool() -> str | None:
 
 def load(
     url: str,
-    pids: list[int],
+    pid: int,
     headers: dict[str, str],
     seconds: int = SECONDS,
     script: Path | None = None,
+    warm_up_seconds: int = WARM_UP_SECONDS,
 ) -> Load:
-    """Ask for `url` on 16 connections as fast as the server answers; `script` is one for wrk."""
-    _wrk(url, headers, WARM_UP_SECONDS, script)
-    before = sum(map(cpu_seconds, pids))
+    """Ask for `url` on 16 connections as fast as the server, the process `pid`, answers.
+
+    `script` is one for wrk. The CPU time is that of the process and all its descendants.
+    """
+    if warm_up_seconds:
+        _wrk(url, headers, warm_up_seconds, script)
+    before = whole_cpu_seconds(pid)
     requests, took = _wrk(url, headers, seconds, script)
-    return Load(requests, took, sum(map(cpu_seconds, pids)) - before)
+    return Load(requests, took, whole_cpu_seconds(pid) - before)
 
 
 def _wrk(
@@ -77,10 +77,20 @@ def _wrk(
     return int(found[1]), float(found[2])
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
+def whole_cpu_seconds(pid: int) -> float:
+    """User and system time so far of a process and all its descendants, ended ones included."""
+    return sum(map(_cpu_seconds, descendants(pid)))
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Of a process and those of its children that have ended: precise to 10 ms (a tick)."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+    return sum(map(int, fields[11:15])) / TICKS_PER_SECOND
+
+
+def descendants(pid: int) -> list[int]:
+    """The process and everything below it."""
+    return [pid, *(one for child in children(pid) for one in descendants(child))]
 
 
 def resident_mb(pid: int) -> float:

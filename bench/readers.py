@@ -124,7 +124,7 @@ def _served() -> Table:
             for kind, (headers, lua) in kinds.items():
                 for name, server in contenders.items():
                     address = f"{server.url}/rss.xml"
-                    found = load(address, server.pids, headers, seconds=1, script=lua)
+                    found = load(address, server.pid, headers, seconds=1, script=lua)
                     costs[name].setdefault(kind, []).append(found)
     table = Table(
         "Counting polls on the server",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.load import children, scratch
+from bench.load import descendants, scratch
 
 ROOT = Path(__file__).parent.parent
 _NGINX = """
@@ -28,23 +28,17 @@ http {{
 
 @dataclass(frozen=True)
 class Running:
-    """A server: where it listens, the process that was started, how long it took to answer.
-
-    The working processes are the leaves, `workers_below` levels under that process.
-    """
+    """A server: where it listens, the process that was started, how long it took to answer."""
 
     port: int
     pid: int
-    workers_below: int
+    instance: Path
     start_seconds: float
 
     @property
     def pids(self) -> list[int]:
-        """The working processes; asked each time, one may start after another answers."""
-        pids = [self.pid]
-        for _ in range(self.workers_below):
-            pids = [child for pid in pids for child in children(pid)]
-        return [pid for pid in pids if not _is_scheduler(pid)]
+        """All its processes; asked each time, one may start after another answers."""
+        return descendants(self.pid)
 
     @property
     def url(self) -> str:
@@ -53,9 +47,7 @@ class Running:
 
 
 @contextmanager
-def running(
-    command: Callable[[int], list[str]], instance: Path, workers_below: int = 1
-) -> Iterator[Running]:
+def running(command: Callable[[int], list[str]], instance: Path) -> Iterator[Running]:
     """Start what `command` makes for a port; wait until it answers; end it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -69,7 +61,7 @@ def running(
             if process.poll() is not None or time.monotonic() - begun > 30:
                 raise RuntimeError(f"no answer: {(instance / 'bench.log').read_text()[-2000:]}")
             time.sleep(0.01)
-        yield Running(port, process.pid, workers_below, time.monotonic() - begun)
+        yield Running(port, process.pid, instance, time.monotonic() - begun)
     finally:
         process.terminate()
         process.wait(15)
@@ -83,10 +75,6 @@ def _answers(port: int) -> bool:
             return connection.recv(12) == b"HTTP/1.1 200"
     except OSError:
         return False
-
-
-def _is_scheduler(pid: int) -> bool:
-    return b"publisher.operations.scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]:

@@ -2,66 +2,164 @@
 
 import http.client
 import os
+import sqlite3
 import statistics
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 from bench import servers
-from bench.blog import make_blog
-from bench.load import CONNECTIONS, MANY_READERS, load, resident_mb, scratch, tool
+from bench.blog import TEXT, make_blog
+from bench.load import (
+    CONNECTIONS,
+    MANY_READERS,
+    SECONDS,
+    Load,
+    load,
+    resident_mb,
+    scratch,
+    tool,
+    whole_cpu_seconds,
+)
 from bench.table import Table
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
 FLOOR = "accept, receive, send, close in Python"
 ROUNDS = 3
+SIZES = {5: (9, 40), 20: (60, 220), 90: (60, 1_680)}  # of the feed in kB: posts, characters
+MOST_SECONDS_AFTER = 60.0
+# Of each row: whether each poll has its own connection, and 5,000 different request heads.
+SHAPES = {
+    "kept, one head": (False, False),
+    "kept, 5,000 heads": (False, True),
+    "one a poll, one head": (True, False),
+    "one a poll, 5,000 heads": (True, True),
+}
+_COLUMNS = ("meanwhile", "after", "nginx", "ratio")
 
 
 def run() -> list[Table]:
-    """The table of servers, and memory and start of our own."""
+    """Our whole site beside nginx by size of the feed, other servers, memory and start."""
     if tool() is None:
         return [Table("Serving /rss.xml", ["skipped"], [["wrk is not installed"]])]
+    return [*(whole_site(kilobytes) for kilobytes in SIZES), *_with_others(), _size()]
+
+
+def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
+    """A feed of about this size: all processes of our site beside nginx with a static file.
+
+    One site for each row, so that the polls of one are counted and stored while others are asked.
+    """
+    table = Table(
+        f"Polls of {kilobytes} kB: the whole site, until every poll is counted in the report's "
+        "tables",
+        ["connections, request heads", *_COLUMNS, *(f"304: {name}" for name in _COLUMNS)],
+        notes=f"CPU ms for 1,000 polls, medians of {rounds} rounds of {SECONDS} s on {CONNECTIONS} "
+        "connections in which all took turns. `meanwhile`: all processes during the load; "
+        "`after`: until the last poll is in the tables, idle work included. Ratio: nginx' "
+        f"by our sum. Load of the machine at the beginning: {os.getloadavg()[0]:.1f}.",
+    )
+    with ExitStack() as stack:
+        sites = [stack.enter_context(_blog_of(kilobytes)) for _ in SHAPES]
+        document = _get(sites[0].port)[1]
+        command, folder = servers.nginx(document, log=True)
+        nginx = stack.enter_context(servers.running(command, folder))
+        script = folder / "heads.lua"
+        script.write_text(MANY_READERS, "utf-8")
+        asked = [0] * len(sites)
+        cells: list[list[str]] = [[] for _ in sites]
+        for conditional in (False, True):
+            found: list[list[tuple[float, float, float]]] = [[] for _ in sites]
+            for _ in range(rounds):
+                begun = list[tuple[Load, float, Load]]()
+                for place, (closing, many) in enumerate(SHAPES.values()):
+                    one, other = (
+                        _load(server, closing, conditional, script if many else None)
+                        for server in (sites[place], nginx)
+                    )
+                    begun.append((one, whole_cpu_seconds(sites[place].pid), other))
+                    asked[place] += one.requests
+                for place, (one, before, other) in enumerate(begun):
+                    _wait_until_counted(sites[place].instance, asked[place])
+                    after = (whole_cpu_seconds(sites[place].pid) - before) / one.requests * 1e6
+                    found[place].append((one.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
+            for place, rows in enumerate(found):
+                columns = [statistics.median(column) for column in zip(*rows, strict=True)]
+                ratio = statistics.median(other / (one + after) for one, after, other in rows)
+                cells[place] += [f"{number:.1f}" for number in columns] + [f"{ratio:.2f}"]
+    for name, row in zip(SHAPES, cells, strict=True):
+        table.add(name, *row)
+    table.title = table.title.replace(f"{kilobytes} kB", f"{len(document) / 1000:.1f} kB")
+    return table
+
+
+@contextmanager
+def _blog_of(kilobytes: int) -> Iterator[servers.Running]:
+    """A served blog with a feed of this size."""
     instance = scratch()
-    site = make_blog(instance, 60)
-    site.database.close()
+    posts, characters = SIZES[kilobytes]
+    make_blog(instance, posts, text=(TEXT * 2)[:characters].strip()).database.close()
+    with servers.running(servers.serve, instance) as server:
+        yield server
+
+
+def _load(server: servers.Running, closing: bool, conditional: bool, script: Path | None) -> Load:
+    headers = {"Connection": "close"} if closing else {}
+    if conditional:
+        headers["If-None-Match"] = _tag(server.port)
+    url = f"{server.url}/rss.xml"
+    return load(url, server.pid, headers, script=script, warm_up_seconds=0)
+
+
+def _wait_until_counted(instance: Path, polls: int) -> None:
+    """Until that many polls of the feed are in the report's tables, and no batch waits."""
+    end = time.monotonic() + MOST_SECONDS_AFTER
+    database = sqlite3.connect(f"file:{instance}/publisher.db?mode=ro", uri=True)
+    with closing(database):
+        while time.monotonic() < end:
+            (counted,) = database.execute("SELECT sum(requests) FROM poll_hours").fetchone()
+            (waiting,) = database.execute("SELECT count(*) FROM poll_batches").fetchone()
+            if (counted or 0) >= polls and not waiting:
+                return
+            time.sleep(0.2)
+    log = (instance / "bench.log").read_text("utf-8")[-2000:]
+    raise RuntimeError(f"{counted} of {polls} polls counted, {waiting} batches wait: {log}")
+
+
+def _with_others() -> list[Table]:
+    """The other servers with our application, and a poll beside pages."""
+    instance = scratch()
+    make_blog(instance, 60).database.close()
     with ExitStack() as stack:
         ours = stack.enter_context(servers.running(servers.serve, instance))
         document = _get(ours.port)[1]
-        stock, folder = servers.nginx(document, log=True)
-        silent, silent_folder = servers.nginx(document, log=False)
-        contenders: dict[str, servers.Running] = {
-            "nginx, static file (Debian's settings)": stack.enter_context(
-                servers.running(stock, folder)
-            ),
-            "nginx without its access log": stack.enter_context(
-                servers.running(silent, silent_folder)
-            ),
-            "`publisher serve`": ours,
-        }
-        bare, bare_folder = servers.bare(document)
-        floor = stack.enter_context(servers.running(bare, bare_folder, 0))
-        for name, command, below in _others():
-            contenders[name] = stack.enter_context(servers.running(command, instance, below))
-        return [
-            _shapes({**contenders, FLOOR: floor}, len(document), instance),
-            _compare(contenders, len(document)),
-            _beside_pages(ours),
-            _size(),
-        ]
+        contenders: dict[str, servers.Running] = {}
+        for name, (command, folder) in {
+            "nginx, static file (Debian's settings)": servers.nginx(document, log=True),
+            "nginx without its access log": servers.nginx(document, log=False),
+            FLOOR: servers.bare(document),
+            "`publisher serve`, without what it does later": (servers.serve, None),
+        }.items():
+            contenders[name] = (
+                ours if folder is None else stack.enter_context(servers.running(command, folder))
+            )
+        for name, command in _others():
+            contenders[name] = stack.enter_context(servers.running(command, instance))
+        return [_compare(contenders, len(document)), _beside_pages(ours)]
 
 
-def _others() -> list[tuple[str, Command, int]]:
+def _others() -> list[tuple[str, Command]]:
     """The other servers that are installed (`make bench` installs all)."""
     others = [
-        ("the same application on gunicorn, 4 threads", servers.gunicorn(APP, "--threads", "4"), 1),
-        ("the same application on gunicorn, sync", servers.gunicorn(APP), 1),
-        ("the same application on waitress", servers.waitress(APP), 0),
-        ("a Flask view with ready bytes, on granian", servers.granian("bench.apps:ready_bytes"), 1),
-        ("naive: feedgen at each request, on granian", servers.granian("bench.apps:naive"), 1),
+        ("the same application on gunicorn, 4 threads", servers.gunicorn(APP, "--threads", "4")),
+        ("the same application on gunicorn, sync", servers.gunicorn(APP)),
+        ("the same application on waitress", servers.waitress(APP)),
+        ("a Flask view with ready bytes, on granian", servers.granian("bench.apps:ready_bytes")),
+        ("naive: feedgen at each request, on granian", servers.granian("bench.apps:naive")),
     ]
     return [other for other in others if any(map(find_spec, _words(other[0])))]
 
@@ -69,48 +167,6 @@ def _others() -> list[tuple[str, Command, int]]:
 def _words(name: str) -> list[str]:
     known = ("gunicorn", "waitress", "granian")
     return [module for module in known if module in name]
-
-
-def _shapes(contenders: dict[str, servers.Running], size: int, folder: Path) -> Table:
-    """Our server and nginx: connections kept or one a poll, one request head or 5,000."""
-    script = folder / "heads.lua"
-    script.write_text(MANY_READERS, "utf-8")
-    head = ["connections, request heads", "200: CPU ms per 1,000", "nginx", "ratio",
-            "304: CPU ms per 1,000", "nginx", "ratio"]  # fmt: skip
-    table = Table(
-        f"Polls of {size / 1000:.0f} kB, connections kept or one a poll, counting included",
-        head,
-        notes=f"Medians of {ROUNDS} rounds in which all took turns; load of the machine at the "
-        f"beginning: {os.getloadavg()[0]:.1f}. Ratio: requests per CPU second "
-        "relative to nginx. The last row is a lower bound for any server in Python: it parses, "
-        "counts and decides nothing.",
-    )
-    ours = "`publisher serve`"
-    for shape, server_name, closing, heads in (
-        ("kept, one head", ours, False, None),
-        ("kept, 5,000 heads", ours, False, script),
-        ("one a poll, one head", ours, True, None),
-        ("one a poll, 5,000 heads", ours, True, script),
-        (f"one a poll: {FLOOR}", FLOOR, True, None),
-    ):
-        names = [next(iter(contenders)), server_name]
-        cells = []
-        for conditional in (False, True):
-            costs: dict[str, list[float]] = {name: [] for name in names}
-            for _ in range(ROUNDS):
-                for name in names:
-                    server = contenders[name]
-                    headers = {"Connection": "close"} if closing else {}
-                    if conditional:
-                        headers["If-None-Match"] = _get(server.port)[0].get("etag", '"none"')
-                    found = load(f"{server.url}/rss.xml", server.pids, headers, script=heads)
-                    costs[name].append(found.cpu_ms_per_1000)
-            base, measured = (costs[name] for name in names)
-            shares = [theirs / mine for theirs, mine in zip(base, measured, strict=True)]
-            cells += [f"{statistics.median(found):.1f}" for found in (measured, base)]
-            cells += [f"{statistics.median(shares):.2f}"]
-        table.add(shape, *cells)
-    return table
 
 
 def _beside_pages(ours: servers.Running) -> Table:
@@ -171,10 +227,10 @@ def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
 
 def _poll(server: servers.Running) -> tuple[float, float]:
     """CPU milliseconds for a thousand 200s, and for a thousand 304s."""
-    url, tag = f"{server.url}/rss.xml", _get(server.port)[0].get("etag", '"none"')
+    url = f"{server.url}/rss.xml"
     return (
-        load(url, server.pids, {}).cpu_ms_per_1000,
-        load(url, server.pids, {"If-None-Match": tag}).cpu_ms_per_1000,
+        load(url, server.pid, {}).cpu_ms_per_1000,
+        load(url, server.pid, {"If-None-Match": _tag(server.port)}).cpu_ms_per_1000,
     )
 
 
@@ -204,6 +260,10 @@ def _many(port: int, number: int) -> None:
         connection.request("GET", "/rss.xml")
         connection.getresponse().read()
     connection.close()
+
+
+def _tag(port: int) -> str:
+    return _get(port)[0].get("etag", '"none"')
 
 
 def _get(port: int) -> tuple[dict[str, str], bytes]:
