@@ -1,0 +1,638 @@
+"""The judge: what a trace shows of each behaviour, as a share of the cases and a sentence.
+
+Pure. A behaviour that the trace cannot show is None: not seen, which is no failure.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from publisher.base.plurals import counted
+from publisher.core.durations import duration
+from publisher.reader_test import script
+from publisher.reader_test.answering import (
+    WeekAnswer,
+    WeekPlace,
+    answer,
+    skipped_day,
+    skipped_hours,
+)
+from publisher.reader_test.script import FEEDS, HOUR, Stretch, stretch_at
+from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Trace
+
+SLACK_SHARE, SLACK_SECONDS = 0.95, 30.0  # of a wait, for clocks that differ and timers that round
+TOGETHER_SECONDS = 15.0  # requests within it belong to one visit
+REDIRECT_SECONDS = 120.0
+OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
+MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
+_AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
+_CONTACT = re.compile(r"https?://|[\w.+-]+@[\w-]+\.\w")
+
+Found = tuple[float, str] | None
+"""The share of the cases that were right, 0 to 1, and a sentence; None where none was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request with its answer."""
+
+    asked: Asked
+    served: WeekAnswer
+
+    @property
+    def path(self) -> str:
+        """The path that was asked for, without its query."""
+        return self.asked.path.partition("?")[0]
+
+    @property
+    def location(self) -> str:
+        """The path that a redirect leads to, without the tester's address."""
+        return (self.served.header("Location") or "").rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedVisit:
+    """One look at the feed: a request, and those that its redirects led to."""
+
+    hops: tuple[Exchange, ...]
+
+    @property
+    def at(self) -> float:
+        """When it began, in seconds of the test."""
+        return self.hops[0].asked.at
+
+    @property
+    def end(self) -> Exchange:
+        """Its last exchange."""
+        return self.hops[-1]
+
+    @property
+    def stretch(self) -> Stretch:
+        """The stretch in which its last request came."""
+        return stretch_at(self.end.asked.hours)
+
+
+@dataclass
+class Evidence:
+    """A trace with what was answered, arranged for the judge."""
+
+    trace: Trace
+    place: WeekPlace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.place = WeekPlace(self.trace.address, self.trace.begins)
+
+    @cached_property
+    def exchanges(self) -> list[Exchange]:
+        """All requests with their answers, in order of time."""
+        ordered = sorted(self.trace.asked, key=lambda one: one.at)
+        return [
+            Exchange(one, answer(self.place, one.hours, one.method, one.path, one.headers))
+            for one in ordered
+        ]
+
+    @cached_property
+    def visits(self) -> list[FeedVisit]:
+        """The looks at the feed by GET."""
+        found: list[list[Exchange]] = []
+        for one in self.exchanges:
+            if one.asked.method != "GET" or one.path not in FEEDS:
+                continue
+            last = found[-1][-1] if found else None
+            follows = (
+                last is not None
+                and last.location == one.path
+                and one.asked.at - last.asked.at < REDIRECT_SECONDS
+            )
+            if follows:
+                found[-1].append(one)
+            else:
+                found.append([one])
+        return [FeedVisit(tuple(hops)) for hops in found]
+
+    @cached_property
+    def gaps(self) -> list[tuple[FeedVisit, float]]:
+        """Each visit with the seconds until the next; visits that belong together count once."""
+        pairs = [(one, other.at - one.at) for one, other in pairwise(self.visits)]
+        return [(visit, gap) for visit, gap in pairs if gap >= TOGETHER_SECONDS]
+
+
+def _begin_of(name: str) -> float:
+    """When a stretch begins, in seconds of the test."""
+    return next(one.begins * HOUR for one in script.WEEK if one.name == name)
+
+
+def _share(right: int, of: int) -> float:
+    return right / of if of else 0.0
+
+
+def _gaps(seen: Evidence, wanted: Callable[[FeedVisit], float | None], what: str) -> Found:
+    """Whether the visits that follow those with a `wanted` wait came after it."""
+    right, early, of, told = 0, 0.0, 0, 0.0
+    for visit, gap in seen.gaps:
+        wait = wanted(visit)
+        if wait is None:
+            continue
+        of += 1
+        if gap >= wait * SLACK_SHARE - SLACK_SECONDS:
+            right += 1
+        elif not early or gap < early:
+            early, told = gap, wait
+    if not of:
+        return None
+    said = f"{what}: of {counted(of, 'wait')} {right} were long enough"
+    if early:
+        said += f"; it came after {duration(early)} where {duration(told)} were asked"
+    return _share(right, of), said + "."
+
+
+def _says(visit: FeedVisit, stretches: tuple[str, ...], status: tuple[int, ...]) -> Stretch | None:
+    """The stretch of a visit in one of `stretches` that was answered with one of `status`."""
+    there = visit.stretch.name in stretches and visit.end.served.status in status
+    return visit.stretch if there else None
+
+
+def _ttl(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        said = _says(visit, ("ttl",), (200, 226))
+        return said.ttl * 60.0 if said and said.ttl else None
+
+    return _gaps(seen, wanted, "After a document with a ttl of four hours and no other hint")
+
+
+def _ttl_kept(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        said = _says(visit, ("ttl",), (304,))
+        return said.ttl * 60.0 if said and said.ttl else None
+
+    return _gaps(seen, wanted, "After a 304, with the ttl of the document that it holds")
+
+
+def _max_age(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        said = _says(visit, ("max-age", "304", "etag", "same-content"), (200, 226))
+        return said.max_age if said else None
+
+    return _gaps(seen, wanted, "After a 200 with max-age and no ttl")
+
+
+def _max_age_304(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        said = _says(visit, ("304",), (304,))
+        return said.max_age_304 if said else None
+
+    return _gaps(seen, wanted, "After a 304 whose max-age was longer than that of the 200")
+
+
+def _expires(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        said = _says(visit, ("expires",), (200, 304))
+        return said.expires if said else None
+
+    return _gaps(seen, wanted, "After an answer with Expires alone")
+
+
+def _sy(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        return 3 * 3600.0 if _says(visit, ("sy",), (200, 226)) else None
+
+    return _gaps(seen, wanted, "After a document with sy:updatePeriod alone")
+
+
+def _several(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        names = ("steady", "burst", "short-ttl", "long-ttl", "after-429", "after-503")
+        said = _says(visit, names, (200, 226))
+        if said is None or said.ttl is None or said.max_age is None:
+            return None
+        return min(said.ttl * 60.0, said.max_age)
+
+    return _gaps(seen, wanted, "After a document whose ttl and max-age both speak, the shorter one")
+
+
+def _own(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        return OWN_SECONDS if _says(visit, ("no-store",), (200, 304, 226)) else None
+
+    return _gaps(seen, wanted, "Where the feed says nothing (no-store, no ttl), an hour at least")
+
+
+def _skipped(seen: Evidence) -> Found:
+    """Requests in hours or days that the document held names."""
+    of = wrong = 0
+    for name in ("skip-hours", "skip-days"):
+        stretch = next(one for one in script.WEEK if one.name == name)
+        inside = [visit for visit in seen.visits if visit.stretch is stretch]
+        told = next((visit for visit in inside if visit.end.served.status == 200), None)
+        end = script.WEEK[script.WEEK.index(stretch) + 1].begins
+        if told is None or seen.trace.ran < end * HOUR:
+            continue
+        hours, day = skipped_hours(seen.place, stretch), skipped_day(seen.place, stretch)
+        of += 1
+        came = [seen.place.moment(visit.at / HOUR) for visit in inside if visit.at > told.at]
+        wrong += any(moment.hour in hours or moment.weekday() == day for moment in came)
+    if not of:
+        return None
+    return _share(of - wrong, of), (
+        f"Told to stay away for hours or for a day, it did so {of - wrong} of {of} times."
+    )
+
+
+def _retry_after(seen: Evidence) -> Found:
+    def wanted(visit: FeedVisit) -> float | None:
+        return visit.stretch.retry_after if visit.end.served.status in (429, 503) else None
+
+    return _gaps(seen, wanted, "After 429 or 503 with Retry-After")
+
+
+def _backs_off(seen: Evidence) -> Found:
+    """While errors go on, no wait may be shorter than the one before it."""
+    runs: list[list[float]] = []
+    for visit, gap in seen.gaps:
+        failed = visit.stretch.name in ("closed", "500")
+        if failed and runs and runs[-1]:
+            runs[-1].append(gap)
+        elif failed:
+            runs.append([gap])
+        else:
+            runs.append([])
+    waits = next((run for run in runs if len(run) > 1), [])
+    if not waits:
+        alone = next((run for run in runs if run), [])
+        if alone and alone[0] >= OWN_SECONDS * SLACK_SHARE:
+            return 1.0, f"After an error it waited {duration(alone[0])}."
+        return None
+    grows = all(later >= earlier - 60.0 for earlier, later in pairwise(waits))
+    slower = grows and waits[-1] >= 1.5 * waits[0]
+    said = ", ".join(duration(wait) for wait in waits[:6])
+    steady = grows and min(waits) >= OWN_SECONDS * SLACK_SHARE
+    share = 1.0 if slower else 0.5 if steady else 0.0
+    return share, f"While the server had errors, it waited {said}."
+
+
+def _gone(seen: Evidence) -> Found:
+    gone = [one for one in seen.visits if one.end.served.status == 410]
+    left = seen.trace.ran - gone[0].at if gone else 0.0
+    if not gone or left < 2 * 3600.0:
+        return None
+    more = len(gone) - 1
+    share = 1.0 if more <= 1 else max(0.0, 0.5 - more / 20)
+    return share, (
+        f"After the first 410 it asked {counted(more, 'more time')} in {duration(left)};"
+        " once more is enough to make sure."
+    )
+
+
+def _permanent(seen: Evidence) -> Found:
+    right = of = 0
+    parts = []
+    for move in (one for one in script.MOVES if one.status in (301, 308)):
+        path = move.source
+        led = [visit for visit in seen.visits for hop in visit.hops
+               if hop.path == path and hop.served.status == move.status]  # fmt: skip
+        if not led:
+            continue
+        late = [one for one in led if one.at - led[0].at > MOVE_SECONDS]
+        direct = any(one.hops[0].path == move.to for one in seen.visits)
+        over = _begin_of("gone") - led[0].at > MOVE_SECONDS and seen.trace.ran > _begin_of("gone")
+        if not direct and not late and not over:
+            continue  # it may still be making sure
+        of += 1
+        right += direct and not late
+        moved = "; then it asked at the new address" if direct and not late else ""
+        parts.append(f"{move.status} was answered {counted(len(led), 'time')}{moved}")
+    if not of:
+        return None
+    return _share(right, of), f"{'; '.join(parts)}."
+
+
+def _temporary(seen: Evidence) -> Found:
+    led = [v for v in seen.visits if any(hop.served.status in (302, 307) for hop in v.hops)]
+    if not led:
+        return None
+    followed = sum(len(visit.hops) > 1 for visit in led)
+    later = [visit for visit in seen.visits if visit.at > 62 * 3600.0]
+    kept = not any(v.hops[0].path in (script.FOR_NOW, script.FOR_NOW_TOO) for v in later)
+    share = (_share(followed, len(led)) + kept) / 2
+    return share, (
+        f"Of {counted(len(led), 'temporary redirect')} (302, 307) it followed {followed}"
+        f"{', and then asked at the old address again' if kept else '; it kept the new address'}."
+    )
+
+
+@dataclass
+class _Held:
+    """The validators that a reader holds; two of each where it may hold either."""
+
+    tags: set[str | None] = field(default_factory=lambda: {None})
+    dates: set[str | None] = field(default_factory=lambda: {None})
+    given_tags: set[str] = field(default_factory=set)
+    given_dates: set[str] = field(default_factory=set)
+
+    def take(self, served: WeekAnswer) -> None:
+        if served.status not in (200, 226, 304):
+            return
+        tag, date = served.header("ETag"), served.header("Last-Modified")
+        self.given_tags |= {tag} if tag else set()
+        self.given_dates |= {date} if date else set()
+        if served.status == 304:
+            self.tags = {tag} if tag else self.tags
+            self.dates = {date} if date else self.dates
+        elif served.fault:
+            self.tags, self.dates = self.tags | {tag}, self.dates | {date}
+        else:
+            self.tags, self.dates = {tag}, {date}
+
+
+def _validators(seen: Evidence) -> Iterator[tuple[FeedVisit, _Held]]:
+    """Each visit but the first document's with what the reader holds before it."""
+    held = _Held()
+    for visit in seen.visits:
+        if held.given_tags or held.given_dates:
+            yield visit, held
+        held.take(visit.end.served)
+
+
+def _etag(seen: Evidence) -> Found:
+    right = of = missing = 0
+    for visit, held in _validators(seen):
+        if held.tags == {None}:
+            continue
+        of += 1
+        sent = visit.hops[0].asked.headers.get("if-none-match")
+        right += sent in held.tags
+        missing += sent is None
+    if not of:
+        return None
+    return _share(right, of), (
+        f"Of {counted(of, 'request')} after a document with an ETag {right} carried it as"
+        f" If-None-Match, byte for byte{f'; {missing} carried none' if missing else ''}."
+    )
+
+
+def _modified(seen: Evidence) -> Found:
+    right = of = missing = 0
+    for visit, held in _validators(seen):
+        if held.dates == {None}:
+            continue
+        of += 1
+        sent = visit.hops[0].asked.headers.get("if-modified-since")
+        right += sent in held.dates
+        missing += sent is None
+    if not of:
+        return None
+    return _share(right, of), (
+        f"Of {counted(of, 'request')} after a document with Last-Modified {right} carried it as"
+        f" If-Modified-Since, byte for byte{f'; {missing} carried none' if missing else ''}."
+    )
+
+
+def _invented(seen: Evidence) -> Found:
+    of = invented = older = 0
+    for visit, held in _validators(seen):
+        headers = visit.hops[0].asked.headers
+        for name, now, given in (
+            ("if-none-match", held.tags, held.given_tags),
+            ("if-modified-since", held.dates, held.given_dates),
+        ):
+            sent = headers.get(name)
+            if sent is None:
+                continue
+            of += 1
+            older += sent not in now and sent in given
+            invented += sent not in now and sent not in given
+    if not of:
+        return None
+    return _share(of - invented - older, of), (
+        f"Of {counted(of, 'validator')} sent {invented} had never been given and {older}"
+        f" {'was' if older == 1 else 'were'} of an earlier document."
+    )
+
+
+def _start(seen: Evidence) -> Found:
+    first = [one for one in seen.exchanges if one.asked.at - seen.exchanges[0].asked.at < 600.0]
+    if not seen.exchanges:
+        return None
+    return (1.0 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1))), (
+        f"It began with {counted(len(first), 'request')} in ten minutes."
+    )
+
+
+def _twice(seen: Evidence) -> Found:
+    visits = len(seen.visits)
+    if visits < 2:
+        return None
+    again = sum(later.at - one.at < TOGETHER_SECONDS for one, later in pairwise(seen.visits))
+    heads = sum(one.asked.method == "HEAD" for one in seen.exchanges)
+    unfollowed = [e for e in seen.exchanges if e.asked.method not in ("GET", "HEAD", "POST")]
+    wrong = min(again + heads + len(unfollowed), visits)
+    return _share(visits - wrong, visits), (
+        f"In {counted(visits - again, 'visit')} it fetched the feed {counted(again, 'time')} more"
+        f" than needed and sent {counted(heads, 'HEAD request')}."
+    )
+
+
+def _agent(seen: Evidence) -> Found:
+    agents = {one.asked.headers.get("user-agent", "") for one in seen.exchanges}
+    if not agents:
+        return None
+    agent = sorted(agents)[0]
+    named = all(_AGENT.match(one) for one in agents)
+    contact = all(_CONTACT.search(one) for one in agents)
+    honest = not any(one.startswith("Mozilla/") for one in agents)
+    share = (0.4 * named + 0.4 * contact + 0.1 * honest + 0.1 * (len(agents) == 1)) * bool(agent)
+    wants = [
+        text
+        for text, there in (
+            ("the program's name and version at its head", named),
+            ("an address where its author can be reached", contact),
+            ("a name of its own instead of a browser's", honest),
+            ("one name during the whole test", len(agents) == 1),
+        )
+        if not there
+    ]
+    said = f"It calls itself {agent!r}" if agent else "It sends no User-Agent"
+    return share, said + (f"; it lacks {', '.join(wants)}." if wants else ".")
+
+
+def _encoding(seen: Evidence) -> Found:
+    sent = [visit.hops[0].asked.headers.get("accept-encoding", "") for visit in seen.visits]
+    if not sent:
+        return None
+    right = sum("gzip" in one.lower() for one in sent)
+    return _share(right, len(sent)), (
+        f"It offered to take gzip in {right} of {counted(len(sent), 'request')}."
+    )
+
+
+def _needless(seen: Evidence) -> Found:
+    if not seen.exchanges:
+        return None
+    kinds: dict[str, Callable[[Asked], bool]] = {
+        "cookies": lambda one: "cookie" in one.headers,
+        "Referer": lambda one: "referer" in one.headers,
+        "Cache-Control: no-cache or Pragma": lambda one: (
+            "pragma" in one.headers or "no-cache" in one.headers.get("cache-control", "")
+        ),
+        "a query that nobody named": lambda one: "?" in one.path,
+        "a password that nobody asked for": lambda one: "authorization" in one.headers,
+    }
+    asked = [one.asked for one in seen.exchanges]
+    found = {name: sum(map(has, asked)) for name, has in kinds.items()}
+    wrong = sum(any(has(one) for has in kinds.values()) for one in asked)
+    sent = ", ".join(name for name, times in found.items() if times)
+    return _share(len(asked) - wrong, len(asked)), (
+        f"It sent {sent}, in {wrong} of {counted(len(asked), 'request')}." if wrong
+        else "It sent no cookies, no Referer, no query and no order against caches."
+    )  # fmt: skip
+
+
+def _addresses(seen: Evidence) -> Found:
+    if not seen.exchanges:
+        return None
+    named = {*FEEDS, script.ARCHIVE, script.HUB, script.CLOUD, ""}
+    strange = [
+        one.path
+        for one in seen.exchanges
+        if one.path not in named and not one.path.startswith("post/")
+    ]
+    if not strange:
+        return 1.0, "It asked only for addresses that it had been given."
+    some = ", ".join(repr(one[:40]) for one in sorted(set(strange))[:3])
+    return max(0.0, 0.5 - len(strange) / len(seen.exchanges)), (
+        f"It asked {counted(len(strange), 'time')} for what nobody named: {some}."
+    )
+
+
+def _posts(seen: Evidence) -> Found:
+    """Whether each post was fetched while the document had it."""
+    whole = [
+        one.asked.hours
+        for one in seen.exchanges
+        if one.served.status in (200, 226) and one.served.fault == ""
+        and one.asked.method == "GET" and one.path in FEEDS
+    ]  # fmt: skip
+    if not whole:
+        return None
+    due = [
+        post
+        for post in script.POSTS
+        if 0 < post.at < min(seen.trace.ran / HOUR, 143.5) and post.removed is None
+    ]
+    got, waits = 0, []
+    for post in due:
+        when = next((at for at in whole if at >= post.at and post in script.posts_at(at)), None)
+        if when is not None:
+            got += 1
+            waits.append((when - post.at) * 60)
+    if not due:
+        return None
+    mean = sum(waits) / len(waits) if waits else 0.0
+    return _share(got, len(due)), (
+        f"It fetched {got} of {counted(len(due), 'post')} while the feed had them,"
+        f" {duration(mean * 60)} after they appeared, on average."
+    )
+
+
+def _items(seen: Evidence) -> Found:
+    """What the command printed: each item once, edits as edits."""
+    if not seen.trace.shown:
+        return None
+    _, last = seen.trace.shown[-1]
+    known = {post.identity for post in script.POSTS}
+    names = [next((one for one in known if name.endswith(one)), "") for name in last]
+    twice = len(names) - len(set(names))
+    strange = sum(not name for name in names)
+    wrong = min(twice + strange, len(names))
+    return _share(len(names) - wrong, len(names)) if names else 0.0, (
+        f"It printed {counted(len(names), 'item')} at the end, {twice} of them more than once."
+    )
+
+
+def _restart(seen: Evidence) -> Found:
+    """The first request after a start again carries validators."""
+    starts = seen.trace.restarts
+    if not starts or seen.trace.mode != LONG_RUNNING:
+        return None
+    after = [next((v for v in seen.visits if v.at >= start), None) for start in starts]
+    known = [visit for visit in after if visit is not None]
+    if not known:
+        return None
+    right = sum(
+        "if-none-match" in v.hops[0].asked.headers or "if-modified-since" in v.hops[0].asked.headers
+        for v in known
+    )
+    soon = sum(v.at - start < 600.0 for v, start in zip(after, starts, strict=True) if v)
+    return _share(right, len(known)) * (0.5 if soon else 1.0), (
+        f"Started again, it still had its validators {right} of {counted(len(known), 'time')}"
+        f"{', and asked at once although nothing was due' if soon else ''}."
+    )
+
+
+def _jitter(seen: Evidence) -> Found:
+    if seen.trace.mode == ONE_SHOT or len(seen.visits) < 24:
+        return None
+    moments = [(seen.trace.begins.timestamp() + visit.at) % 900 for visit in seen.visits]
+    full = sum(moment < 5 for moment in moments)
+    share = _share(full, len(moments))
+    return (0.0 if share > 0.5 else 1.0), (
+        f"{full} of {counted(len(moments), 'visit')} began in the first five seconds of a quarter"
+        " of an hour."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One thing that readers do well or badly. points: what it is worth; rule: where it is asked
+    for; cost: what the wrong way costs; advice: what to change."""
+
+    id: str
+    title: str
+    points: int
+    rule: str
+    cost: str
+    advice: str
+    check: Callable[[Evidence], Found]
+
+
+_CHECKS: dict[str, Callable[[Evidence], Found]] = {
+    "etag": _etag,
+    "last-modified": _modified,
+    "invented": _invented,
+    "max-age": _max_age,
+    "max-age-304": _max_age_304,
+    "ttl": _ttl,
+    "ttl-kept": _ttl_kept,
+    "expires": _expires,
+    "both": _several,
+    "sy": _sy,
+    "skip": _skipped,
+    "own": _own,
+    "retry-after": _retry_after,
+    "back-off": _backs_off,
+    "gone": _gone,
+    "permanent": _permanent,
+    "temporary": _temporary,
+    "start": _start,
+    "twice": _twice,
+    "user-agent": _agent,
+    "encoding": _encoding,
+    "needless": _needless,
+    "addresses": _addresses,
+    "posts": _posts,
+    "items": _items,
+    "restart": _restart,
+    "jitter": _jitter,
+}
+
+
+def _behaviours() -> tuple[Behaviour, ...]:
+    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return tuple(Behaviour(name, **words[name], check=check) for name, check in _CHECKS.items())
+
+
+BEHAVIOURS = _behaviours()

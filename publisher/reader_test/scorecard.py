@@ -1,0 +1,160 @@
+"""The score of a trace: the verdicts, their sum of 100, and how they are shown (JSON, SVG, HTML).
+
+The HTML is a fragment: the site puts it into its own page, the command's server into a plain one.
+What a tester sent is in the sentences, so every text is escaped here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from publisher.core.durations import duration
+from publisher.reader_test.behaviours import BEHAVIOURS, Evidence
+from publisher.reader_test.tester_trace import FROM_AFAR, LONG_RUNNING, ONE_SHOT, Trace
+
+GOOD, PARTLY, BAD, NOT_SEEN = "good", "partly", "bad", "not-seen"
+WORDS = {GOOD: "right", PARTLY: "partly right", BAD: "wrong", NOT_SEEN: "not seen"}
+GOOD_SHARE = 0.97  # of the cases
+FEWEST_POINTS = 30  # that must have been seen before there is a score
+
+# What each way of testing cannot show.
+LIMITS = {
+    ONE_SHOT: "The command was run every quarter of an hour of the test and ended each time: every"
+    " run was a restart, and the times of its requests were the test's, so jitter is not judged.",
+    LONG_RUNNING: "The program kept running under a shifted clock and was started again once.",
+    FROM_AFAR: "A reader that runs elsewhere: its restarts and what it shows are not seen.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviourVerdict:
+    """One behaviour, judged. points of `of`; seen: what the trace shows, as a sentence."""
+
+    id: str
+    title: str
+    state: str
+    points: float
+    of: int
+    seen: str
+    rule: str
+    cost: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """All verdicts on one trace. score: 0 to 100, of what was seen; None where that is too little
+    to say anything."""
+
+    program: str
+    mode: str
+    score: int | None
+    requests: int
+    ran: float
+    verdicts: tuple[BehaviourVerdict, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `publisher reader-test --json` prints it."""
+        return {
+            "score": self.score,
+            "program": self.program,
+            "mode": self.mode,
+            "requests": self.requests,
+            "hours": round(self.ran / 3600, 1),
+            "limits": LIMITS[self.mode],
+            "verdicts": [
+                {
+                    "behaviour": one.id, "verdict": one.state, "points": round(one.points, 1),
+                    "of": one.of, "seen": one.seen, "rule": one.rule, "cost": one.cost,
+                    "advice": one.advice,
+                }
+                for one in self.verdicts
+            ],
+        }  # fmt: skip
+
+
+def score(trace: Trace) -> Scorecard:
+    """Judge a trace."""
+    seen = Evidence(trace)
+    verdicts = []
+    for one in BEHAVIOURS:
+        found = one.check(seen)
+        if found is None:
+            state, points, words = NOT_SEEN, 0.0, "The trace does not show it."
+        else:
+            share, words = found
+            state = GOOD if share >= GOOD_SHARE else PARTLY if share >= 0.3 else BAD
+            points = float(one.points) if state == GOOD else one.points * share
+        verdicts.append(BehaviourVerdict(
+            one.id, one.title, state, points, one.points, words, one.rule, one.cost, one.advice,
+        ))  # fmt: skip
+    possible = sum(one.of for one in verdicts if one.state != NOT_SEEN)
+    got = sum(one.points for one in verdicts)
+    total = int(100 * got / possible + 1e-9) if possible >= FEWEST_POINTS else None
+    agents = {one.headers.get("user-agent", "") for one in trace.asked}
+    program = trace.program or (sorted(agents)[0] if agents else "")
+    return Scorecard(program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts))
+
+
+def lines(card: Scorecard) -> Iterator[str]:
+    """The scorecard as text for a terminal, the wrong things first."""
+    named = f"{card.program}: " if card.program else ""
+    told = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
+    yield f"{named}{told} ({card.requests:,} requests in {duration(card.ran)} of the test)"
+    order = (BAD, PARTLY, GOOD, NOT_SEEN)
+    for one in sorted(card.verdicts, key=lambda one: order.index(one.state)):
+        if one.state == NOT_SEEN:
+            continue
+        yield f"  {WORDS[one.state]:<13} {one.points:>4.1f}/{one.of:<2} {one.title}. {one.seen}"
+        if one.state != GOOD:
+            yield f"{'':23}{one.cost} {one.advice} ({one.rule})"
+    unseen = [one.title.lower() for one in card.verdicts if one.state == NOT_SEEN]
+    if unseen:
+        yield f"  not seen (no failure): {', '.join(unseen)}"
+    yield f"  {LIMITS[card.mode]}"
+
+
+def badge(card: Scorecard) -> str:
+    """A badge as SVG, with the score."""
+    said = "not yet known" if card.score is None else f"{card.score} of 100"
+    number = card.score if card.score is not None else -1
+    colour = "#5b6670" if number < 0 else "#1a7f4b" if number >= 80 else (
+        "#8a6100" if number >= 50 else "#b3261e")  # fmt: skip
+    left, right = 86, 14 + 7 * len(said)
+    width = left + right
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img"'
+        f' aria-label="feed manners: {said}"><title>feed manners: {said}</title>'
+        f'<rect width="{width}" height="20" rx="3" fill="{colour}"/>'
+        f'<path d="M3 0h{left - 3}v20H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#39424a"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"'
+        f' text-anchor="middle"><text x="{left / 2:.0f}" y="14">feed manners</text>'
+        f'<text x="{left + right / 2:.0f}" y="14">{said}</text></g></svg>\n'
+    )
+
+
+def fragment(card: Scorecard) -> str:
+    """The score page's content as HTML."""
+    told = "Not yet known" if card.score is None else f"{card.score} of 100"
+    parts = [
+        f'<p class="test-score"><strong>{told}</strong> {escape(card.program)}</p>',
+        f'<p class="quiet">{card.requests:,} requests in {duration(card.ran)} of the test.</p>',
+        f'<p class="quiet">{escape(LIMITS[card.mode])}</p>',
+    ]
+    for state in (BAD, PARTLY, GOOD, NOT_SEEN):
+        group = [one for one in card.verdicts if one.state == state]
+        if not group:
+            continue
+        parts.append(f'<h2>{WORDS[state].capitalize()}</h2><ul class="verdicts {state}">')
+        for one in group:
+            points = "" if state == NOT_SEEN else f' <span class="quiet">{one.points:.1f} of'
+            points += "" if state == NOT_SEEN else f" {one.of} points</span>"
+            parts.append(f"<li><strong>{escape(one.title)}</strong>{points}")
+            if state != NOT_SEEN:
+                parts.append(f"<br>{escape(one.seen)}")
+            if state in (BAD, PARTLY):
+                parts.append(f"<br>{escape(one.cost)} <em>{escape(one.advice)}</em>")
+            parts.append(f' <span class="quiet small">{escape(one.rule)}</span></li>')
+        parts.append("</ul>")
+    return "\n".join(parts)

@@ -1,0 +1,194 @@
+"""The scripted week as data: stretches of time with what the feed says in them, and its posts.
+
+Times are hours since the beginning of the test. Nothing here depends on requests, so what is served
+is a function of the time and the request alone.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+WEEK_HOURS = 168.0
+HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the week. `begins`: hours. `purpose`: what it shows, as a sentence.
+
+    ttl: minutes; max_age, expires: seconds, None where the header is left out; max_age_304: on 304,
+    if that differs; sy: updatePeriod and updateFrequency. skip_hours: the hours of the test that
+    skipHours names; skip_day: an hour of the test whose weekday skipDays names.
+    etag: `weak`, `strong` (with a comma, a space and a backslash), `hourly` (changes every hour
+    without any new content), or empty. fault: `closed`, `cut` or `slow` (see `answering`).
+    """
+
+    name: str
+    begins: float
+    purpose: str
+    ttl: int | None = None
+    max_age: int | None = None
+    max_age_304: int | None = None
+    expires: int | None = None
+    no_store: bool = False
+    sy: tuple[str, int] | None = None
+    skip_hours: tuple[int, int] | None = None
+    skip_day: float | None = None
+    etag: str = "weak"
+    last_modified: bool = True
+    wrong_self: bool = False
+    status: int = 200
+    retry_after: int | None = None
+    retry_as_date: bool = False
+    fault: str = ""
+
+
+WEEK = (
+    Stretch("steady", 0, "A feed that says an hour everywhere.", ttl=60, max_age=3600),
+    Stretch("burst", 6, "Eight posts in four hours; the feed says 15 minutes.", 15, 900),
+    Stretch("ttl", 10, "The ttl element alone says four hours; one post, then silence.", 240),
+    Stretch("max-age", 22, "max-age alone says two hours; the feed has moved (301).", None, 7200),
+    Stretch(
+        "304", 30, "max-age says an hour with the post, then, on 304, four hours.",
+        max_age=3600, max_age_304=4 * HOUR,
+    ),
+    Stretch(
+        "expires", 44, "Expires alone says two hours; there is no ETag; `self` names another "
+        "address.", expires=7200, etag="", wrong_self=True,
+    ),
+    Stretch(
+        "etag", 52, "A strong ETag with odd characters, without Last-Modified.",
+        max_age=3600, etag="strong", last_modified=False,
+    ),
+    Stretch(
+        "same-content", 58, "The ETag changes every hour, the content does not; 302 and 307.",
+        max_age=3600, etag="hourly",
+    ),
+    Stretch("sy", 62, "The syndication module alone says three hours.", sy=("daily", 8)),
+    Stretch("skip-hours", 72, "skipHours names eight hours.", 60, skip_hours=(74, 82)),
+    Stretch("short-ttl", 82, "The element says 15 minutes, max-age two hours.", 15, 7200),
+    Stretch("long-ttl", 88, "The element says four hours, max-age ten minutes.", 240, 600),
+    Stretch("skip-days", 94, "skipDays names the next day.", 60, skip_day=96),
+    Stretch("no-store", 120, "no-store, and nothing about time; moved again (308).", no_store=True),
+    Stretch("429", 123, "429 with Retry-After in seconds: 2 hours.", status=429, retry_after=7200),
+    Stretch("after-429", 126, "As at the beginning: are the validators still there?", 60, 3600),
+    Stretch(
+        "503", 129, "503 with Retry-After as a date, in two hours.",
+        status=503, retry_after=7200, retry_as_date=True,
+    ),
+    Stretch("after-503", 132, "As at the beginning.", 60, 3600),
+    Stretch("closed", 135, "The connection closes without an answer.", fault="closed"),
+    Stretch("500", 137, "A server error.", status=500),
+    Stretch("cut", 139, "The document is cut off, after a pause.", 60, 3600, fault="cut"),
+    Stretch("after-errors", 140, "The feed is back.", 60, 3600),
+    Stretch("gone", 150, "410: the feed is gone for good.", status=410),
+)  # fmt: skip
+_BEGINS = [stretch.begins for stretch in WEEK]
+
+# The addresses, relative to a tester's own: the feed's, and where it moves.
+FIRST, MOVED, FOR_NOW, FOR_NOW_TOO, LAST = (
+    "feed.xml", "moved.xml", "for-now.xml", "for-now-too.xml", "last.xml"
+)  # fmt: skip
+FEEDS = (FIRST, MOVED, FOR_NOW, FOR_NOW_TOO, LAST)
+WRONG_SELF, ARCHIVE, HUB, CLOUD = "self.xml", "archive.xml", "hub", "cloud"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """From `begins` to `ends`, the address `source` answers with `status` and the address `to`."""
+
+    source: str
+    begins: float
+    ends: float
+    status: int
+    to: str
+
+
+MOVES = (
+    Move(FIRST, 22, WEEK_HOURS, 301, MOVED),
+    Move(MOVED, 58, 60, 302, FOR_NOW),
+    Move(MOVED, 60, 62, 307, FOR_NOW_TOO),
+    Move(MOVED, 120, WEEK_HOURS, 308, LAST),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeekPost:
+    """A post: in the document from hour `at`; then edited or removed, if at all. dated: the date
+    that it claims, in hours of the test; None for a text that is no date."""
+
+    number: int
+    at: float
+    edited: float | None = None
+    removed: float | None = None
+    dated: float | None = None
+    guid: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What its guid element says, without the tester's address."""
+        return self.guid or f"post/{self.number}"
+
+
+_BURST = (6.2, 6.6, 7.1, 7.6, 8.1, 8.6, 9.1, 9.6)
+_HOURS = (
+    *(-200.0 + 12 * place for place in range(15)), -3.0,
+    1.3, 2.4, 4.2, *_BURST, 10.1, 22.05, 24.0, 26.0, 28.0, 30.05, 44.02, 47.0, 52.03, 55.0, 62.05,
+    72.05, 82.05, 88.05, 94.05, 120.05, 126.05, 132.05, 140.05, 143.0,
+)  # fmt: skip
+WINDOW = 10
+# What is odd about some posts: edited, removed, with a date in the future, without a date.
+EDITED_AT, REMOVED_AT, FUTURE_AT, UNDATED_AT, TWICE_AT = 1.3, 2.4, 24.0, 26.0, 28.0
+
+
+def _posts() -> tuple[WeekPost, ...]:
+    posts = []
+    for number, at in enumerate(_HOURS, 1):
+        post = WeekPost(number, at, dated=at)
+        if at == EDITED_AT:
+            post = replace(post, edited=4.5)
+        elif at == REMOVED_AT:
+            post = replace(post, removed=5.0)
+        elif at == FUTURE_AT:
+            post = replace(post, dated=at + 24 * 30)
+        elif at == UNDATED_AT:
+            post = replace(post, dated=None)
+        posts.append(post)
+        if at == TWICE_AT:  # once more under the same guid
+            posts.append(replace(post, number=1000 + number, guid=post.identity))
+    return tuple(posts)
+
+
+POSTS = _posts()
+# The instants at which the document or its tag changes; between them both stay as they are.
+CHANGES = sorted({
+    *(stretch.begins for stretch in WEEK), 59.0, 60.0, 61.0,
+    *(at for post in POSTS for at in (post.at, post.edited, post.removed)
+      if at is not None and at > 0),
+})  # fmt: skip
+
+
+def stretch_at(hours: float) -> Stretch:
+    """The stretch at an hour of the test; after the end the last one."""
+    return WEEK[max(bisect_right(_BEGINS, hours) - 1, 0)]
+
+
+def changed_at(hours: float) -> float:
+    """The hour of the last change of the document at or before `hours`."""
+    return CHANGES[max(bisect_right(CHANGES, hours) - 1, 0)]
+
+
+def posts_at(hours: float) -> list[WeekPost]:
+    """The posts in the document, newest first."""
+    there = [
+        post
+        for post in POSTS
+        if post.at <= hours and (post.removed is None or hours < post.removed)
+    ]
+    return sorted(there, key=lambda post: (-post.at, -post.number))[:WINDOW]
+
+
+def move_at(path: str, hours: float) -> Move | None:
+    """Where the address `path` leads at that hour; None where it serves the feed itself."""
+    return next(
+        (move for move in MOVES if move.source == path and move.begins <= hours < move.ends), None
+    )

@@ -1,0 +1,115 @@
+"""A trace: the requests of one tester in the order in which they came, without the answers.
+
+It is stored as compact JSON: each set of headers once, then a row for each request. Strangers write
+what is in it, so everything is cut to lengths and numbers that fit into memory.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.errors import InvalidData, InvalidInput
+
+MOST_REQUESTS = 20_000
+LONGEST_VALUE, LONGEST_PATH = 300, 200
+# The headers that the judge reads; the values of the last ones are not kept.
+KEPT = (
+    "user-agent", "accept-encoding", "if-none-match", "if-modified-since", "a-im", "cache-control",
+    "pragma", "referer",
+)  # fmt: skip
+NOTED = ("cookie", "authorization")
+
+ONE_SHOT, LONG_RUNNING, FROM_AFAR = "one-shot", "long-running", "from-afar"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request. at: seconds since the beginning of the week; path: relative to the tester's
+    address, with its query; headers: names in lower case, those of `KEPT` and `NOTED` alone."""
+
+    at: float
+    method: str
+    path: str
+    headers: Mapping[str, str]
+
+    @property
+    def hours(self) -> float:
+        """When it came, in hours of the test."""
+        return self.at / 3600.0
+
+
+@dataclass
+class Trace:
+    """The requests of one tester, and how they were brought about.
+
+    mode: `one-shot` (a command that was run every quarter of an hour), `long-running` (a program
+    that keeps its own time under a shifted clock), `from-afar` (somebody's reader, in real time or
+    at a chosen speed). ran: seconds of the test that are over. runs: how often a command ran.
+    restarts: at which seconds a long-running program was started again. shown: for each run that
+    printed items, its second and the identities printed, in order.
+    """
+
+    address: str
+    begins: datetime
+    mode: str = FROM_AFAR
+    program: str = ""
+    ran: float = 0.0
+    runs: int = 0
+    restarts: list[float] = field(default_factory=list)
+    shown: list[tuple[float, list[str]]] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """The trace as compact JSON."""
+        sets: dict[str, int] = {}
+        rows = []
+        for one in self.asked:
+            key = json.dumps(dict(one.headers), sort_keys=True)
+            place = sets.setdefault(key, len(sets))
+            rows.append([round(one.at, 1), f"{one.method} {one.path}", place])
+        document = {
+            "address": self.address, "begins": format_rfc3339(self.begins), "mode": self.mode,
+            "program": self.program, "ran": round(self.ran), "runs": self.runs,
+            "restarts": self.restarts, "shown": self.shown,
+        }  # fmt: skip
+        head = json.dumps(document, ensure_ascii=False)[:-1]
+        headers = ",\n".join(sets)
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        return f'{head}, "headers": [\n{headers}\n], "asked": [\n{lines}\n]}}\n'
+
+
+def read_trace(text: str) -> Trace:
+    """Read what `to_json` wrote. Raises InvalidData for anything else."""
+    try:
+        stored = json.loads(text)
+        sets = [kept_headers(headers) for headers in stored["headers"]]
+        asked = [_row(row, sets) for row in stored["asked"][:MOST_REQUESTS]]
+        return Trace(
+            str(stored["address"]), parse_rfc3339(stored["begins"]), str(stored["mode"]),
+            str(stored["program"]), float(stored["ran"]), int(stored["runs"]),
+            [float(at) for at in stored["restarts"]],
+            [(float(at), [str(name) for name in names]) for at, names in stored["shown"]], asked,
+        )  # fmt: skip
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, InvalidInput) as error:
+        raise InvalidData(f"this is not a trace of the reader test: {error}") from error
+
+
+def _row(row: Any, sets: list[dict[str, str]]) -> Asked:
+    method, _, path = str(row[1]).partition(" ")
+    return Asked(float(row[0]), method, path[:LONGEST_PATH], sets[row[2]])
+
+
+def kept_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Of a request's headers those that the judge reads, names in lower case, values cut."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    kept = {}
+    for name, value in pairs:
+        small = name.lower()
+        if small in KEPT:
+            kept[small] = str(value)[:LONGEST_VALUE]
+        elif small in NOTED:
+            kept[small] = "sent"
+    return kept

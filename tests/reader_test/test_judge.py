@@ -1,0 +1,214 @@
+"""The scripted week, its answers and the judge, without sockets."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from publisher.base.errors import InvalidData
+from publisher.reader_test import script
+from publisher.reader_test.answering import WeekPlace, answer, document, tag_at
+from publisher.reader_test.scorecard import Scorecard, badge, fragment, score
+from publisher.reader_test.tester_trace import MOST_REQUESTS, Asked, Trace, read_trace
+from tests.reader_test.invented import ADDRESS, MONDAY, hourly, perfect, rude, week
+
+PLACE = WeekPlace(ADDRESS, MONDAY)
+
+
+def states(card: Scorecard) -> dict[str, str]:
+    """The verdicts by behaviour."""
+    return {one.id: one.state for one in card.verdicts}
+
+
+@pytest.mark.parametrize("begins", [MONDAY, datetime(2024, 3, 6, 13, tzinfo=UTC)])
+def test_a_perfect_reader_scores_100(begins: datetime) -> None:
+    """Whenever the week begins; and it shows all that a trace of it can show."""
+    card = score(week(perfect, begins))
+    assert (card.score, [one for one in card.verdicts if one.state == "bad"]) == (100, [])
+    assert {name for name, state in states(card).items() if state == "not-seen"} == {
+        "items", "restart", "jitter",
+    }  # fmt: skip
+
+
+def test_a_perfect_reader_that_is_run_by_a_timer_scores_100() -> None:
+    """A command that runs every quarter of an hour and decides itself whether to ask."""
+    assert score(week(perfect, every=900.0)).score == 100
+
+
+def test_a_rude_reader_gets_what_it_deserves() -> None:
+    """Next to nothing; where it never came it is not judged."""
+    card = score(week(rude))
+    assert card.score is not None
+    assert card.score < 10
+    assert states(card)["permanent"] == states(card)["gone"] == states(card)["twice"] == "bad"
+
+
+def test_an_hourly_reader_gets_half() -> None:
+    """Right validators, no ear for hints: as newsboat and many others are."""
+    card = score(week(hourly))
+    got = states(card)
+    assert card.score is not None
+    assert 40 <= card.score <= 60
+    assert got["etag"] == got["last-modified"] == got["own"] == got["posts"] == "good"
+    assert got["max-age-304"] == got["ttl-kept"] == got["retry-after"] == got["gone"] == "bad"
+
+
+# What a perfect reader forgets -> the behaviours that are then no longer right.
+FORGOTTEN = [
+    ({"if-none-match"}, {"etag"}),
+    ({"if-modified-since"}, {"last-modified"}),
+    ({"accept-encoding"}, {"encoding"}),
+    ({"user-agent"}, {"user-agent"}),
+]
+
+
+@pytest.mark.parametrize(("names", "wrong"), FORGOTTEN, ids=lambda value: "-".join(sorted(value)))
+def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
+    """Without that header in the trace only its own behaviour is wrong."""
+    trace = week(perfect)
+    trace.asked = [
+        Asked(
+            one.at, one.method, one.path, {n: v for n, v in one.headers.items() if n not in names}
+        )
+        for one in trace.asked
+    ]
+    # Without its validator a request gets another answer, so some waits are judged differently.
+    bad = {name for name, state in states(score(trace)).items() if state == "bad"}
+    assert bad == wrong
+
+
+@pytest.mark.parametrize(
+    ("added", "behaviour"),
+    [
+        (Asked(60.0, "HEAD", "feed.xml", {}), "start"),
+        (Asked(11.0 * 3600 + 60, "GET", "feed.xml", {}), "ttl"),
+        (Asked(29.0 * 3600, "GET", "moved.xml", {}), "max-age"),
+        (Asked(42.0 * 3600, "GET", "moved.xml", {}), "max-age-304"),
+        (Asked(75.0 * 3600, "GET", "moved.xml", {}), "skip"),
+        (Asked(100.0 * 3600, "GET", "moved.xml", {}), "skip"),
+        (Asked(124.3 * 3600, "GET", "moved.xml", {}), "retry-after"),
+        (Asked(90.0 * 3600, "GET", "feed.xml", {}), "permanent"),
+        (Asked(99.0 * 3600, "GET", "for-now.xml", {}), "temporary"),
+        (Asked(99.0 * 3600, "GET", "atom.xml", {}), "addresses"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.at:.0f}",
+)
+def test_one_request_too_many_is_found(added: Asked, behaviour: str) -> None:
+    """A perfect reader's trace with one more request is no longer perfect there."""
+    trace = week(perfect)
+    trace.asked = sorted([*trace.asked, added], key=lambda one: one.at)
+    assert states(score(trace))[behaviour] != "good"
+
+
+def test_too_little_gives_no_score() -> None:
+    """One request, or none, is nothing to judge by."""
+    empty = Trace(ADDRESS, MONDAY)
+    once = Trace(ADDRESS, MONDAY, ran=3600.0, asked=[Asked(0.0, "GET", "feed.xml", {})])
+    assert [score(empty).score, score(once).score] == [None, None]
+    assert "not yet known" in badge(score(empty))
+    assert "Not yet known" in fragment(score(empty))
+
+
+def test_a_trace_survives_its_file() -> None:
+    """Read again, it gives the same verdicts; it is small."""
+    trace = week(hourly)
+    text = trace.to_json()
+    assert score(read_trace(text)) == score(trace)
+    assert len(text) < 20_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"address": 1}', "null", '{"headers": [1], "asked": []}'],
+)
+def test_what_is_no_trace_is_refused(text: str) -> None:
+    """With one clear error."""
+    with pytest.raises(InvalidData, match="not a trace"):
+        read_trace(text)
+
+
+def test_a_trace_is_bounded() -> None:
+    """However many rows a file has."""
+    stored = json.loads(week(hourly, hours=1).to_json())
+    stored["asked"] = stored["asked"] * (MOST_REQUESTS + 5)
+    assert len(read_trace(json.dumps(stored)).asked) == MOST_REQUESTS
+
+
+def test_what_a_tester_sends_is_escaped() -> None:
+    """In the page, wherever it appears."""
+    trace = week(hourly)
+    evil = '<script>alert("x")</script>'
+    trace.asked = [
+        Asked(one.at, one.method, one.path + evil, {**one.headers, "user-agent": evil})
+        for one in trace.asked
+    ] + [Asked(5.0, "GET", evil, {})]
+    trace.program = evil
+    card = score(trace)
+    assert "<script" not in fragment(card) + badge(card)
+
+
+def test_the_week_is_whole() -> None:
+    """Stretches in order, each with words of its own; the document changes only when it says so."""
+    assert [one.begins for one in script.WEEK] == sorted(one.begins for one in script.WEEK)
+    assert len({one.purpose for one in script.WEEK}) == len({one.name for one in script.WEEK})
+    for at in script.CHANGES[:-1]:
+        later = script.CHANGES[script.CHANGES.index(at) + 1] - 0.01
+        assert document(PLACE, script.changed_at(at)) == document(PLACE, script.changed_at(later))
+
+
+def test_conditional_requests_and_deltas() -> None:
+    """304 for the newest tag or date; with A-IM only what is new; in every coding the same tag."""
+    first = answer(PLACE, 0.5, "GET", "feed.xml", {})
+    tag, date = first.header("ETag"), first.header("Last-Modified")
+    assert tag is not None
+    assert date is not None
+    for headers in ({"if-none-match": tag}, {"if-modified-since": date}):
+        same = answer(PLACE, 0.7, "GET", "feed.xml", headers)
+        assert (same.status, same.body, same.header("ETag")) == (304, b"", tag)
+        assert same.header("Cache-Control") == "max-age=3600"
+    delta = answer(PLACE, 1.4, "GET", "feed.xml", {"if-none-match": tag, "a-im": "feed"})
+    assert (delta.status, delta.header("IM"), delta.body.count(b"<item>")) == (226, "feed", 1)
+    small = answer(PLACE, 0.5, "GET", "feed.xml", {"accept-encoding": "gzip"})
+    assert (small.header("Content-Encoding"), small.header("ETag")) == ("gzip", tag)
+    assert answer(PLACE, 0.5, "HEAD", "feed.xml", {}).body == b""
+    assert answer(PLACE, 0.5, "DELETE", "feed.xml", {}).status == 405
+    assert answer(PLACE, 0.5, "POST", "hub", {}).status == 202
+
+
+def test_the_wrong_things_are_served() -> None:
+    """Duplicate guid, undated and future posts, an edit, a deletion, a moved self, redirects."""
+    text = document(PLACE, script.changed_at(28.1)).decode()
+    guids = re.findall(r"<guid[^>]*>([^<]*)", text)
+    assert len(guids) == len(set(guids)) + 1
+    assert "<pubDate>some day</pubDate>" in text
+    assert "was corrected" in document(PLACE, script.changed_at(4.6)).decode()
+    gone = "<title>Post 18</title>"
+    assert gone in document(PLACE, script.changed_at(4.9)).decode()
+    assert gone not in document(PLACE, script.changed_at(5.1)).decode()
+    assert b"/self.xml" in document(PLACE, script.changed_at(45))
+    codes = [
+        answer(PLACE, hour, "GET", path, {}).status
+        for hour, path in ((23, "feed.xml"), (59, "moved.xml"), (61, "moved.xml"),
+                           (121, "moved.xml"), (124, "last.xml"), (130, "last.xml"),
+                           (138, "last.xml"), (151, "feed.xml"), (23, "for-now.xml"))
+    ]  # fmt: skip
+    assert codes == [301, 302, 307, 308, 429, 503, 500, 410, 404]
+    assert answer(PLACE, 136, "GET", "last.xml", {}).fault == "closed"
+    assert tag_at(PLACE, 45) == ""
+    assert tag_at(PLACE, 53).startswith('"')
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"if-none-match": '"' * 299, "if-modified-since": "yesterday", "a-im": "feed,,"},
+        {"accept-encoding": "gzip;q=x, \udcff", "if-none-match": "*"},
+        {"if-modified-since": "Thu, 01 Jan 99999 00:00:00 GMT"},
+    ],
+)
+def test_garbage_gets_an_answer(headers: dict[str, str]) -> None:
+    """At each hour, for odd headers and paths."""
+    for hour in range(0, 169, 3):
+        for path in ("feed.xml", "", "post/99999999999", "../../etc/passwd", "moved.xml?a=b"):
+            assert answer(PLACE, float(hour), "GET", path, headers).status in range(600)
