@@ -263,7 +263,7 @@ def test_a_planted_circle_is_found(module: str, line: str) -> None:
     assert circle(graph_of(planted)) != []
 
 
-MOST_ARROWS = 90
+MOST_ARROWS = 97  # 90, and those of and to the room `reader_test`
 
 
 def arrows_of(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
