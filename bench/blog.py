@@ -9,8 +9,9 @@ from sqlalchemy import insert
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
-from publisher.blog import posts, update_log
-from publisher.blog.content import Content, checked
+from publisher.blog import update_log
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content, checked
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post

@@ -5,8 +5,8 @@ process that serves the site.
 import time
 
 from bench.table import Table
-from publisher.blog import markdown
-from publisher.blog.markdown import SHORT
+from publisher.blog.markup import markdown
+from publisher.blog.markup.markdown import SHORT
 
 ROUNDS = 5
 # Repeated until the text has `SHORT` characters.

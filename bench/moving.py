@@ -15,7 +15,7 @@ from sqlalchemy.orm import selectinload
 from bench.blog import make_blog
 from bench.load import scratch
 from bench.table import Table
-from publisher.blog import content
+from publisher.blog.writing import content
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, Redirect, Revision
 

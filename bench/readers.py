@@ -23,7 +23,7 @@ from bench.blog import make_blog
 from bench.load import MANY_READERS, Load, load, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site

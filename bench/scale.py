@@ -13,8 +13,8 @@ from bench.load import scratch
 from bench.table import Table
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
-from publisher.blog import posts
-from publisher.blog.content import Content, checked
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content, checked
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.web.application import create_app

@@ -20,7 +20,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from publisher.blog import authors, posts
-from publisher.blog.content import Content, checked
+from publisher.blog.members import authors
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content, checked
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author

@@ -15,9 +15,11 @@ from flask import Flask
 from sqlalchemy import Boolean, Integer, String, select, update
 
 from publisher.base.environment import Environment
-from publisher.blog import content, overview, posts, revisions, search, tokens
-from publisher.blog.content import FIELDS, Content
+from publisher.blog import search
+from publisher.blog.members import tokens
 from publisher.blog.tags import assign
+from publisher.blog.writing import content, overview, posts, revisions
+from publisher.blog.writing.content import FIELDS, Content
 from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site

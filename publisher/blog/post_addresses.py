@@ -5,7 +5,8 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
-from publisher.blog import posts, previews, published
+from publisher.blog import published
+from publisher.blog.writing import posts, previews
 from publisher.installation import recall
 from publisher.storage.tables.blog import Post, Redirect
 

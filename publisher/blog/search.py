@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
-from publisher.blog.content import PROSE
 from publisher.blog.published import is_public
+from publisher.blog.writing.content import PROSE
 from publisher.storage.full_text import FullText, Hit, Row
 from publisher.storage.tables.blog import Post
 

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, NotFound
 from publisher.base.text import clean
-from publisher.blog.content_fields import MAX_TAG
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import tag_slug
+from publisher.blog.writing.content_fields import MAX_TAG
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect
 

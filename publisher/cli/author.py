@@ -27,7 +27,7 @@ def author() -> None:
 @password_option
 def add(name: str, role: str | None, password_stdin: bool) -> None:
     """Add an author; the first one is admin."""
-    from publisher.blog import accounts, authors
+    from publisher.blog.members import accounts, authors
 
     wanted = accounts.role_called(role) if role is not None else None
     here = site()
@@ -43,7 +43,7 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 @click.option("--keep-tokens", is_flag=True, help="keep the author's tokens and passkeys")
 def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password; this ends the author's sessions, tokens and passkeys."""
-    from publisher.blog import authors, passkeys, tokens
+    from publisher.blog.members import authors, passkeys, tokens
 
     here = site()
     with here.database.read() as db:
@@ -64,7 +64,7 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
 @click.argument("role")
 def set_role(name: str, role: str) -> None:
     """Make somebody an admin or an author; one admin always remains."""
-    from publisher.blog import accounts, authors
+    from publisher.blog.members import accounts, authors
 
     with site().database.write() as db:
         accounts.set_role(db, authors.named(db, name), role)
@@ -75,7 +75,7 @@ def set_role(name: str, role: str) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Suspend an author: they cannot log in, and their tokens stop working. Their posts stay."""
-    from publisher.blog import accounts, authors
+    from publisher.blog.members import accounts, authors
 
     here = site()
     with here.database.write() as db:
@@ -87,7 +87,7 @@ def remove(name: str) -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the authors, one a line: name, role, name as readers see it, state."""
-    from publisher.blog import authors
+    from publisher.blog.members import authors
 
     with site().database.read() as db:
         rows = [
@@ -114,7 +114,7 @@ def token() -> None:
 @click.option("--until", type=Instant(), help="when it expires (default: never)")
 def add_token(name: str, scope: str | None, label: str, until: datetime | None) -> None:
     """Create a token for the author NAME and print it; it is shown only once."""
-    from publisher.blog import authors, tokens
+    from publisher.blog.members import authors, tokens
 
     scopes = tokens.checked_scopes(tokens.SCOPES if scope is None else scope.split())
     here = site()
@@ -132,7 +132,7 @@ def list_tokens(name: str | None, as_json: bool) -> None:
 
     Columns: number, author, scope, created, label, last used (to the hour), expires.
     """
-    from publisher.blog import authors, tokens
+    from publisher.blog.members import authors, tokens
 
     with site().database.read() as db:
         rows = [
@@ -154,7 +154,7 @@ def list_tokens(name: str | None, as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(1, LARGEST_ROW))
 def revoke_token(number: int) -> None:
     """Revoke the token with this NUMBER (see `token list`)."""
-    from publisher.blog import tokens
+    from publisher.blog.members import tokens
 
     with site().database.write() as db:
         tokens.revoke(db, number)

@@ -11,7 +11,9 @@ from typing import Any
 from publisher.base import confined
 from publisher.base.errors import StorageUnavailable
 from publisher.base.plurals import counted
-from publisher.blog import authors, media, update_log
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
 from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing import (
     confined_reading,

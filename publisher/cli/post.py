@@ -38,7 +38,8 @@ def add(
     """
     from dataclasses import replace
 
-    from publisher.blog import authors, content, posts
+    from publisher.blog.members import authors
+    from publisher.blog.writing import content, posts
     from publisher.exchange.importing import markdown_files
     from publisher.installation.settings import load_settings
     from publisher.publishing.rebuild import rebuild
@@ -75,7 +76,7 @@ def add(
 @json_option
 def list_(state: str | None, limit: int | None, as_json: bool) -> None:
     """List posts, newest first: state, moment, address, title or first words."""
-    from publisher.blog import overview, posts
+    from publisher.blog.writing import overview, posts
     from publisher.core.specs import known
     from publisher.storage.tables.blog import STATUSES
 
@@ -110,7 +111,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     """
     from dataclasses import replace
 
-    from publisher.blog import content, posts
+    from publisher.blog.writing import content, posts
     from publisher.exchange.importing import markdown_files
     from publisher.publishing.rebuild import rebuild
 
@@ -136,7 +137,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
 @click.argument("address")
 def delete(address: str) -> None:
     """Delete the post at ADDRESS; the studio's list of deleted posts can restore it."""
-    from publisher.blog import posts
+    from publisher.blog.writing import posts
     from publisher.publishing.rebuild import rebuild
 
     here = site()
@@ -152,7 +153,7 @@ def delete(address: str) -> None:
 def _at(db: "Session", here: "Site", address: str) -> "Post":
     """The post with this address, path or slug; NotFound when there is none."""
     from publisher.blog.post_addresses import post_at
-    from publisher.blog.posts import path_of
+    from publisher.blog.writing.posts import path_of
 
     spellings = [address]
     if "/" not in address:

@@ -24,7 +24,7 @@ from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
 from publisher.base.logs import get_logger
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings

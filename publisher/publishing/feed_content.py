@@ -7,10 +7,10 @@ from datetime import datetime
 from urllib.parse import quote
 
 from publisher.base.text import clean
-from publisher.blog import posts
-from publisher.blog.content import of_post
-from publisher.blog.markdown import absolute
-from publisher.blog.transcripts import type_of
+from publisher.blog.markup.markdown import absolute
+from publisher.blog.post_files.transcripts import type_of
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import of_post
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.podcasts import Podcast
 from publisher.installation.settings import Settings

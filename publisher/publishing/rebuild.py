@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.logs import get_logger
-from publisher.blog import posts, published, update_log
+from publisher.blog import published, update_log
+from publisher.blog.writing import posts
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
 from publisher.feeds.podcasts import Podcast, guid_of

@@ -8,8 +8,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound
 from publisher.base.whole_files import whole_file
-from publisher.blog import cards, published
-from publisher.blog.cards import Card
+from publisher.blog import published
+from publisher.blog.post_files import cards
+from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
 from publisher.web.assets import YEAR_SECONDS
 from publisher.web.context import site

@@ -12,7 +12,8 @@ from werkzeug.wrappers import Response
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
-from publisher.blog import authors, permissions, published, tokens
+from publisher.blog import published
+from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author

@@ -7,7 +7,7 @@ from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
-from publisher.blog.media import limit_text
+from publisher.blog.post_files.media import limit_text
 from publisher.web import site_address
 from publisher.web.context import wants_json
 from publisher.web.request_log import number

@@ -7,7 +7,7 @@ from flask import Request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
-from publisher.blog.media import MAX_BYTES
+from publisher.blog.post_files.media import MAX_BYTES
 
 # The largest upload and its form around it; the form's own texts may be as long as a post.
 UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024

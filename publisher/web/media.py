@@ -6,7 +6,7 @@ from werkzeug.wsgi import wrap_file
 from publisher.base.errors import NotFound
 from publisher.base.harmless import HARMLESS
 from publisher.base.media_files import MediaFolder
-from publisher.blog import media
+from publisher.blog.post_files import media
 from publisher.web.context import site
 
 blueprint = Blueprint("media", __name__)

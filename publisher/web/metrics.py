@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base import heartbeat
 from publisher.base.errors import Forbidden
-from publisher.blog import permissions, posts
+from publisher.blog.members import permissions
+from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot

@@ -7,10 +7,10 @@ from flask import Flask, request
 from markupsafe import Markup
 
 from publisher.base.links import parse_links
-from publisher.blog import media
-from publisher.blog.formulas import drawn
-from publisher.blog.markdown import render
-from publisher.blog.safe_html import MORE, sanitise
+from publisher.blog.markup.formulas import drawn
+from publisher.blog.markup.markdown import render
+from publisher.blog.markup.safe_html import MORE, sanitise
+from publisher.blog.post_files import media
 from publisher.web.cards import card_address
 from publisher.web.rendering import settings
 from publisher.web.style import look_address, style_address, theme_colours

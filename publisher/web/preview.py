@@ -4,7 +4,8 @@ from typing import Any
 
 from flask import Blueprint, make_response, redirect, render_template
 
-from publisher.blog import posts, previews, published
+from publisher.blog import published
+from publisher.blog.writing import posts, previews
 from publisher.web.context import site
 
 blueprint = Blueprint("preview", __name__)

@@ -16,8 +16,8 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.base.plurals import counted
 from publisher.base.text import first_picture, first_words, sentence
-from publisher.blog.permissions import is_admin, may_edit
-from publisher.blog.posts import path, path_of
+from publisher.blog.members.permissions import is_admin, may_edit
+from publisher.blog.writing.posts import path, path_of
 from publisher.installation.settings import Settings, load_settings
 from publisher.river.failed_polls import in_words
 from publisher.storage.tables.blog import Post

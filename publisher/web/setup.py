@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, FieldErrors
 from publisher.base.zones import cities
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author

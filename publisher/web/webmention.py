@@ -5,7 +5,7 @@ from datetime import timedelta
 from flask import Blueprint, Response, request
 
 from publisher.base.errors import FieldErrors, NotFound, PublisherError, TooMany
-from publisher.blog.throttle import network
+from publisher.blog.members.throttle import network
 from publisher.publishing.mentioning import receiving
 from publisher.web.context import now, site
 from publisher.web.micropub.rate_limit import Pace

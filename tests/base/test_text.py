@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.text import first_picture, first_words, one_line, plain_text
-from publisher.blog.markdown import render
+from publisher.blog.markup.markdown import render
 
 
 @pytest.mark.parametrize(

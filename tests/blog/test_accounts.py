@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
-from publisher.blog import accounts, authors, tokens
+from publisher.blog.members import accounts, authors, tokens
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
-from publisher.blog import autosave, editing, permissions, posts, previews, revisions
-from publisher.blog.editing import Intent
+from publisher.blog.members import permissions
+from publisher.blog.writing import autosave, editing, posts, previews, revisions
+from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
-from publisher.blog import enclosures
+from publisher.blog.post_files import enclosures
 
 URL = "https://cdn.example/1.mp3"
 

@@ -4,8 +4,8 @@ import pytest
 from lxml.etree import fromstring
 from lxml.html import document_fromstring
 
-from publisher.blog.formulas import DEEPEST, LONGEST, drawn, mathml
-from publisher.blog.markdown import html_of
+from publisher.blog.markup.formulas import DEEPEST, LONGEST, drawn, mathml
+from publisher.blog.markup.markdown import html_of
 
 
 def shown(source: str) -> str:

@@ -8,8 +8,8 @@ import pytest
 
 from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData
-from publisher.blog import markdown
-from publisher.blog.markdown import LONGEST_HIGHLIGHTED, html_of, render
+from publisher.blog.markup import markdown
+from publisher.blog.markup.markdown import LONGEST_HIGHLIGHTED, html_of, render
 
 PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
 

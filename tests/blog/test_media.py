@@ -11,7 +11,7 @@ from PIL import Image, ImageCms
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFolder
-from publisher.blog import media, pictures
+from publisher.blog.post_files import media, pictures
 from publisher.installation import Site
 from publisher.storage.tables.blog import Media
 from tests.conftest import FakeClock

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from publisher.blog import autosave, overview, posts
+from publisher.blog.writing import autosave, overview, posts
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import content, make_author, make_post

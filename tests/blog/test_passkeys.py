@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from publisher.base.errors import Forbidden
-from publisher.blog import passkeys
+from publisher.blog.members import passkeys
 from publisher.installation import Site
 from publisher.storage.tables.credentials import Passkey
 from tests.conftest import FakeClock

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from publisher.base.errors import Forbidden
-from publisher.blog import permissions
+from publisher.blog.members import permissions
 from publisher.installation import Site
 from tests.factories import make_author, make_post
 

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import Conflict
-from publisher.blog import posts, published, update_log
+from publisher.blog import published, update_log
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from publisher.blog import posts, published
-from publisher.blog.content import Content
+from publisher.blog import published
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import FakeClock

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.blog.markdown import render
-from publisher.blog.safe_html import SCHEMES, absolute, sanitise
+from publisher.blog.markup.markdown import render
+from publisher.blog.markup.safe_html import SCHEMES, absolute, sanitise
 
 # Each of these runs something, loads something or escapes from the post in some browser.
 ATTACKS = [

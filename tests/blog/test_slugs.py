@@ -2,8 +2,8 @@
 
 import pytest
 
-from publisher.blog import posts
 from publisher.blog.slugs import slug_from
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.factories import make_post
 

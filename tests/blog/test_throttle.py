@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.errors import TooMany
-from publisher.blog import accounts, throttle
+from publisher.blog.members import accounts, throttle
 from publisher.installation import Site
 from publisher.storage.tables.credentials import LoginAddress, LoginFailure
 from tests.conftest import FakeClock

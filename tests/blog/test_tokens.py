@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
-from publisher.blog import tokens
+from publisher.blog.members import tokens
 from publisher.installation import Site
 from publisher.storage.tables.credentials import ApiToken, Author
 from tests.conftest import FakeClock

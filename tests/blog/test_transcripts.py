@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from publisher.base.errors import FieldErrors, InvalidData
-from publisher.blog.content import Content, checked
-from publisher.blog.media import accept
-from publisher.blog.transcripts import recognise, type_of
+from publisher.blog.post_files.media import accept
+from publisher.blog.post_files.transcripts import recognise, type_of
+from publisher.blog.writing.content import Content, checked
 
 VTT = b"\xef\xbb\xbfWEBVTT\r\n\r\n00:00.000 --> 00:02.000\r\nHello.\r\n"
 SRT = b"1\r\n00:00:00,000 --> 00:00:02,000\r\nHello.\r\n"

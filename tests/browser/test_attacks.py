@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Browser, Dialog
 
-from publisher.blog.markdown import render
+from publisher.blog.markup.markdown import render
 from tests.blog.test_safe_html import ATTACKS
 
 

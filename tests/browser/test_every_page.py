@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from playwright.sync_api import Page
 
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions
 from tests.browser.conftest import Browse, Live, overflow, violations

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
 from publisher.base.environment import Environment
-from publisher.blog import authors, passkeys
+from publisher.blog.members import authors, passkeys
 from tests.browser.conftest import Browse, Live, violations
 from tests.factories import PASSWORD
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import setup_path
 from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from publisher.blog import autosave, posts
+from publisher.blog.writing import autosave, posts
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import content, make_post

@@ -11,7 +11,8 @@ from sqlalchemy import select
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.blog import authors, content, posts, tokens
+from publisher.blog.members import authors, tokens
+from publisher.blog.writing import content, posts
 from publisher.cli import cli
 from publisher.installation import Site, open_site
 from publisher.storage.tables.blog import Post, Update

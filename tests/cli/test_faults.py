@@ -14,7 +14,7 @@ import pytest
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.cli import COMMANDS, main
 from publisher.installation import open_site
 from tests.databases import work_on

@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild

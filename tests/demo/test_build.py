@@ -13,8 +13,10 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict
-from publisher.blog import authors, posts, update_log
-from publisher.blog.media import Accepted
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.blog.post_files.media import Accepted
+from publisher.blog.writing import posts
 from publisher.cli.demo import build, drawings, history, neighbours, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild

@@ -18,7 +18,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 
 from publisher.base.environment import Environment
-from publisher.blog import authors, tokens
+from publisher.blog.members import authors, tokens
 from publisher.installation import open_site
 from publisher.web.application import close_app, create_app
 from publisher.web.micropub import access

@@ -16,7 +16,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from publisher.base.errors import PublisherError
-from publisher.blog import markdown, search
+from publisher.blog import search
+from publisher.blog.markup import markdown
 from publisher.exchange.importing import formats, preparation
 from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors

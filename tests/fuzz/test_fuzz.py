@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from flask.testing import FlaskClient
 
-from publisher.blog import tokens
+from publisher.blog.members import tokens
 from publisher.installation import Site
 from tests.factories import make_author, make_post
 from tests.fuzz import targets

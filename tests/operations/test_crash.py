@@ -16,7 +16,7 @@ FEED = "SELECT body, ttl_minutes FROM snapshots WHERE name = 'rss'"
 PUBLISH_FOR_EVER = """
 import logging, sys
 from publisher.base import logs
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from tests.factories import content
 from publisher.publishing.rebuild import rebuild
 from publisher.base.environment import read_environment

@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 import pytest
 
 from publisher.base.environment import Environment
-from publisher.blog import authors, posts, tokens
+from publisher.blog.members import authors, tokens
+from publisher.blog.writing import posts
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.publishing import Snapshot

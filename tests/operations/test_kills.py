@@ -17,7 +17,7 @@ from sqlalchemy import column, insert, table
 
 from publisher.base import whole_files
 from publisher.base.environment import Environment
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import open_site
 from publisher.operations.backup import backup, cut_off
 from publisher.publishing.rebuild import refresh
@@ -35,7 +35,8 @@ import io, random, sys
 from datetime import UTC, timedelta
 from PIL import Image
 from publisher.base.environment import read_environment
-from publisher.blog import media, posts
+from publisher.blog.post_files import media
+from publisher.blog.writing import posts
 from publisher.exchange.importing import dry_run, formats, preparation, writer
 from publisher.exchange.importing.sources import Document
 from publisher.installation import open_site

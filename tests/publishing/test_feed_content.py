@@ -7,7 +7,7 @@ import pytest
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.feeds.podcasts import guid_of
 from publisher.installation import Site
 from publisher.installation.podcast_categories import CATEGORIES

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, func, select
 
-from publisher.blog import accounts, authors, posts, update_log
+from publisher.blog import update_log
+from publisher.blog.members import accounts, authors
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh

@@ -19,7 +19,8 @@ import pytest
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
-from publisher.blog import posts, published
+from publisher.blog import published
+from publisher.blog.writing import posts
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from tests.databases import database_url

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.installation import Site
 from publisher.river import followed_lists, reading_list, subscriptions
 from publisher.river.on_demand import OnDemandPoller

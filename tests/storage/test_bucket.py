@@ -18,7 +18,8 @@ from publisher.base import media_files
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.media_files import Bucket
-from publisher.blog import authors, media, tokens
+from publisher.blog.members import authors, tokens
+from publisher.blog.post_files import media
 from publisher.installation import Site, open_site
 from publisher.operations import doctor
 from publisher.operations.backup import backup, restore

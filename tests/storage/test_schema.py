@@ -14,7 +14,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 
 from publisher.base.errors import InvalidData, StorageUnavailable
-from publisher.blog import posts, revisions, search
+from publisher.blog import search
+from publisher.blog.writing import posts, revisions
 from publisher.river import blogroll
 from publisher.storage import sqlite_copy
 from publisher.storage.database import Database

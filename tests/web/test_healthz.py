@@ -5,7 +5,7 @@ from datetime import timedelta
 from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
-from publisher.blog import authors, tokens
+from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.operations.doctor import examine_processes
 from publisher.operations.doctor_http import ask_app, examine_http

@@ -2,7 +2,7 @@
 
 from flask.testing import FlaskClient
 
-from publisher.blog import media
+from publisher.blog.post_files import media
 from publisher.installation import Site
 from tests.factories import make_mp3
 

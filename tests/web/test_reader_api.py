@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
-from publisher.blog import authors, tokens
+from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.river import subscriptions
 from publisher.storage.tables.credentials import Author

@@ -17,7 +17,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from publisher.blog import authors, posts, tokens
+from publisher.blog.members import authors, tokens
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river import subscriptions

@@ -13,8 +13,11 @@ from sqlalchemy.orm import Session
 from publisher.base.attachment import Attachment
 from publisher.base.errors import Conflict
 from publisher.base.media_files import MediaFiles
-from publisher.blog import authors, media, posts, update_log
-from publisher.blog.media import Accepted
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
+from publisher.blog.post_files.media import Accepted
+from publisher.blog.writing import posts
 from publisher.cli.demo import drawings, history, silence
 from publisher.cli.demo.text import Text, all_texts
 from publisher.exchange.importing import dry_run, writer

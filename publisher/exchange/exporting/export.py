@@ -23,7 +23,8 @@ from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.media_files import MediaFiles
 from publisher.base.spreadsheet import cell
 from publisher.base.whole_files import check_folder_of
-from publisher.blog import authors, media
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
 from publisher.exchange.exporting import files as documents
 from publisher.exchange.importing import own_export
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update

@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 from publisher.base.confined import Limits, read, stream
 from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.media_files import MediaFiles
-from publisher.blog import media
-from publisher.blog.media import Accepted
+from publisher.blog.post_files import media
+from publisher.blog.post_files.media import Accepted
 from publisher.exchange.importing import (
     formats,
     own_export,

@@ -9,8 +9,8 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
 from publisher.base.plurals import counted
-from publisher.blog import content
-from publisher.blog.content import Content
+from publisher.blog.writing import content
+from publisher.blog.writing.content import Content
 from publisher.exchange.importing.images import without_addresses
 from publisher.exchange.importing.imported import Batch
 from publisher.exchange.importing.preparation import Ready

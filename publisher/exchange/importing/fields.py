@@ -11,7 +11,7 @@ from publisher.base.dates import parse_instant
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import plain_text
-from publisher.blog import markdown
+from publisher.blog.markup import markdown
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import Any, Literal, TypeVar, overload
 
 from publisher.base.errors import StorageUnavailable
-from publisher.blog.content import Content
+from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from publisher.base.errors import InvalidData
-from publisher.blog.content import FIELDS, from_plain
+from publisher.blog.writing.content import FIELDS, from_plain
 from publisher.exchange.importing import fields as values
 from publisher.exchange.importing import front_matter
 from publisher.exchange.importing.imported import Batch, ImportedPost

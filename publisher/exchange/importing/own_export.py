@@ -14,8 +14,9 @@ from typing import Any
 from publisher.base.dates import parse_instant, parse_rfc3339
 from publisher.base.errors import InvalidData
 from publisher.base.spreadsheet import text_of
-from publisher.blog import content, media
-from publisher.blog.content import Content, from_plain, to_plain
+from publisher.blog.post_files import media
+from publisher.blog.writing import content
+from publisher.blog.writing.content import Content, from_plain, to_plain
 from publisher.exchange.importing import markdown_files
 from publisher.exchange.importing.fields import moment
 from publisher.exchange.importing.imported import (

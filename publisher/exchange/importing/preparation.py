@@ -8,11 +8,12 @@ from datetime import datetime
 
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.base.text import plain_text
-from publisher.blog import content, markdown
-from publisher.blog.content import FIELDS, Content
-from publisher.blog.posts import LATEST_SCHEDULE
+from publisher.blog.markup import markdown
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import slug_from, slugify
+from publisher.blog.writing import content
+from publisher.blog.writing.content import FIELDS, Content
+from publisher.blog.writing.posts import LATEST_SCHEDULE
 from publisher.exchange.importing.fields import old_path
 from publisher.exchange.importing.imported import Batch, ImportedPost
 

@@ -14,8 +14,10 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
-from publisher.blog import authors, media, update_log
-from publisher.blog.media import Accepted
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
+from publisher.blog.post_files.media import Accepted
 from publisher.exchange.importing.imported import Batch, ImportedSite
 from publisher.exchange.importing.sources import Folder
 from publisher.installation.settings import store_setting

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from publisher.blog import posts, search, tags, update_log
-from publisher.blog.content import to_columns, to_plain
+from publisher.blog import search, tags, update_log
 from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import to_columns, to_plain
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage import content_serial

@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session, joinedload
 from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound, TooMany
 from publisher.base.net import OutgoingError, check_url, request_public
-from publisher.blog import permissions, published
+from publisher.blog import published
+from publisher.blog.members import permissions
 from publisher.installation import Site
 from publisher.publishing.mentioning.mention_documents import MentionText, told_by
 from publisher.storage import content_serial

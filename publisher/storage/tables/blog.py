@@ -53,7 +53,7 @@ WHEN = "coalesce(published_at, scheduled_at, changed_at)"
 
 
 class Post(Base):
-    """A post or a page. A save replaces the columns that `blog/content.py` lists as content.
+    """A post or a page. A save replaces the columns listed in `blog.writing.content`.
 
     `source` is Markdown (`source_format` markdown) or imported HTML (html); `html` is what readers
     get, already sanitised. `version` counts saves, so that a save over a newer one is noticed.

@@ -20,7 +20,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Author(Base):
-    """A person who can log in; what a role may do is said in `blog/permissions.py`."""
+    """A person who can log in; what a role may do is said in `blog/members/permissions.py`."""
 
     __tablename__ = "authors"
     id: Mapped[int] = mapped_column(primary_key=True)

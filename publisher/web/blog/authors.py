@@ -6,7 +6,7 @@ Only authors with published posts have a page, so that log-in names cannot be gu
 from flask import Blueprint
 
 from publisher.blog import published
-from publisher.blog.markdown import render
+from publisher.blog.markup.markdown import render
 from publisher.web.blog.post_list import post_list
 from publisher.web.context import site
 

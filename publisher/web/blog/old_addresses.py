@@ -5,7 +5,8 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound
-from publisher.blog import posts, published
+from publisher.blog import published
+from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post
 from publisher.web.context import full_path, site
 

@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import Gone, NotFound
 from publisher.blog import published
-from publisher.blog.markdown import render
+from publisher.blog.markup.markdown import render
 from publisher.publishing.mentioning import receiving
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.old_addresses import found_at

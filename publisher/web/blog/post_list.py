@@ -6,7 +6,7 @@ from typing import Any
 from flask import render_template
 from sqlalchemy.orm import Session
 
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.storage.tables.blog import Post
 from publisher.web.context import page_start
 from publisher.web.rendering import settings

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, current_app, request
 
 from publisher.base.errors import NotFound
 from publisher.blog import archive
-from publisher.blog.posts import path_of
+from publisher.blog.writing.posts import path_of
 from publisher.dynamic_ttl.validators import accepts_gzip
 from publisher.storage import content_serial
 from publisher.web.context import site

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
-from publisher.blog import authorizations, authors, tokens
+from publisher.blog.members import authorizations, authors, tokens
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth import client

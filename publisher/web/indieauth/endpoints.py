@@ -9,7 +9,7 @@ from flask import Blueprint, Response, jsonify, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import PublisherError
-from publisher.blog import authorizations, tokens
+from publisher.blog.members import authorizations, tokens
 from publisher.storage.tables.credentials import Author, AuthorizationCode
 from publisher.web.context import now, site
 from publisher.web.indieauth import auth

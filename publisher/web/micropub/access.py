@@ -5,7 +5,7 @@ from datetime import timedelta
 from flask import current_app, request
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.blog import tokens
+from publisher.blog.members import tokens
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now
 from publisher.web.limits import FORM_BYTES

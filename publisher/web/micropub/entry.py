@@ -16,8 +16,8 @@ from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.text import clean
-from publisher.blog.content import FIELDS, Content, checked
-from publisher.blog.media import PREFIX, is_name
+from publisher.blog.post_files.media import PREFIX, is_name
+from publisher.blog.writing.content import FIELDS, Content, checked
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 from publisher.web.micropub import named
 

@@ -12,8 +12,8 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidInput
 from publisher.base.media_files import MediaFiles
-from publisher.blog import documents, media
-from publisher.blog.media import Accepted
+from publisher.blog.post_files import documents, media
+from publisher.blog.post_files.media import Accepted
 from publisher.storage.tables.blog import Media
 
 

@@ -12,9 +12,12 @@ from werkzeug.exceptions import HTTPException
 from publisher.base.dates import parse_instant
 from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.blog import media, overview, permissions, post_addresses, posts
-from publisher.blog.content import Content
+from publisher.blog import post_addresses
+from publisher.blog.members import permissions
+from publisher.blog.post_files import media
 from publisher.blog.published import is_public
+from publisher.blog.writing import overview, posts
+from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post

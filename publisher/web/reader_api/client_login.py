@@ -7,7 +7,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from flask import Blueprint, Response, jsonify, request
 
 from publisher.base.errors import PublisherError
-from publisher.blog import tokens
+from publisher.blog.members import tokens
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import bearer_of
 

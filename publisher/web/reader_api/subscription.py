@@ -6,7 +6,7 @@ from flask import Response, jsonify, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
-from publisher.blog import permissions
+from publisher.blog.members import permissions
 from publisher.river import service, streams, subscriptions
 from publisher.river.streams import LABEL, READING_LIST, STARRED, STATE
 from publisher.storage.tables.credentials import Author

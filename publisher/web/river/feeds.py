@@ -11,7 +11,7 @@ from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.plurals import counted
 from publisher.base.text import sentence
-from publisher.blog import permissions
+from publisher.blog.members import permissions
 from publisher.core.polling import RULES
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold

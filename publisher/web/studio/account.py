@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.hashing import hash_token
-from publisher.blog import accounts, authors, passkeys, throttle, tokens
+from publisher.blog.members import accounts, authors, passkeys, throttle, tokens
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth.auth import WORDS
 from publisher.web.studio import login

@@ -5,8 +5,9 @@ from typing import Any
 from flask import Blueprint, jsonify, redirect, request, url_for
 
 from publisher.base.errors import FieldErrors
-from publisher.blog import autosave, permissions, posts
-from publisher.blog.content import Content, checked
+from publisher.blog.members import permissions
+from publisher.blog.writing import autosave, posts
+from publisher.blog.writing.content import Content, checked
 from publisher.storage.tables.blog import Autosave
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, settings

@@ -7,7 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.blog import permissions, published
+from publisher.blog import published
+from publisher.blog.members import permissions
 from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.tables.blog import Post, Update

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import parse_civil
 from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.blog import content, posts
-from publisher.blog.content import Content
-from publisher.blog.content_fields import with_newlines
-from publisher.blog.editing import PLACES, Intent, Place
 from publisher.blog.slugs import made_slug
+from publisher.blog.writing import content, posts
+from publisher.blog.writing.content import Content
+from publisher.blog.writing.content_fields import with_newlines
+from publisher.blog.writing.editing import PLACES, Intent, Place
 from publisher.storage.tables.blog import Post
 
 INTENT = ("place", "at", "minor", "base_version", "seen")

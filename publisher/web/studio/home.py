@@ -7,8 +7,10 @@ from flask import Blueprint, flash, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, PublisherError
-from publisher.blog import autosave, editing, overview, permissions, published
-from publisher.blog.editing import Intent
+from publisher.blog import published
+from publisher.blog.members import permissions
+from publisher.blog.writing import autosave, editing, overview
+from publisher.blog.writing.editing import Intent
 from publisher.publishing import feed_problems
 from publisher.publishing.mentioning import receiving
 from publisher.readers import reach_progress

@@ -16,7 +16,7 @@ from flask import (
 )
 
 from publisher.base.errors import Forbidden, TooMany
-from publisher.blog import authors, passkeys, throttle
+from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, PublisherError
-from publisher.blog import media
+from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web.context import admin_required, me, now, site

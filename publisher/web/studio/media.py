@@ -10,7 +10,8 @@ from publisher.base.attachment import Attachment
 from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, Forbidden, InvalidData
 from publisher.base.text import clean
-from publisher.blog import enclosures, media, media_library, permissions, transcripts
+from publisher.blog.members import permissions
+from publisher.blog.post_files import enclosures, media, media_library, transcripts
 from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.forms import Typed

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, NotFound, PublisherError
 from publisher.base.net import check_url
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.exchange import jobs
 from publisher.installation import recall
 from publisher.installation.settings import load_settings, store_settings

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
 from publisher.base.text import sentence
-from publisher.blog import authors, passkeys, throttle
+from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation.settings import load_settings
 from publisher.web import failures
 from publisher.web.context import login_required, me, my_row, now, site

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog import accounts, authors, passkeys, tokens
+from publisher.blog.members import accounts, authors, passkeys, tokens
 from publisher.storage.tables.credentials import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.one_time_secret import shown_once

@@ -6,7 +6,9 @@ from flask import Blueprint, flash, redirect, url_for
 from markupsafe import Markup
 
 from publisher.base.errors import Conflict
-from publisher.blog import permissions, posts, previews, published
+from publisher.blog import published
+from publisher.blog.members import permissions
+from publisher.blog.writing import posts, previews
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio import shared
 

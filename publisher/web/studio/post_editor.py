@@ -8,8 +8,9 @@ from flask import Blueprint, flash, render_template, request, url_for
 from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
 from publisher.base.text import sentence
-from publisher.blog import autosave, editing, permissions, previews, revisions
-from publisher.blog.difference import Piece, difference
+from publisher.blog.members import permissions
+from publisher.blog.writing import autosave, editing, previews, revisions
+from publisher.blog.writing.difference import Piece, difference
 from publisher.river import reading_list
 from publisher.river.quotation import quotation
 from publisher.storage.tables.blog import Post

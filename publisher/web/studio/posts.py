@@ -6,7 +6,9 @@ from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
 from publisher.base.text import clean
-from publisher.blog import authors, overview, permissions, published
+from publisher.blog import published
+from publisher.blog.members import authors, permissions
+from publisher.blog.writing import overview
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES

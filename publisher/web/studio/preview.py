@@ -5,8 +5,8 @@ from typing import Any
 from flask import Blueprint, jsonify, request
 
 from publisher.base.digits import whole_number
-from publisher.blog import markdown
-from publisher.blog.formulas import drawn
+from publisher.blog.markup import markdown
+from publisher.blog.markup.formulas import drawn
 from publisher.web.context import login_required
 from publisher.web.rendering import settings
 from publisher.web.studio import forms

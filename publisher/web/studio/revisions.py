@@ -4,7 +4,8 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 
-from publisher.blog import difference, permissions, revisions
+from publisher.blog.members import permissions
+from publisher.blog.writing import difference, revisions
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio import shared
 

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.logs import get_logger
-from publisher.blog import editing
+from publisher.blog.writing import editing
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author

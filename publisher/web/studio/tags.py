@@ -6,7 +6,8 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors
-from publisher.blog import permissions, tags
+from publisher.blog import tags
+from publisher.blog.members import permissions
 from publisher.web.context import admin_required, login_required, me, now, site
 from publisher.web.studio import shared
 

@@ -14,9 +14,9 @@ from xmlrpc.client import DateTime  # nosec B411
 from publisher.base.dates import parse_instant
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.blog import posts
-from publisher.blog.content import Content, checked
-from publisher.blog.media import PREFIX
+from publisher.blog.post_files.media import PREFIX
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content, checked
 from publisher.storage.tables.blog import Post, PostKind, SourceFormat
 
 Form = Literal["html", "markdown"]

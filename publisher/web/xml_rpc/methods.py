@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.blog import media, overview, permissions, posts
+from publisher.blog.members import permissions
+from publisher.blog.post_files import media
 from publisher.blog.published import is_public
+from publisher.blog.writing import overview, posts
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken

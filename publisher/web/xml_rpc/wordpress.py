@@ -11,7 +11,8 @@ from sqlalchemy import select
 
 from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.blog import media, permissions
+from publisher.blog.members import permissions
+from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Media, Tag
 from publisher.storage.tables.credentials import ApiToken

@@ -18,7 +18,9 @@ from sqlalchemy.orm import Session
 from publisher.base.attachment import Attachment
 from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors, InvalidData
-from publisher.blog import authors, media, posts
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
+from publisher.blog.writing import posts
 from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import (
     confined_reading,

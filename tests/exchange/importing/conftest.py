@@ -8,7 +8,8 @@ from typing import Protocol
 
 import pytest
 
-from publisher.blog import authors, update_log
+from publisher.blog import update_log
+from publisher.blog.members import authors
 from publisher.exchange.importing import dry_run, formats, preparation, writer
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.imported import Batch, ImportedPost

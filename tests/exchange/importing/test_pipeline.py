@@ -12,7 +12,8 @@ from sqlalchemy import delete, func, select
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData, StorageUnavailable
-from publisher.blog import posts, published, search, tags, update_log
+from publisher.blog import published, search, tags, update_log
+from publisher.blog.writing import posts
 from publisher.cli import import_work
 from publisher.exchange.importing import dry_run, preparation, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost

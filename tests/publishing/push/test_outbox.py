@@ -12,8 +12,8 @@ from sqlalchemy import select
 from werkzeug.serving import make_server
 
 from publisher.base.net import is_public
-from publisher.blog import posts
 from publisher.blog.update_log import record_all
+from publisher.blog.writing import posts
 from publisher.feeds import rss, validation
 from publisher.installation import Site
 from publisher.installation.settings import store_setting

@@ -7,7 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 from PIL import Image
 
-from publisher.blog import cards, posts
+from publisher.blog.post_files import cards
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from tests.factories import make_post

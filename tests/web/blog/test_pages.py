@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import event, text
 
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting, store_settings
 from publisher.storage.tables.blog import Redirect

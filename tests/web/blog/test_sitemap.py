@@ -7,7 +7,8 @@ import pytest
 from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient
 
-from publisher.blog import archive, posts
+from publisher.blog import archive
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
 from publisher.base.net import OutgoingError
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput
-from publisher.blog import posts
 from publisher.blog.linked_pages import WEBMENTION
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post

@@ -12,7 +12,8 @@ from PIL import Image
 from werkzeug.test import TestResponse
 
 from publisher.base.dates import format_rfc3339
-from publisher.blog import published, tokens
+from publisher.blog import published
+from publisher.blog.members import tokens
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock

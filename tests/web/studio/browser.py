@@ -5,7 +5,7 @@ import re
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL

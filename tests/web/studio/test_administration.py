@@ -9,7 +9,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import authors, own_replay, tokens, update_log
+from publisher.blog import own_replay, update_log
+from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.publishing.rebuild import rebuild

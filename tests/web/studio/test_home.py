@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-from publisher.blog import autosave
+from publisher.blog.writing import autosave
 from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock

@@ -5,7 +5,7 @@ import re
 from flask import Flask
 from sqlalchemy import select
 
-from publisher.blog import posts
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Update
 from tests.factories import make_author, make_post

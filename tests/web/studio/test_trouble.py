@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import Engine, event, select
 
 from publisher.base.environment import Environment
-from publisher.blog.posts import content
+from publisher.blog.writing.posts import content
 from publisher.installation import Site
 from publisher.storage import postgresql
 from publisher.storage.database import Database
@@ -116,7 +116,7 @@ WRITE_FOR_EVER = """
 import logging, sys
 from publisher.base import logs
 from publisher.web.application import create_app
-from publisher.blog import authors
+from publisher.blog.members import authors
 from publisher.installation.settings import store_setting
 
 app = create_app()

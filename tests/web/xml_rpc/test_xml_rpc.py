@@ -14,7 +14,8 @@ from flask.testing import FlaskClient
 from PIL import Image
 
 from publisher.base.errors import NotFound
-from publisher.blog import posts, tokens
+from publisher.blog.members import tokens
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author

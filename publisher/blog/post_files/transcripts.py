@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from publisher.base.errors import InvalidData
-from publisher.blog.content_fields import Field
-from publisher.blog.documents import FileInfo
-from publisher.blog.safe_html import sanitise
+from publisher.blog.markup.safe_html import sanitise
+from publisher.blog.post_files.documents import FileInfo
+from publisher.blog.writing.content_fields import Field
 
 TYPES = {
     "vtt": "text/vtt", "srt": "application/x-subrip", "json": "application/json",

@@ -20,9 +20,9 @@ from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.base.text import clean
-from publisher.blog import documents, pictures, transcripts
-from publisher.blog.documents import FileInfo, Sound
-from publisher.blog.pictures import Encoded
+from publisher.blog.post_files import documents, pictures, transcripts
+from publisher.blog.post_files.documents import FileInfo, Sound
+from publisher.blog.post_files.pictures import Encoded
 from publisher.storage.tables.blog import Media
 
 MAX_BYTES = 32 * 1024 * 1024

@@ -7,8 +7,9 @@ from typing import Literal, get_args
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.blog import autosave, permissions, posts
-from publisher.blog.content import Content
+from publisher.blog.members import permissions
+from publisher.blog.writing import autosave, posts
+from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
-from publisher.blog.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags
-from publisher.blog.enclosures import EnclosureField
-from publisher.blog.transcripts import Transcript
+from publisher.blog.post_files.enclosures import EnclosureField
+from publisher.blog.post_files.transcripts import Transcript
+from publisher.blog.writing.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags
 from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
 
 

@@ -8,7 +8,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from publisher.blog.safe_html import video_link
+from publisher.blog.markup.safe_html import video_link
 
 # Opening and closing quotes, double then single; other languages get the English ones.
 _QUOTES: dict[str, str | list[str]] = {

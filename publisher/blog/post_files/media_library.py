@@ -7,7 +7,7 @@ from sqlalchemy import String, cast, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, NotFound
-from publisher.blog import media
+from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Autosave, Media, Post
 from publisher.storage.tables.credentials import Author

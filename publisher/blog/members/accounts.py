@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
-from publisher.blog import authors, permissions
+from publisher.blog.members import authors, permissions
 from publisher.storage import content_serial
 from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
 

@@ -26,7 +26,7 @@ from publisher.base import confined
 from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData
 from publisher.base.text import DEEPEST, nested_too_deeply
-from publisher.blog.markdown_extras import (
+from publisher.blog.markup.markdown_extras import (
     dashes,
     files,
     formula,
@@ -37,8 +37,8 @@ from publisher.blog.markdown_extras import (
     tasks,
     videos,
 )
-from publisher.blog.media import responsive
-from publisher.blog.safe_html import absolute, sanitise
+from publisher.blog.markup.safe_html import absolute, sanitise
+from publisher.blog.post_files.media import responsive
 from publisher.blog.slugs import slugify
 
 __all__ = ["absolute", "html_of", "render", "rendered", "sanitise"]

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound
 from publisher.base.text import clean
-from publisher.blog import permissions
+from publisher.blog.members import permissions
 from publisher.storage.tables.credentials import Author, Passkey
 
 MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author

@@ -12,9 +12,10 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import clean, first_words, shorten
-from publisher.blog import autosave, search
-from publisher.blog.content import PROSE
+from publisher.blog import search
 from publisher.blog.slugs import tag_slug
+from publisher.blog.writing import autosave
+from publisher.blog.writing.content import PROSE
 from publisher.storage.tables.blog import STATUSES, Post, PostKind, PostStatus, PostTag, Tag, Update
 from publisher.storage.tables.credentials import Author
 

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.blog import linked_pages, search, tags, update_log
-from publisher.blog.content import Content, of_post, same, to_columns, to_plain
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
+from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
 from publisher.installation.settings import load_settings
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
@@ -216,7 +216,7 @@ def _replace(
 ) -> None:
     """Write `value` over the post and keep it as a revision."""
     # Imported here: listing posts or authors needs no Markdown renderer and no highlighter.
-    from publisher.blog import markdown
+    from publisher.blog.markup import markdown
 
     before, slug_follows = path(post), post.version == 0 or made_slug(post)
     html_before = post.html or ""

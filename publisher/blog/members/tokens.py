@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
-from publisher.blog import permissions
+from publisher.blog.members import permissions
 from publisher.storage.tables.credentials import ApiToken, Author
 
 SCOPES = ("create", "update", "delete", "media", "river")

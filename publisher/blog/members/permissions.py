@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
-from publisher.blog import posts, published
+from publisher.blog import published
+from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post, PostTag, Tag
 from publisher.storage.tables.credentials import Author
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
 from publisher.base.hashing import hash_token
 from publisher.base.text import clean
-from publisher.blog import permissions, throttle
+from publisher.blog.members import permissions, throttle
 from publisher.storage import content_serial
 from publisher.storage.tables.credentials import Author, LoginSession, Role
 

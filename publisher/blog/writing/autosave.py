@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import Conflict, TooLarge
 from publisher.base.text import clean
-from publisher.blog.content import MAX_SOURCE
+from publisher.blog.writing.content import MAX_SOURCE
 from publisher.storage.tables.blog import Autosave
 
 BOX = 0  # in place of a post's number: the box on the studio's first page

@@ -8,10 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
-from publisher.blog import posts
-from publisher.blog.content import FIELDS, Content, from_plain
-from publisher.blog.content_fields import Choice
-from publisher.blog.difference import Piece, difference
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import FIELDS, Content, from_plain
+from publisher.blog.writing.content_fields import Choice
+from publisher.blog.writing.difference import Piece, difference
 from publisher.storage.tables.blog import Post, Revision
 from publisher.storage.tables.credentials import Author
 

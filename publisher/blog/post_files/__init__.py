@@ -1,0 +1,1 @@
+"""Files of posts: pictures, documents, episodes; stored once, found again, deleted."""

@@ -1,0 +1,1 @@
+"""Writing: a post's content, how it is saved, scheduled, published and revised."""
