@@ -72,6 +72,7 @@ SYSTEM = (
     "river/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
     "simulator/test_engine.py", "storage/test_bucket.py", "storage/test_postgresql.py",
     "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py", "test_tutorial.py",
+    "web/test_blog_clients.py",
 )  # fmt: skip
 HERE = Path(__file__).parent
 

@@ -111,9 +111,8 @@ def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     version = post.version
     posts.save(db, post.id, value, version, token.author_id, now())
     _move(db, post, before, after, post.version != version)
-    if posts.path(post) != address:
-        return _at(db, post, 201)
-    return Response(status=204)
+    # A 204 says where the post is too: programs show it to their author.
+    return _at(db, post, 204 if posts.path(post) == address else 201)
 
 
 def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:

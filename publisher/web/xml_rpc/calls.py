@@ -1,4 +1,7 @@
-"""`/xmlrpc`, which receives the calls, and `/xmlrpc?rsd`, by which editors find it."""
+"""`/xmlrpc`, which receives the calls, and `/xmlrpc?rsd`, by which editors find it.
+
+Clients of WordPress only know `/xmlrpc.php`, which is the same.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -76,6 +79,7 @@ _CHANGES = ("new", "edit", "delete", "set", "publish")
 
 
 @blueprint.post("/xmlrpc")
+@blueprint.post("/xmlrpc.php")
 def call() -> Response:
     """One call; an error is answered as a fault, with the status 200 of the standard."""
     try:
@@ -88,6 +92,7 @@ def call() -> Response:
 
 
 @blueprint.get("/xmlrpc")
+@blueprint.get("/xmlrpc.php")
 def discovery() -> Response:
     """Really Simple Discovery: which interfaces there are, and where."""
     address = quoteattr(f"{own_address()}/xmlrpc")
