@@ -23,7 +23,7 @@ from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
-from publisher.core.ttl import choice, counts, forecast, freshness, mixture, planner, rule
+from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, rule
 from publisher.simulator import results as report
 from publisher.simulator.bootstrap import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
@@ -105,10 +105,10 @@ PARTS = (
          f"{DEFAULT}:planner=look-ahead"),
     Part("quarters of an hour (CELLS)", {"planner.CELLS": 1, "planner.CELL_MINUTES": 60.0}),
     Part("planned ahead 24 h (HORIZON_HOURS)", {"rule.HORIZON_HOURS": 24}),
-    Part("posts on the dot", {"freshness.LEAST_ON_THE_DOT": 2.0},
-         (freshness.on_the_dot, freshness.wait_from_the_dot)),
-    Part("DOT_PRIOR", {"freshness.DOT_PRIOR": 1e-9}),
-    Part("an hour with news (NEWS_SECONDS)", {"freshness.NEWS_SECONDS": 10**9}),
+    Part("posts on the dot", {"headers.LEAST_ON_THE_DOT": 2.0},
+         (headers.on_the_dot, headers.wait_from_the_dot)),
+    Part("DOT_PRIOR", {"headers.DOT_PRIOR": 1e-9}),
+    Part("an hour with news (NEWS_SECONDS)", {"headers.NEWS_SECONDS": 10**9}),
     Part("warm-up (WARM_UP_DAYS, WARM_UP_UPDATES)",
          {"counts.WARM_UP_DAYS": 0, "counts.WARM_UP_UPDATES": 1}, (choice.warm_up_minutes,)),
 )  # fmt: skip

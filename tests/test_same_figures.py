@@ -17,7 +17,7 @@ from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import Environment
 from publisher.blog import own_replay, update_log
 from publisher.cli import cli
-from publisher.core.ttl import knob
+from publisher.core.replay import knob
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild

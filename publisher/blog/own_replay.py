@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
-from publisher.core.ttl.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
+from publisher.core.replay.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.tables.blog import Update
 

@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
-from publisher.core.ttl.harmless_hours import REPLAYED_SECONDS, harmless_hours, week_start
 from publisher.core.ttl.rule import numbers
-from publisher.core.ttl.skip_hours import quiet_hours
+from publisher.core.ttl.skip_hours import REPLAYED_SECONDS, quiet_hours, safe_hours, week_start
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
@@ -122,7 +121,7 @@ def hours_to_skip(
 ) -> tuple[int, ...]:
     """The hours in GMT for skipHours in the document of `moment`; none unless the setting allows.
 
-    Which hours are harmless is decided once a week. known: the activity at that moment.
+    Which hours are safe is decided once a week. known: the activity at that moment.
     """
     site = load_settings(session)
     if site.rule.skip_hours != "learned":
@@ -133,8 +132,8 @@ def hours_to_skip(
         select(Update.at).where(Update.at >= begin, Update.at < end).order_by(Update.at)
     )
     ttls = tuple(numbers(site.rule, HALF_LIFE_DAYS).warm_up)
-    harmless = harmless_hours(tuple(seconds(at) for at in updates), week, ttls)
-    return quiet_hours(known, moment, queue, harmless)
+    safe = safe_hours(tuple(seconds(at) for at in updates), week, ttls)
+    return quiet_hours(known, moment, queue, safe)
 
 
 def scheduled(session: Session, after: datetime) -> list[datetime]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 from publisher.core.civil import seconds
-from publisher.core.ttl.freshness import renewal, with_news
+from publisher.core.ttl.headers import renewal, with_news
 from publisher.core.ttl.rule import MENU, TtlRule
 from publisher.dynamic_ttl.advice import Advice, at_moment
 from publisher.dynamic_ttl.feed_head import HeadChange, edit

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from publisher.base.attachment import Attachment
 from publisher.base.dates import EPOCH
-from publisher.core.ttl.rhythm import Rhythm
+from publisher.core.weekly_rhythm import Rhythm
 from publisher.feeds.podcasts import NO_PODCAST, Podcast
 
 NEVER = EPOCH  # when a document without posts was changed

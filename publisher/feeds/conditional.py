@@ -12,7 +12,7 @@ from typing import Any
 
 from publisher.base.dates import format_rfc822
 from publisher.base.harmless import HARMLESS
-from publisher.core.ttl.freshness import Expiries, renewal, with_news
+from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import (
     SHARED_MAX_AGE_SECONDS,
     http_date,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from publisher.core.ttl.freshness import Expiries
+from publisher.core.ttl.headers import Expiries
 from publisher.feeds.channel import fingerprint
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.deltas import followed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import insert
 
-from publisher.core.ttl.freshness import Expiries, renewal, with_news
+from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import http_date, preferred_coding, unglued
 from publisher.feeds.packing import CODINGS
 from publisher.readers.agents import parse_agent

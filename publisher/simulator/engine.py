@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from publisher.core.civil import LAST_SECOND
 from publisher.core.polling import FOREVER, PollPolicy
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.core.ttl.followed import GOLDEN, PHASES, after_a_document
-from publisher.core.ttl.served import RENEWED
+from publisher.core.replay.announcements import RENEWED
+from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator import compiled, counted, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.counted import Feeds

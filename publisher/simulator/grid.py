@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from publisher.core.ttl.followed import PHASES
+from publisher.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
 from publisher.simulator.counted import Feeds
 from publisher.simulator.engine import (

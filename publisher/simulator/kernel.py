@@ -10,9 +10,9 @@ from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from publisher.core.polling.answer import ABSENT
-from publisher.core.ttl.freshness import RENEWAL_SECONDS, renewal, seconds_left, with_news
-from publisher.core.ttl.harmless_hours import place_of
-from publisher.core.ttl.served import QUIET, RENEWED
+from publisher.core.replay.announcements import QUIET, RENEWED
+from publisher.core.ttl.headers import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.core.ttl.skip_hours import place_of
 from publisher.simulator.compiled import scratch
 from publisher.simulator.counted import FULL, POLLS, REAL, STEPS, Array, Feeds, Sums, count_items
 from publisher.simulator.responses import PHASE_SALT, answered, jittered

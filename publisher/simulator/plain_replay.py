@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from publisher.core.polling import PollPolicy
-from publisher.core.ttl import followed
-from publisher.core.ttl.followed import FollowedPoll
+from publisher.core.replay import reader_polls
+from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import counted, responses
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
 from publisher.simulator.engine import WINDOW
@@ -29,7 +29,7 @@ def walk(
     explain: bool = False,
     jitter: int = 0,
     salt: int = 0,
-) -> Iterator[FollowedPoll]:
+) -> Iterator[ReaderPoll]:
     """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
     times = [int(at) for at in timeline.times]
 
@@ -44,10 +44,12 @@ def walk(
 
     moved = foreseen if policy.rule is ORACLE_RULE else jittered if jitter > 0 else None
     said, etag = documents.as_lists(), documents.etag
-    yield from followed.walk(times, timeline.end, said, etag, policy, start, window, explain, moved)
+    yield from reader_polls.walk(
+        times, timeline.end, said, etag, policy, start, window, explain, moved
+    )
 
 
-def count(polls: Iterator[FollowedPoll], timeline: Timeline) -> Tally:
+def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
     """The tally of the `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(counted.COUNTS), 0)

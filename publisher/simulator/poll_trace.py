@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.base.dates import format_rfc3339
 from publisher.core.durations import duration
-from publisher.core.ttl.followed import FollowedPoll
+from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.clients import parse_client
 from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import ReplayOptions
@@ -15,7 +15,7 @@ from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline
 
 
-def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[FollowedPoll]:
+def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[ReaderPoll]:
     """Every poll of the first of the clients that `options` has for `timeline`."""
     documents = parse_publisher(publisher)(timeline)
     yield from first_client(timeline, documents, options.clients[0], options, explain=True)
@@ -27,7 +27,7 @@ def first_client(
     client: str,
     options: ReplayOptions,
     explain: bool = False,
-) -> Iterator[FollowedPoll]:
+) -> Iterator[ReaderPoll]:
     """Every poll of the first of the clients named `client`."""
     feed, policy = one_feed(timeline, documents), parse_client(client)
     start = int(first_polls(feed, policy, options.phases, options.seed, options.within)[0, 0])
@@ -35,7 +35,7 @@ def first_client(
     return walk(timeline, documents, policy, start, options.window, explain, options.jitter, salt)
 
 
-def as_row(poll: FollowedPoll) -> dict[str, Any]:
+def as_row(poll: ReaderPoll) -> dict[str, Any]:
     """One poll as plain values."""
     return {
         "at": instant(poll.at),
@@ -48,7 +48,7 @@ def as_row(poll: FollowedPoll) -> dict[str, Any]:
     }
 
 
-def as_line(poll: FollowedPoll) -> str:
+def as_line(poll: ReaderPoll) -> str:
     """One poll as people read it."""
     news = f"{poll.answer.new_items:3d} new" if poll.answer.new_items else "      -"
     lost = f", {poll.kept - poll.first} missed" if poll.kept > poll.first else ""

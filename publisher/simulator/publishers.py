@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.civil import local_second, zone_table
+from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
 from publisher.core.ttl.counts import SIZES, History, Past, Tables
-from publisher.core.ttl.freshness import SLOTS
+from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
-from publisher.core.ttl.served import DOCUMENT, ETAGS, Announced, publish
 from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
 from publisher.simulator.timelines import Timeline
 
 
 class Documents(NamedTuple):
-    """`Announced` in arrays, and `etag`: when the tag changes, see `served`."""
+    """`Announced` in arrays, and `etag`: when the tag changes, see `announcements`."""
 
     built: NDArray[np.uint32]
     ttls: NDArray[np.int32]

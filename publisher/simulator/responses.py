@@ -4,7 +4,7 @@ Plain scalar Python, compiled into the kernel.
 """
 
 from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
-from publisher.core.ttl.served import ALL_HOURS
+from publisher.core.replay.announcements import ALL_HOURS
 
 PHASE_SALT = 1_000_003  # makes the jitter of a feed's clients differ
 PRIME = 2_147_483_647  # its square fits into 64 bits

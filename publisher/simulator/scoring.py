@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publisher.core.civil import NEVER
-from publisher.core.ttl.knob import COOL_DOWN
+from publisher.core.replay.knob import COOL_DOWN
 from publisher.simulator.timelines import DAY, NothingToScore, Timeline
 
 LEARNING_DAYS = 28

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
-from publisher.core.ttl.freshness import Expiries
+from publisher.core.ttl.headers import Expiries
 from publisher.dynamic_ttl.validators import accepts_gzip, preferred_coding
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved

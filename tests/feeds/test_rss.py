@@ -10,7 +10,7 @@ import feedparser
 import pytest
 
 from publisher.base.attachment import Attachment
-from publisher.core.ttl.rhythm import Rhythm
+from publisher.core.weekly_rhythm import Rhythm
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss
 from publisher.feeds.channel import Cloud, content_hash

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publisher.core.ttl.followed import FollowedPoll
+from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import compiled, counted, engine, plain_replay, responses
 from publisher.simulator.clients import names, parse_client
 from publisher.simulator.figures import Tally
@@ -182,7 +182,7 @@ def test_no_client_looks_ahead(client: str) -> None:
     extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
     more = replace(line, times=extra.astype(np.uint32))
 
-    def before(one: list[FollowedPoll]) -> list[tuple[int, int]]:
+    def before(one: list[ReaderPoll]) -> list[tuple[int, int]]:
         return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
 
     polls = before(list(plain_replay.walk(line, documents, policy, EPOCH + 77)))

@@ -15,9 +15,8 @@ import numpy as np
 from publisher.core.civil import instant, seconds, zone_table
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.decision import build_moment, decide
-from publisher.core.ttl.harmless_hours import harmless_hours, week_start
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.skip_hours import quiet_hours
+from publisher.core.ttl.skip_hours import quiet_hours, safe_hours, week_start
 from publisher.simulator import compiled, publishers
 from publisher.simulator.clients import parse_client
 from publisher.simulator.plain_replay import walk
@@ -121,7 +120,7 @@ def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
         hours = tuple(hour for hour in range(24) if documents.skips[place] >> hour & 1)
         week = week_start(zone_table(zone), seconds(built))
         times = tuple(int(t) for t in timeline.times if t < week)
-        harmless = harmless_hours(times, week, (15, 60, 480))
+        harmless = safe_hours(times, week, (15, 60, 480))
         assert hours == quiet_hours(activity, built, (), harmless)
         named.add(hours)
     assert () in named

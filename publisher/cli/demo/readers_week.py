@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import Decision, decide
-from publisher.core.ttl.freshness import Expiries
+from publisher.core.ttl.headers import Expiries
 from publisher.feeds.conditional import Freshness
 from publisher.installation import Site
 from publisher.installation.settings import load_settings

@@ -53,7 +53,7 @@ Theory of operation
    moved five seconds later, and a client that polls then has N(j) + s (N(j + 1) - N(j)) already.
    Expiries in warm-up are moved in the same way.
 
-6. What surrounds it (`decision`, `reasons`, `skip_hours`, `harmless_hours`). The document is built
+6. What surrounds it (`decision`, `reasons`, `skip_hours`, `safe_hours`). The document is built
    at g, the later of the last update and the top of the local hour, from updates up to g. A
    scheduled post is certain, so it caps the ttl. The `Decision` keeps every number that was
    compared, for `explain`. How soon readers would have a post follows from the ttl and headers

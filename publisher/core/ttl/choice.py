@@ -13,7 +13,7 @@ from publisher.core.ttl.forecast import (
     look_forward,
     spread_within,
 )
-from publisher.core.ttl.freshness import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
+from publisher.core.ttl.headers import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.mixture import mix
 from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned, poll_worth
 from publisher.core.ttl.rule import (

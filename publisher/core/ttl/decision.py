@@ -33,7 +33,7 @@ from publisher.core.ttl.choice import (
 )
 from publisher.core.ttl.counts import exposure, hour_rate, knows_enough
 from publisher.core.ttl.forecast import STEP_SECONDS, number_by
-from publisher.core.ttl.freshness import SLOTS, Expiries, header_plan
+from publisher.core.ttl.headers import SLOTS, Expiries, header_plan
 from publisher.core.ttl.moved_hours import MovedHours, moved_hours
 from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for

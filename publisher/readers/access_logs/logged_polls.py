@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.core.ttl.freshness import SLOTS, UNDER_SECONDS
+from publisher.core.ttl.headers import SLOTS, UNDER_SECONDS
 from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY, origin_id

@@ -11,10 +11,10 @@ from threading import Lock
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
+from publisher.core.replay.reader_groups import USUAL_READERS, ReaderGroup, group_by_habit
+from publisher.core.replay.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers import delays

@@ -12,7 +12,7 @@ from publisher.base.errors import FieldErrors
 from publisher.base.plurals import counted
 from publisher.base.zones import cities
 from publisher.blog import own_replay
-from publisher.core.ttl.knob import POSITIONS
+from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild

@@ -19,12 +19,12 @@ from publisher.core.civil import (
 )
 from publisher.core.polling import PollPolicy, parse
 from publisher.core.randomness import mixed
+from publisher.core.replay.announcements import ETAGS, Announced, publish
+from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document, walk
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.choice import workspace
-from publisher.core.ttl.followed import GOLDEN, PHASES, after_a_document, walk
-from publisher.core.ttl.freshness import SLOTS
+from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.rule import AS_TTL, EXACT, TtlRule, numbers
-from publisher.core.ttl.served import ETAGS, Announced, publish
 
 POSITIONS = (5.0, 10.0, 20.0, 40.0, 80.0)  # minutes of waiting that one poll is worth
 REPLAYED_DAYS = 30
@@ -99,16 +99,16 @@ def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list
     found: list[KnobChoice] = []
     for minutes in positions:
         chosen = replace(rule, poll_minutes=minutes)
-        said = served(log, activity, chosen)
-        element = followed(log, said, parse("ttl"))
-        headers = None if rule.freshness == AS_TTL else followed(log, said, parse("max-age"))
+        said = announced(log, activity, chosen)
+        element = visits(log, said, parse("ttl"))
+        headers = None if rule.freshness == AS_TTL else visits(log, said, parse("max-age"))
         choice = KnobChoice(minutes, element, headers)
         if not any(choice.figures == other.figures for other in found):
             found.append(choice)
     return found
 
 
-def served(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
+def announced(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
     """What the feed would have announced; activity: the updates up to the start of the replay."""
     chosen, zone = numbers(rule, HALF_LIFE_DAYS), zone_table(log.zone)
     hours = (log.end - log.start) // HOUR_SECONDS + 2
@@ -122,7 +122,7 @@ def served(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
     return Announced(*(part[:number] for part in said[:3]), *(part[:headers] for part in said[3:]))
 
 
-def followed(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
+def visits(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
     """The figures of readers that poll by `policy`, with first polls spread over one interval."""
     interval = after_a_document(policy, max(said.ttls), log.start).wait_seconds
     origin = (mixed(MINE) >> 11) / 2.0**53

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.audience import (
+from publisher.core.replay.reader_groups import (
     MINUTES_A_DAY,
     USUAL_READERS,
     GroupPolls,
     ReaderGroup,
     ToldByMinute,
 )
+from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide, shortened_for
 from publisher.core.ttl.rule import TtlRule
 

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
+from publisher.core.replay.reader_groups import USUAL_READERS, ReaderGroup, group_by_habit
+from publisher.core.replay.when_to_publish import PublishingAdvice, Reach, in_words, when_to_publish
 from publisher.core.ttl.activity import Activity, histogram
-from publisher.core.ttl.audience import USUAL_READERS, ReaderGroup, group_by_habit
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.when_to_publish import PublishingAdvice, Reach, in_words, when_to_publish
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, zone_table
-from publisher.core.ttl.harmless_hours import (
+from publisher.core.ttl.skip_hours import (
     PHASES,
     REPLAYED_SECONDS,
-    harmless_bits,
+    safe_bits,
     waited,
     week_start,
 )
@@ -26,13 +26,13 @@ def daily(second: int, days: int = 56, late: int = 1) -> list[int]:
 
 def test_a_post_right_after_the_skipped_hours_forbids_them() -> None:
     """Readers would come at 12:00:00 and miss what is posted a second later by a whole ttl."""
-    assert harmless_bits(daily(12 * HOUR_SECONDS + 1), WEEK, TTLS) == 0
-    assert harmless_bits(daily(12 * HOUR_SECONDS), WEEK, TTLS) == 0  # it may be a second later
+    assert safe_bits(daily(12 * HOUR_SECONDS + 1), WEEK, TTLS) == 0
+    assert safe_bits(daily(12 * HOUR_SECONDS), WEEK, TTLS) == 0  # it may be a second later
 
 
 def test_a_post_at_the_end_of_its_hour_allows_them() -> None:
     """What comes just before a full hour is seen at once by readers that come at full hours."""
-    bits = harmless_bits(daily(13 * HOUR_SECONDS - 60), WEEK, TTLS)
+    bits = safe_bits(daily(13 * HOUR_SECONDS - 60), WEEK, TTLS)
     assert bits >> 3 & 1
     assert not bits >> 12 & 1
 
@@ -44,7 +44,7 @@ def test_what_is_named_costs_no_reader_anything(seed: int) -> None:
     times = sorted(
         time for _ in range(3) for time in daily(rng.randrange(DAY_SECONDS), late=HOUR_SECONDS * 2)
     )
-    bits = harmless_bits(times, WEEK, TTLS)
+    bits = safe_bits(times, WEEK, TTLS)
     begin = WEEK - REPLAYED_SECONDS
     for ttl in TTLS:
         with_them, without = (
@@ -62,8 +62,8 @@ def test_only_the_eight_weeks_before_count() -> None:
     times = daily(13 * HOUR_SECONDS - 60)
     old = [time - REPLAYED_SECONDS - 7 * HOUR_SECONDS for time in times]
     later = [WEEK, WEEK + 3 * HOUR_SECONDS]
-    assert harmless_bits([*old, *times, *later], WEEK, TTLS) == harmless_bits(times, WEEK, TTLS)
-    assert harmless_bits(later, WEEK, TTLS) == 0
+    assert safe_bits([*old, *times, *later], WEEK, TTLS) == safe_bits(times, WEEK, TTLS)
+    assert safe_bits(later, WEEK, TTLS) == 0
 
 
 @pytest.mark.parametrize("name", ["UTC", "Asia/Kolkata", "America/New_York"])

@@ -10,7 +10,7 @@ from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.counts import EARLY_SECONDS, SIZES, History, Past, Tables
 from publisher.core.ttl.decision import decide, max_age_by_minute
 from publisher.core.ttl.forecast import Curve
-from publisher.core.ttl.freshness import (
+from publisher.core.ttl.headers import (
     HORIZON,
     LONGEST,
     SHORTEST,

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from publisher.core.polling import Answer, PollPolicy
 from publisher.core.polling.policy import NextPoll
-from publisher.core.ttl.freshness import renewal, seconds_left, with_news
-from publisher.core.ttl.served import ALL_HOURS, QUIET, RENEWED, Announced
+from publisher.core.replay.announcements import ALL_HOURS, QUIET, RENEWED, Announced
+from publisher.core.ttl.headers import renewal, seconds_left, with_news
 
 PHASES = 16  # readers of one kind that are simulated; they begin spread over their first interval
 GOLDEN = 0.6180339887498949  # 1 / golden ratio: multiples of it, modulo 1, spread evenly
 
 
 @dataclass(frozen=True)
-class FollowedPoll:
+class ReaderPoll:
     """One poll at `at` (seconds). Items ``[first, last)`` of the feed were published since the
     last poll; those before `kept` were no longer in the document. `answer`: the response;
     `reasons`: why the next poll comes `wait_seconds` later."""
@@ -46,11 +46,12 @@ def walk(
     window: int,
     explain: bool = False,
     moved: Moved | None = None,
-) -> Iterator[FollowedPoll]:
+) -> Iterator[ReaderPoll]:
     """Every poll from `start` to before `end`, of a feed with updates at `times` (ascending).
 
-    said: the ttls and expiries that the feed announces; etag: when its tag changes (`served`);
-    window: items in its document; explain: fill in the reasons; moved: replaces the waits."""
+    said: the ttls and expiries that the feed announces; etag: when its tag changes, see
+    `announcements`; window: items in its document; explain: fill in the reasons; moved: replaces
+    the waits."""
     told: tuple[int, int, int] | None = None
     memory, now, seen = policy.start(), start, 0
     while now < end:
@@ -82,7 +83,7 @@ def walk(
         reasons = policy.explain(memory, now) if explain else []
         if moved is not None:
             wait, reasons = moved(now, last, wait, reasons)
-        yield FollowedPoll(now, seen, kept, last, ttl, answer, wait, reasons)
+        yield ReaderPoll(now, seen, kept, last, ttl, answer, wait, reasons)
         seen, told, now = last, (ttl, skip, tag), now + wait
 
 

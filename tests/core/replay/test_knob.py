@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.core.civil import instant, seconds, zone_table
-from publisher.core.ttl import knob
-from publisher.core.ttl.knob import POSITIONS, OwnLog, knob_choices, replayed_until
+from publisher.core.replay import knob
+from publisher.core.replay.knob import POSITIONS, OwnLog, knob_choices, replayed_until
 from publisher.core.ttl.rule import TtlRule
 
 END = datetime(2024, 5, 6, tzinfo=UTC)

@@ -11,15 +11,21 @@ from publisher.core.civil import DAY_SECONDS, hour_end, hour_start
 from publisher.core.ttl.choice import Workspace, choose
 from publisher.core.ttl.counts import History
 from publisher.core.ttl.forecast import STEP_SECONDS
-from publisher.core.ttl.freshness import SLOTS, slot_of
-from publisher.core.ttl.harmless_hours import harmless_bits, week_start
+from publisher.core.ttl.headers import SLOTS, slot_of
 from publisher.core.ttl.mixture import after
 from publisher.core.ttl.rule import RuleNumbers
-from publisher.core.ttl.skip_hours import WATCHED_DAYS, WATCHED_UPDATES, active_bits, quiet_bits
+from publisher.core.ttl.skip_hours import (
+    WATCHED_DAYS,
+    WATCHED_UPDATES,
+    active_bits,
+    quiet_bits,
+    safe_bits,
+    week_start,
+)
 
 ALL_HOURS = (1 << 24) - 1
 # The setting `etag`, when the tag changes: with the document; also every four hours in a long
-# silence (`freshness.renewal`); with new items only.
+# silence (`headers.renewal`); with new items only.
 DOCUMENT, RENEWED, QUIET = 0, 1, 2
 ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
 
@@ -54,7 +60,7 @@ def publish(
     each update and each hour; and for an expiry at each five minutes and each update, or for none.
     """
     built, ttls, skips = documents.built, documents.ttls, documents.skips
-    number, headers, now, week, harmless = 0, 0, int(start), -1, 0
+    number, headers, now, week, safe = 0, 0, int(start), -1, 0
     while now < end:
         while history.past.number < len(times) and times[history.past.number] <= now:
             history = after(history, int(times[history.past.number]), rule.half_life)
@@ -62,8 +68,8 @@ def publish(
         if rule.skips:
             begun = week_start(history.zone, now)
             if begun != week:
-                week, harmless = begun, harmless_bits(times, begun, rule.warm_up)
-            skip = learned_skips(history, now, rule) & harmless
+                week, safe = begun, safe_bits(times, begun, rule.warm_up)
+            skip = learned_skips(history, now, rule) & safe
         if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
             built[number] = now
             ttls[number] = ttl
