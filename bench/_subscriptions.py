@@ -5,7 +5,7 @@ from pathlib import Path
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.storage.tables.river import RiverFeed, RiverHost
 

@@ -16,8 +16,9 @@ from bench.load import scratch
 from bench.river import feed_server
 from bench.table import Table
 from publisher.installation import Site
-from publisher.river import due_polls, frontier
-from publisher.river.hosts import AddressBook
+from publisher.river.fetching import frontier
+from publisher.river.fetching.host_names import AddressBook
+from publisher.river.polls import due_polls
 from publisher.river.worker import RiverWorker
 from tests.river.resolver import Loopback
 

@@ -25,7 +25,7 @@ from publisher.base.environment import Environment
 from publisher.delivery.front import FeedFront
 from publisher.foreign import mirror_poll, mirrors
 from publisher.installation import Site, open_site
-from publisher.river.first_look import scan
+from publisher.river.reading.scan import scan
 
 LEARNING, WEEK, WINDOW = timedelta(days=7), timedelta(days=7), 20
 READERS = ("header", "element", "fixed:15", "fixed:30", "fixed:60")

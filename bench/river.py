@@ -21,7 +21,7 @@ from sqlalchemy import update
 from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.table import Table
-from publisher.river.hosts import AddressBook
+from publisher.river.fetching.host_names import AddressBook
 from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.resolver import Loopback
@@ -92,7 +92,7 @@ def _processor_seconds() -> float:
     seconds = time.process_time() + ended.children_user + ended.children_system
     for pid in descendants(os.getpid()):
         process = Path(f"/proc/{pid}")
-        if b"confined_process" in (process / "cmdline").read_bytes():
+        if b"confined.serve" in (process / "cmdline").read_bytes():
             user, system = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
             seconds += (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
     return seconds

@@ -56,10 +56,7 @@ NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAM
 # Each library and who may know it: a module, or a room with all in it.
 OWNERS = {
     "PIL": ["blog.post_files.cards", "blog.post_files.pictures", "cli.demo"],
-    "aiohttp": [
-        "base.net", "river.decoding", "river.fetch", "river.hosts", "river.lenient_http",
-        "river.logins", "river.one_answer",
-    ],
+    "aiohttp": ["base.net", "river.fetching"],
     "alembic": ["storage"],
     "apscheduler": ["operations.scheduler"],
     "argon2": ["blog.members.authors"],
@@ -69,12 +66,12 @@ OWNERS = {
     "cryptography": ["base.encryption"],
     "dateutil": ["base.dates"],
     "defusedxml": [
-        "exchange.importing.safe_xml", "feeds.validation", "river.first_look", "river.opml",
-        "web.xml_rpc.values",
+        "exchange.importing.safe_xml", "feeds.validation", "river.reading.opml",
+        "river.reading.scan", "web.xml_rpc.values",
     ],
     "distributed": ["simulator.cluster"],
     "feedgen": ["feeds.rss"],
-    "feedparser": ["river.parse"],
+    "feedparser": ["river.reading.parse"],
     "flask": ["web"],
     "itsdangerous": ["web.form_key"],
     "httptools": ["delivery.http_request"],
@@ -89,7 +86,7 @@ OWNERS = {
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markup.markdown"],
     "obstore": ["base.media_files"],
-    "nh3": ["base.text", "blog.markup.safe_html", "river.sanitising"],
+    "nh3": ["base.text", "blog.markup.safe_html", "river.reading.feed_html"],
     "numba": ["simulator.compiled"],
     "numpy": ["simulator"],
     "prometheus_client": ["web.measures", "web.metrics"],
@@ -215,7 +212,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("readers.report", "from publisher.installation import settings"),
         ("blog.writing.posts", "from publisher.web import context"),
         ("blog.writing.posts", "from publisher.river import fetch"),
-        ("river.fetch", "from publisher.blog.writing import posts"),
+        ("river.fetching.fetch", "from publisher.blog.writing import posts"),
         ("publishing.feed_content", "from publisher.web import rendering"),
         ("publishing.rebuild", "from publisher.delivery import front"),
         ("publishing.rebuild", "from publisher.exchange import importing"),
@@ -224,7 +221,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("simulator.engine", "from publisher.blog.writing import posts"),
         ("simulator.engine", "from publisher.feeds import rss"),
         # libraries have owners
-        ("river.fetch", "import flask"),
+        ("river.fetching.fetch", "import flask"),
         ("blog.writing.posts", "import aiohttp"),
         ("feeds.atom", "import sqlalchemy.orm"),
         ("feeds.atom", "from feedgen.feed import FeedGenerator"),
@@ -432,9 +429,9 @@ def test_who_writes_beside_the_other_writers() -> None:
     users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
     assert users == {
         "publisher.readers.poll_batches",  # adds rows alone
-        "publisher.river.gate",
-        "publisher.river.machine_turns",
-        "publisher.river.on_demand",
+        "publisher.river.fetching.leases",
+        "publisher.river.fetching.machine_turns",
+        "publisher.river.following.on_demand",
         "publisher.river.worker",
     }
 

@@ -16,6 +16,7 @@ import io
 import os
 import pickle
 import queue
+import resource
 import socket
 import struct
 import subprocess
@@ -26,6 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
+from types import GeneratorType
 from typing import Any, ParamSpec, TypeVar
 
 from publisher.base.errors import InvalidData, PublisherError, StorageUnavailable
@@ -41,6 +43,8 @@ TASKS_PER_PROCESS = 2_000
 QUESTION, STARTED, PART, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"p", b"a", b"r", b"f"
 BUFFER = 65_536
 HEADER = struct.Struct("!cQ")
+OPEN_FILES = 64  # at most, of each process
+_CHILD = "import sys; from publisher.base import confined; confined.serve(*map(int, sys.argv[1:]))"
 _PLAIN = {
     ("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter"),
     ("datetime", "date"), ("datetime", "datetime"), ("datetime", "timedelta"),
@@ -126,13 +130,7 @@ class _Process:
             root = str(Path(__file__).parents[2])
             number = str(theirs.fileno())
             self._child = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "publisher.base.confined_process",
-                    number,
-                    str(memory_bytes),
-                ],
+                [sys.executable, "-c", _CHILD, number, str(memory_bytes)],
                 env={"PATH": os.defpath, "PYTHONPATH": root},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -296,3 +294,66 @@ def stream(
     The generator runs only as fast as its values are taken here.
     """
     return pool(limits.quick).stream(task, limits.seconds, *args, **kwargs)
+
+
+def serve(number: int, memory_bytes: int) -> None:
+    """Run the tasks that come from the socket `number`, until it is closed; in a confined process.
+
+    The kernel enforces the limits.
+    """
+    _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    with socket.socket(fileno=number) as asker, asker.makefile("rb") as stream:
+        while header := stream.read(HEADER.size):
+            question = stream.read(HEADER.unpack(header)[1])
+            # From our own parent, never from outside.
+            task, seconds, fresh, arguments = pickle.loads(question)  # noqa: S301  # nosec B301
+            if fresh:
+                _send(asker, STARTED, b"")
+            del question
+            _limit_processor(seconds)
+            for kind, body in _answers(task, *arguments):
+                _send(asker, kind, body)
+                if kind == PART:
+                    _limit_processor(seconds)
+
+
+def _answers(task: Any, args: Any, kwargs: Any) -> Iterator[tuple[bytes, bytes]]:
+    """The messages to send: one for each value of a generator, then the result or the failure."""
+    try:
+        found = task(*args, **kwargs)
+        if isinstance(found, GeneratorType):
+            for part in found:
+                yield PART, _packed(part)
+            found = None
+        yield ANSWER, _packed(found)
+    except PublisherError as error:
+        error.__cause__ = error.__context__ = None
+        yield REFUSAL, _packed(error)
+    except MemoryError:
+        yield FAILURE, b"it needs too much memory"
+    except RecursionError:
+        yield FAILURE, b"it is nested too deeply"
+    except Exception as error:  # libraries raise nearly anything over damaged bytes
+        yield FAILURE, f"it is damaged ({type(error).__name__})".encode()
+
+
+def _packed(value: Any) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+def _send(asker: socket.socket, kind: bytes, body: bytes) -> None:
+    asker.sendall(HEADER.pack(kind, len(body)) + body)
+
+
+def _limit(what: int, most: int) -> None:
+    resource.setrlimit(what, (most, most))
+
+
+def _limit_processor(seconds: float) -> None:
+    """Allow `seconds` of CPU time from now on (rounded up); then the kernel ends this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = int(used.ru_utime + used.ru_stime + seconds) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))

@@ -1,8 +1,8 @@
-"""Encryption of stored secrets that must be readable again (feed passwords) by the instance's key.
+"""Stored secrets: tokens by their hash; what must be readable again (feed passwords) encrypted.
 
-Fernet of the package `cryptography` (AES-128-CBC and HMAC-SHA256), which comes with the extra
-`river`. A stolen database or backup reveals nothing without the key (`secret_key`, which is not in
-backups).
+By the instance's key, with Fernet of the package `cryptography` (AES-128-CBC and HMAC-SHA256),
+which comes with the extra `river`. A stolen database or backup reveals nothing without the key
+(`secret_key`, which is not in backups).
 """
 
 import base64
@@ -40,6 +40,12 @@ def check_installed() -> None:
 def is_encrypted(text: str) -> bool:
     """Whether this is an encrypted text and not the secret itself."""
     return text.startswith((PREFIX, _BEFORE_1_0))
+
+
+def hash_token(secret: str) -> str:
+    """The SHA-256 of a random token (a login, an API token, a one-time link), in hex: enough to
+    check it, useless to a thief."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class Cipher:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from io import BufferedReader, RawIOBase
@@ -29,6 +30,30 @@ _TROUBLES = {
     "401 Unauthorized": _REFUSED,
 }
 _SILENT = "the store at AWS_ENDPOINT_URL does not answer like S3; nothing was changed, try again"
+
+
+NOT_SNIFFED = ("X-Content-Type-Options", "nosniff")
+SANDBOX = [("Content-Security-Policy", "default-src 'none'; sandbox"), NOT_SNIFFED]
+"""Response headers for a stranger's file: opened in a browser, it runs no script. Without them its
+scripts would run as this site's, with the visitor's login."""
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file that a post carries and a feed item offers, such as a podcast episode.
+
+    Its address, media type, size in bytes and length in seconds (0: not known).
+    """
+
+    url: str
+    content_type: str
+    bytes: int
+    seconds: int = 0
+
+    @property
+    def is_audio(self) -> bool:
+        """Whether it is an audio file, which podcast players can play."""
+        return self.content_type.startswith("audio/")
 
 
 class MediaFiles(Protocol):

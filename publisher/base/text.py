@@ -1,4 +1,4 @@
-"""Text helpers: HTML as plain text, on one line, shortening, sentences."""
+"""Text helpers: HTML as plain text, on one line, shortening, sentences, cells of a spreadsheet."""
 
 import re
 from html import unescape
@@ -17,6 +17,7 @@ DEEPEST = 200  # elements inside elements
 _TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
 # The number of a footnote and the arrow back to the text: signs, not words.
 _NOTE = re.compile('<sup class="footnote-ref"><a [^<>]{1,300}>\\d{1,6}</a></sup>|\u21a9\ufe0e?')
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what a spreadsheet would take for one
 _BLOCK = re.compile(r"</?(?:p|h\d|li|td|th|div|blockquote|br|pre|dd|dt)\b", re.IGNORECASE)
 
 
@@ -92,3 +93,13 @@ def as_text(value: object) -> str:
 def as_list(value: object) -> list[Any]:
     """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
+
+
+def to_cell(text: str) -> str:
+    """`text` for a CSV file, with an apostrophe before what a spreadsheet would calculate."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def from_cell(value: str) -> str:
+    """The text that `to_cell` made `value` of."""
+    return value[1:] if value[:1] == "'" and _FORMULA.match(value, 1) else value

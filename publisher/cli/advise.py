@@ -10,7 +10,7 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidInput
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli.parameters import InputFile, echo_json, json_option
 from publisher.cli.timelines import guessed_updates
 
@@ -68,7 +68,7 @@ def _subject(source: str, zone: str) -> "Subject":
 
     now = utc_now()
     if _is_address(source):
-        from publisher.river.subscriptions import tidy_url
+        from publisher.river.following.subscriptions import tidy_url
 
         environment = read_environment()
         contact = f"{environment.site_url or USUAL_CONTACT}/about"

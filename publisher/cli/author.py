@@ -4,8 +4,7 @@ from datetime import datetime
 
 import click
 
-from publisher.base.digits import LARGEST_ROW
-from publisher.base.plurals import counted
+from publisher.base.numerals import LARGEST_ROW, counted
 from publisher.cli.parameters import (
     Instant,
     echo_rows,

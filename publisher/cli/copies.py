@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from publisher.base.environment import read_environment
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli.parameters import InputFile, Tell, progress_option, site
 
 

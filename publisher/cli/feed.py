@@ -13,7 +13,7 @@ import click
 
 from publisher.base.dates import EPOCH, format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli.parameters import InputFile, Instant, echo_json, json_option, site
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from publisher.base import confined
 from publisher.base.errors import StorageUnavailable
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files import media

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli.parameters import echo_json, echo_rows, json_option, site
 
 
@@ -23,7 +23,7 @@ def add(url: str, name: str, timezone: str) -> None:
     from publisher.base.zones import find_zone
     from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings
-    from publisher.river.subscriptions import tidy_url
+    from publisher.river.following.subscriptions import tidy_url
 
     here = site()
     address, secret = tidy_url(url)

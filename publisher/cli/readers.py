@@ -10,8 +10,8 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
-from publisher.base.plurals import counted
-from publisher.base.spreadsheet import cell
+from publisher.base.numerals import counted
+from publisher.base.text import to_cell
 from publisher.cli.parameters import InputFile, echo_json, json_option, site
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
@@ -87,7 +87,7 @@ def _write_csv(rows: list[dict[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow(row | {n: cell(v) for n, v in row.items() if isinstance(v, str)})
+        writer.writerow(row | {n: to_cell(v) for n, v in row.items() if isinstance(v, str)})
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

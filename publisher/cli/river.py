@@ -9,7 +9,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli import river_observe
 from publisher.cli.parameters import (
     InputFile,
@@ -38,7 +38,7 @@ def river() -> None:
 def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
     """Follow the feed at URL, the one that the site there announces, or a list of feeds (OPML)."""
     from publisher.river import service
-    from publisher.river.answers import Credentials
+    from publisher.river.fetching.answers import Credentials
 
     secret = None
     if user:
@@ -57,7 +57,7 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
 @click.argument("url")
 def remove(url: str) -> None:
     """Stop following URL and forget its items."""
-    from publisher.river import subscriptions
+    from publisher.river.following import subscriptions
 
     here = site()
     with here.database.write() as db:
@@ -72,7 +72,8 @@ def list_feeds(as_json: bool) -> None:
     from sqlalchemy import select as query
 
     from publisher.installation.settings import load_settings
-    from publisher.river import subscriptions, turnover
+    from publisher.river.following import subscriptions
+    from publisher.river.polls import missed_items
     from publisher.storage.tables.river import RiverItem
 
     here = site()
@@ -84,7 +85,7 @@ def list_feeds(as_json: bool) -> None:
         )
         counts = dict(db.execute(per_feed).all())
         default = load_settings(db).river_policy
-        missed = turnover.missed_items(db)
+        missed = missed_items.missed_items(db)
         rows = [
             _row(feed, counts.get(feed.id, 0), default) | {"missed": missed.get(feed.id, 0)}
             for feed in subscriptions.everyone(db)
@@ -103,7 +104,8 @@ def poll(url: str | None, everything: bool) -> None:
     """Poll the feeds that are due, or URL now; never sooner than its server asks for."""
     import asyncio
 
-    from publisher.river import retrieval, service, subscriptions
+    from publisher.river import service
+    from publisher.river.following import retrieval, subscriptions
 
     here = site()
     if url is not None and everything:
@@ -148,7 +150,8 @@ def retry() -> None:
     """Poll again, now, each feed whose last poll failed, unless its server asked us to wait."""
     import asyncio
 
-    from publisher.river import retrieval, service, subscriptions
+    from publisher.river import service
+    from publisher.river.following import retrieval, subscriptions
 
     here = site()
     with here.database.write() as db:
@@ -166,12 +169,13 @@ def retry() -> None:
 def why(url: str, as_json: bool) -> None:
     """Say when URL will be polled next, and why."""
     from publisher.installation.settings import load_settings
-    from publisher.river import subscriptions, turnover
+    from publisher.river.following import subscriptions
+    from publisher.river.polls import missed_items
 
     here = site()
     with here.database.read() as db:
         feed = subscriptions.named(db, url)
-        gaps = turnover.gaps_of(db, feed.id)
+        gaps = missed_items.gaps_of(db, feed.id)
         default = load_settings(db).river_policy
     if as_json:
         echo_json(_why(feed, gaps, default))
@@ -200,7 +204,7 @@ def hide(url: str | None, folder: str | None) -> None:
 
 
 def _show(url: str | None, folder: str | None, *, public: bool) -> None:
-    from publisher.river import blogroll, subscriptions
+    from publisher.river.following import blogroll, subscriptions
 
     if (url is None) == (folder is None):
         raise InvalidInput("name a feed, or a folder with --folder")
@@ -216,7 +220,8 @@ def _show(url: str | None, folder: str | None, *, public: bool) -> None:
 @click.argument("file", type=InputFile())
 def import_opml(file: Path) -> None:
     """Follow every feed of an OPML file; those already followed stay as they are."""
-    from publisher.river import opml, subscriptions
+    from publisher.river.following import subscriptions
+    from publisher.river.reading import opml
 
     here = site()
     found = opml.read_opml(file.read_bytes())
@@ -231,7 +236,8 @@ def import_opml(file: Path) -> None:
 def export_opml() -> None:
     """Print the subscriptions as OPML."""
     from publisher.installation.settings import load_settings
-    from publisher.river import opml, subscriptions
+    from publisher.river.following import subscriptions
+    from publisher.river.reading import opml
 
     here = site()
     with here.database.read() as db:
@@ -243,7 +249,7 @@ river.add_command(river_observe.observe_lines)
 
 
 def _problem(feed: "RiverFeed") -> str:
-    from publisher.river.failed_polls import in_words
+    from publisher.river.polls.failed_polls import in_words
 
     return in_words(feed.problem, feed.detail)
 

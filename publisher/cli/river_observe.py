@@ -24,7 +24,7 @@ def observe_lines(
 ) -> None:
     """Read a crawler's results as JSON lines; print the next poll interval for each."""
     from publisher.installation.settings import load_settings
-    from publisher.river import observed
+    from publisher.river import feed_policies
     from publisher.river.observe import Estimator, history, observe
 
     here = site()
@@ -41,7 +41,7 @@ def observe_lines(
     for batch in _batches(sys.stdin.fileno()):
         with here.database.write() as db:
             result = observe(db, batch, rule)
-            observed.apply(db, result.answers, here.clock())
+            feed_policies.apply(db, result.answers, here.clock())
         for answer in result.answers:
             sys.stdout.write(encode(answer) + "\n")
         sys.stdout.flush()

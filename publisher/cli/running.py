@@ -12,7 +12,7 @@ import click
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.cli.parameters import Instant, echo_json, json_option, site
 
 

@@ -4,8 +4,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from publisher.base.attachment import Attachment
 from publisher.base.dates import EPOCH
+from publisher.base.media_files import Attachment
 from publisher.core.weekly_rhythm import Rhythm
 from publisher.feeds.podcasts import NO_PODCAST, Podcast
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from publisher.base.dates import format_rfc822
-from publisher.base.harmless import HARMLESS
+from publisher.base.media_files import SANDBOX
 from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import (
     SHARED_MAX_AGE_SECONDS,
@@ -109,7 +109,7 @@ class Served:
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
             ("Vary", "Accept-Encoding"),
             *(("Link", link) for link in links),
-            *(HARMLESS if foreign else ()),
+            *(SANDBOX if foreign else ()),
         ]
         self._content_type = content_type
         self._second: Second | None = None

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
+from publisher.base.media_files import Attachment
 from publisher.feeds.channel import Channel, Item
 
 CONTENT_TYPE = "application/feed+json; charset=utf-8"

@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 
 from lxml.etree import SubElement
 
-from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
+from publisher.base.media_files import Attachment
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, Item
 

@@ -14,17 +14,17 @@ from typing import Any
 
 from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, TooLarge
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import build_moment, decide, ttl_by_hour
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.feeds import validation
 from publisher.foreign.learning import FeedHistory, learn
-from publisher.river.answers import Fetched, Validators
-from publisher.river.feed_document import FeedDocument, NotAFeed
-from publisher.river.http_hints import header_hints
-from publisher.river.reading import read_document
+from publisher.river.fetching.answers import Fetched, Validators
+from publisher.river.fetching.http_hints import header_hints
+from publisher.river.reading.feed_document import FeedDocument, NotAFeed
+from publisher.river.reading.parse import read_document
 
 MOST_BYTES = 10_000_000
 PAUSE_SECONDS = 1.0  # between the two requests
@@ -265,7 +265,10 @@ def _figures(row: dict[str, Any]) -> dict[str, float]:
 
 
 async def _ask_twice(url: str, contact_url: str, private: bool) -> tuple[Fetched, Fetched | None]:
-    from publisher.river.fetch import FetchLimits, open_fetcher  # late: a file needs no client
+    from publisher.river.fetching.fetch import (  # late: a file needs no client
+        FetchLimits,
+        open_fetcher,
+    )
 
     limits = FetchLimits(max_bytes=MOST_BYTES, total_seconds=20.0)
     async with open_fetcher(

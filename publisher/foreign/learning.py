@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData
-from publisher.river.feed_document import FeedDocument, FeedItem, plausible
+from publisher.river.reading.feed_document import FeedDocument, FeedItem, plausible
 
 FORMAT = 1
 MOST_ITEMS, MOST_UPDATES = 2_000, 5_000  # the newest are kept; older ones have long faded

@@ -21,7 +21,7 @@ from publisher.foreign.learning import FeedHistory
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots, versions
 from publisher.publishing.push.targets import cloud_element
-from publisher.river.feed_document import FeedDocument
+from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot
 

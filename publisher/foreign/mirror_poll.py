@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
 from publisher.base.logs import get_logger
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
@@ -22,11 +22,11 @@ from publisher.installation.settings import load_settings
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.river import service
-from publisher.river.answers import Validators
-from publisher.river.failed_polls import in_words
-from publisher.river.feed_document import NotAFeed, UnreadableFeed
-from publisher.river.polls import Visit
-from publisher.river.reading import read_document
+from publisher.river.fetching.answers import Validators
+from publisher.river.polls.failed_polls import in_words
+from publisher.river.polls.feed_visit import Visit
+from publisher.river.reading.feed_document import NotAFeed, UnreadableFeed
+from publisher.river.reading.parse import read_document
 from publisher.storage.tables.mirror import Mirror
 
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.base.hashing import hash_token
-from publisher.river.hosts import work_unit_of
+from publisher.river.fetching.host_names import work_unit_of
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 

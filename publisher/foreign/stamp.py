@@ -19,8 +19,8 @@ from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
 from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS
 from publisher.foreign.learning import FeedHistory, Lesson, learn
-from publisher.river.feed_document import NotAFeed
-from publisher.river.parse import parse_document
+from publisher.river.reading.feed_document import NotAFeed
+from publisher.river.reading.parse import parse_document
 
 MOST_BYTES = 10_000_000
 NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under

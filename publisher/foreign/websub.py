@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from publisher.base.confined import Limits, Unreadable, read
-from publisher.base.digits import number_up_to
 from publisher.base.logs import get_logger
 from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.base.numerals import number_up_to
 from publisher.dynamic_ttl.feed_head import ATOM
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
 from publisher.foreign import mirrors
 from publisher.installation import Site
-from publisher.river.feed_document import FeedDocument
+from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror
 
 LEASE = timedelta(days=10)

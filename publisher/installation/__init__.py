@@ -11,10 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, ShiftedClock, clock_from_text
-from publisher.base.encryption import Cipher
+from publisher.base.encryption import Cipher, hash_token
 from publisher.base.environment import Environment, prepare_instance, secret_key
 from publisher.base.errors import Conflict, InvalidInput
-from publisher.base.hashing import hash_token
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade

@@ -18,7 +18,7 @@ from publisher.base.text import plain_text
 from publisher.blog import search
 from publisher.blog.published import is_public
 from publisher.installation import serving_lock
-from publisher.river.item_store import SEARCH
+from publisher.river.polls.item_store import SEARCH
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.postgresql import on_server

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import func, inspect, select, text
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
@@ -130,9 +130,9 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         built = f"ttl {snapshot.ttl_minutes} min, built {snapshot.built_at:%Y-%m-%d %H:%M} UTC"
         fresh = snapshot.decided_at == current
         yield Finding("feed", fresh, built if fresh else f"{built}: an older hour", running)
-    silent = heartbeat.age_seconds(site.environment.instance)
+    silent = processes.heartbeat_age_seconds(site.environment.instance)
     if silent is not None:
-        alive = silent <= heartbeat.LATE_SECONDS
+        alive = silent <= processes.LATE_SECONDS
         mend = "restart the service, and keep its log: it says what hangs"
         yield Finding("scheduler", alive, f"last heartbeat {silent:.0f} seconds ago", mend)
     ahead = newest is not None and newest > site.clock() + CLOCK_TOLERANCE

@@ -18,12 +18,12 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
-from publisher.base import heartbeat, logs
-from publisher.base.child_process import end_with_parent
+from publisher.base import logs, processes
 from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
 from publisher.base.logs import get_logger
+from publisher.base.processes import end_with_parent
 from publisher.blog.writing import posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
@@ -211,7 +211,7 @@ def run_forever(parent_pid: int) -> None:
     pause = _PARENT_SECONDS if site.database.tells else AGAIN_SECONDS
     while not stop.is_set() and os.getppid() == parent_pid:
         if all(errand.works for errand in short) and river.is_alive():
-            heartbeat.beat(site.environment.instance)
+            processes.beat(site.environment.instance)
         if right is not None and not right.taken():
             log.warning("the scheduler's lock was lost; another machine may schedule now")
             break
@@ -227,7 +227,7 @@ def run_forever(parent_pid: int) -> None:
     bell.close()
     if right is not None:
         right.give_up()
-    heartbeat.end(site.environment.instance)
+    processes.end_heartbeat(site.environment.instance)
     site.database.close()
     log.info("the scheduler ended")
 
@@ -235,7 +235,7 @@ def run_forever(parent_pid: int) -> None:
 def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
     """Wait until no other machine schedules for this site; False if stopped meanwhile."""
     while right is not None and not right.taken():
-        heartbeat.beat(site.environment.instance)
+        processes.beat(site.environment.instance)
         if stop.wait(_PARENT_SECONDS):
             return False
     return True

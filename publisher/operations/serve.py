@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from publisher.base import heartbeat, logs, whole_files
+from publisher.base import logs, processes, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import InvalidInput, PublisherError
@@ -21,7 +21,7 @@ from publisher.installation import Site, claim_clock, claim_key, open_site, serv
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor
 from publisher.publishing.rebuild import refresh
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
 
 START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
@@ -46,7 +46,7 @@ def serve(
         site = open_site(environment, first_url=here)
         with serving_lock(environment):
             _tidy(environment)
-            heartbeat.end(environment.instance)
+            processes.end_heartbeat(environment.instance)
             _count_in(places, environment.instance / "metrics")
             site.database.check_listening()
             claim_clock(site)

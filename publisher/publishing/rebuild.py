@@ -23,7 +23,7 @@ from publisher.publishing import feed_archive, feed_content, feed_problems, snap
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
-from publisher.river import blogroll
+from publisher.river.following import blogroll
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.credentials import Author

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.orm import Session
 
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.base.text import first_words
 from publisher.readers.addresses_alone import FEWEST
 from publisher.readers.agents import parse_agent

@@ -9,9 +9,10 @@ from publisher.base.errors import PublisherError
 from publisher.base.logs import get_logger
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.river import item_store, observe
-from publisher.river.on_demand import OnDemandPoller
+from publisher.river import observe
+from publisher.river.following.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
+from publisher.river.polls import item_store
 from publisher.river.worker import RiverWorker
 from publisher.storage.changes import ChangeCounter
 

@@ -10,17 +10,18 @@ from datetime import datetime
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.logs import get_logger
-from publisher.river import clock_repair, due_polls, frontier
-from publisher.river.due_polls import DuePoll
-from publisher.river.fetch import Fetcher, open_fetcher
-from publisher.river.frontier import Lease
-from publisher.river.gate import HostGate
-from publisher.river.hosts import AddressBook
-from publisher.river.machine_turns import machine_turns
+from publisher.river.fetching import frontier
+from publisher.river.fetching.fetch import Fetcher, open_fetcher
+from publisher.river.fetching.frontier import Lease
+from publisher.river.fetching.host_names import AddressBook
+from publisher.river.fetching.leases import HostGate
+from publisher.river.fetching.machine_turns import machine_turns
 from publisher.river.options import RiverOptions
-from publisher.river.outage import NetworkHealth
-from publisher.river.poll_results import settle
-from publisher.river.polls import Visit, visit
+from publisher.river.polls import clock_repair, due_polls
+from publisher.river.polls.due_polls import DuePoll
+from publisher.river.polls.feed_visit import Visit, visit
+from publisher.river.polls.outage import NetworkHealth
+from publisher.river.polls.poll_results import settle
 from publisher.storage.database import Database
 
 _LOOK_AGAIN_SECONDS = 2.0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from publisher.base.spreadsheet import cell
+from publisher.base.text import to_cell
 from publisher.simulator.clients import Population
 from publisher.simulator.figures import Figures, figures, mixture
 from publisher.simulator.grid import Result
@@ -86,7 +86,7 @@ def as_csv(rows: Sequence[Row]) -> str:
         writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         names = ("timeline", "publisher", "client")
-        writer.writerows(row | {name: cell(row[name]) for name in names} for row in rows)
+        writer.writerows(row | {name: to_cell(row[name]) for name in names} for row in rows)
     return text.getvalue()
 
 

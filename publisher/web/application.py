@@ -8,10 +8,10 @@ from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.routing import IntegerConverter, Map
 
 from publisher.base.clock import Clock
-from publisher.base.digits import LARGEST_ROW
 from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.base.errors import StorageUnavailable
-from publisher.base.harmless import NOT_SNIFFED
+from publisher.base.media_files import NOT_SNIFFED
+from publisher.base.numerals import LARGEST_ROW
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site

@@ -10,8 +10,8 @@ from flask import current_app, g, redirect, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
+from publisher.base.numerals import whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, jsonify
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.base.environment import try_write
 from publisher.base.errors import StorageUnavailable
 from publisher.publishing.rebuild import RSS
@@ -36,10 +36,10 @@ def healthz() -> Any:
         return jsonify(status="the database takes no writes", snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
-    silent_seconds = heartbeat.age_seconds(site().environment.instance)
+    silent_seconds = processes.heartbeat_age_seconds(site().environment.instance)
     age = (now() - snapshot.built_at).total_seconds()
     late = (now() - current).total_seconds()
     stale = snapshot.decided_at < current and late > STALE_SECONDS
-    silent = silent_seconds is not None and silent_seconds > heartbeat.LATE_SECONDS
+    silent = silent_seconds is not None and silent_seconds > processes.LATE_SECONDS
     status = "stale" if stale else "the scheduler does not answer" if silent else "ok"
     return jsonify(status=status, snapshot_age_seconds=round(age)), 200 if status == "ok" else 503

@@ -4,8 +4,7 @@ from flask import Blueprint, Response, request, send_from_directory
 from werkzeug.wsgi import wrap_file
 
 from publisher.base.errors import NotFound
-from publisher.base.harmless import HARMLESS
-from publisher.base.media_files import MediaFolder
+from publisher.base.media_files import SANDBOX, MediaFolder
 from publisher.blog.post_files import media
 from publisher.web.context import site
 
@@ -38,5 +37,5 @@ def file(name: str) -> Response:
     response.headers["Cache-Control"] = FOR_EVER
     if kind == "application/pdf":  # browsers' own viewers do not run in a sandbox
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    response.headers.extend(HARMLESS)
+    response.headers.extend(SANDBOX)
     return response

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.base.errors import Forbidden
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
@@ -64,7 +64,7 @@ class SiteCollector(Collector):
         )
         sessions = self._db.scalar(select(func.count()).select_from(LoginSession)) or 0
         yield GaugeMetricFamily("publisher_login_sessions", "Browsers logged in.", sessions)
-        if (silent_seconds := heartbeat.age_seconds(self._instance)) is not None:
+        if (silent_seconds := processes.heartbeat_age_seconds(self._instance)) is not None:
             yield GaugeMetricFamily(
                 "publisher_scheduler_silent_seconds", "Since the last beat.", silent_seconds
             )

@@ -10,8 +10,8 @@ from hmac import compare_digest
 
 from flask import Blueprint, Response, jsonify, render_template, request
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
-from publisher.base.hashing import hash_token
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
 from publisher.installation.settings import load_settings

@@ -14,12 +14,12 @@ from werkzeug.local import LocalProxy
 from publisher.base.date_words import date_in, month_in, month_of_year_in
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.base.text import first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
 from publisher.installation.settings import Settings, load_settings
-from publisher.river.failed_polls import in_words
+from publisher.river.polls.failed_polls import in_words
 from publisher.storage.tables.blog import Post
 from publisher.web import site_address
 from publisher.web.assets import asset

@@ -11,8 +11,8 @@ import uvloop
 from flask import Flask
 
 from publisher.base import logs
-from publisher.base.child_process import end_with_parent
 from publisher.base.logs import get_logger
+from publisher.base.processes import end_with_parent
 from publisher.delivery.http_server import HttpServer
 from publisher.delivery.tls import server_context
 from publisher.web.application import close_app, create_app, current_site

@@ -1,10 +1,10 @@
 """What hostile bytes could make a reader do: tasks for the confined processes."""
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 
+from publisher.base import confined
 from publisher.base.errors import TooLarge, TooMany
 
 
@@ -69,7 +69,7 @@ def send_code() -> object:
 def change_a_class() -> None:
     """Say `setattr(Limits, "seconds", None)` and `Limits.more = None`, as only bytes can."""
     said = b"cpublisher.base.confined\nLimits\n(N}(Vseconds\nNVmore\nNutb."
-    sys.modules["__main__"].__dict__["_packed"] = lambda _value: said
+    confined._packed = lambda value: said
 
 
 def send_wrong_arguments() -> object:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
+from publisher.base.media_files import Attachment
 from publisher.blog.post_files import enclosures
 
 URL = "https://cdn.example/1.mp3"

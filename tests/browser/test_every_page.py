@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from publisher.blog.writing import posts
 from publisher.publishing.rebuild import rebuild
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import content, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting

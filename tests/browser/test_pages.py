@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, Request
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.blog.writing import posts
 from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations

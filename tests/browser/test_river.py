@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import select
 
-from publisher.river import followed_lists, subscriptions
+from publisher.river.following import followed_lists, subscriptions
 from publisher.storage.tables.river import RiverRead
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.web.test_river import stock

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
-from publisher.river.first_look import scan
+from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import ENGINES, document
 
 # The bytes that are ours to change, with the white space before them.

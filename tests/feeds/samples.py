@@ -6,7 +6,7 @@ from typing import Any
 
 from lxml.etree import fromstring
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.feeds.channel import Channel, Cloud, Item
 from publisher.feeds.podcasts import Podcast
 

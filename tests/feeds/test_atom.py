@@ -3,7 +3,7 @@
 import feedparser
 import pytest
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.feeds import atom
 from tests.feeds.samples import GOLDEN, HOME, channel, everything, item, parse, texts
 

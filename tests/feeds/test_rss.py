@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import feedparser
 import pytest
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.core.weekly_rhythm import Rhythm
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss

@@ -22,11 +22,11 @@ from publisher.dynamic_ttl.feed_outline import outline_of
 from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.river.answers import Validators
-from publisher.river.feed_document import FeedDocument
-from publisher.river.first_look import scan
-from publisher.river.on_demand import OnDemandPoller
-from publisher.river.polls import Visit
+from publisher.river.fetching.answers import Validators
+from publisher.river.following.on_demand import OnDemandPoller
+from publisher.river.polls.feed_visit import Visit
+from publisher.river.reading.feed_document import FeedDocument
+from publisher.river.reading.scan import scan
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.application import close_app, create_app

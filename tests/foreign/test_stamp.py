@@ -15,7 +15,7 @@ from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.foreign.learning import FeedHistory
 from publisher.foreign.stamp import HOSTS, Stamped, StampOptions, stamp, with_feed
-from publisher.river.first_look import scan
+from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside
 

@@ -23,9 +23,10 @@ from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.river import opml, subscriptions
-from publisher.river.http_hints import asked_to_wait_seconds, header_hints
-from publisher.river.parse import parse_harmless
+from publisher.river.fetching.http_hints import asked_to_wait_seconds, header_hints
+from publisher.river.following import subscriptions
+from publisher.river.reading import opml
+from publisher.river.reading.parse import parse_harmless
 from publisher.simulator.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples

@@ -14,7 +14,7 @@ from publisher.installation import Site, open_site, serving_lock
 from publisher.operations import database_copy
 from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
-from publisher.river.subscriptions import subscribe
+from publisher.river.following.subscriptions import subscribe
 from publisher.storage.database import Database
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.river import RiverFeed

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import text
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.base.clock import utc_now
 from publisher.base.dates import format_rfc822
 from publisher.base.environment import Environment
@@ -90,9 +90,9 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
     make_post(site)
     rebuild(site)
     assert bad(list(examine_processes(site))) == []
-    heartbeat.beat(environment.instance)
+    processes.beat(environment.instance)
     assert bad(list(examine_processes(site))) == []
-    os.utime(environment.instance / heartbeat.NAME, (1, 1))
+    os.utime(environment.instance / processes.HEARTBEAT, (1, 1))
     clock.moment -= timedelta(days=1)
     assert {"scheduler", "clock"} <= set(bad(list(examine_processes(site))))
 

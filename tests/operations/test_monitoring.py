@@ -11,7 +11,7 @@ import pytest
 import yaml
 from flask.testing import FlaskClient
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.factories import make_post
@@ -40,7 +40,7 @@ def told(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
     rebuild(site)
-    heartbeat.beat(site.environment.instance)
+    processes.beat(site.environment.instance)
     client.get("/")
     text = metrics(client)
     samples = {line.partition("{")[0].partition(" ")[0] for line in text.splitlines()}

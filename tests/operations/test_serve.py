@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.operations import serve
 from tests.databases import settings_of
@@ -110,14 +110,14 @@ def test_metrics_are_the_sum_of_all_workers(tmp_path: Path) -> None:
 
 def test_the_health_check_misses_a_scheduler_that_hangs(tmp_path: Path) -> None:
     """The heartbeat is a file: it is there while the scheduler works, and its age is judged."""
-    beat = tmp_path / heartbeat.NAME
+    beat = tmp_path / processes.HEARTBEAT
     with serving(tmp_path) as server:
         wait_until(beat.exists, 60)
         wait_until(lambda: server.get("/healthz")[0] == 200, 60)
         (scheduler,) = filter(is_scheduler, server.children())
         os.kill(scheduler, signal.SIGSTOP)
         try:
-            late = time.time() - heartbeat.LATE_SECONDS - 1
+            late = time.time() - processes.LATE_SECONDS - 1
             os.utime(beat, (late, late))
             status, _, body = server.get("/healthz")
             assert (status, b"scheduler" in body) == (503, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from publisher.base import heartbeat
+from publisher.base import processes
 from tests.serving import descendants, serving, wait_until
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "deploy.md"
@@ -47,8 +47,8 @@ def test_every_process_closes_its_files_to_others(tmp_path: Path) -> None:
         for pid in pids:
             status = Path(f"/proc/{pid}/status").read_text()
             assert re.search(r"^Umask:\t0077$", status, re.MULTILINE), status
-        wait_until((instance / heartbeat.NAME).exists, 60, server)  # the scheduler's first file
+        wait_until((instance / processes.HEARTBEAT).exists, 60, server)
         written = {path.name: path for path in instance.rglob("*") if path.name != "server.log"}
-        assert written.keys() >= {"media", "secret_key", "serving.lock", heartbeat.NAME}
+        assert written.keys() >= {"media", "secret_key", "serving.lock", processes.HEARTBEAT}
         for path in (instance, *written.values()):
             assert path.stat().st_mode & 0o077 == 0, path

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
+from publisher.base.media_files import Attachment
 from publisher.blog.writing import posts
 from publisher.feeds.podcasts import guid_of
 from publisher.installation import Site
@@ -14,7 +14,7 @@ from publisher.installation.podcast_categories import CATEGORIES
 from publisher.installation.settings import store_settings
 from publisher.publishing.elsewhere import accounts
 from publisher.publishing.rebuild import rebuild
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from publisher.installation import Site
-from publisher.river.manners import MannersScore, judge, judge_timing
+from publisher.river.politeness import MannersScore, judge, judge_timing
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from publisher.installation import Site
-from publisher.river import frontier
-from publisher.river.hosts import AddressBook
+from publisher.river.fetching import frontier
+from publisher.river.fetching.host_names import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
 from tests.conftest import FakeClock

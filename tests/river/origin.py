@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from publisher.river.manners import Logged
+from publisher.river.politeness import Logged
 
 
 @dataclass(frozen=True)

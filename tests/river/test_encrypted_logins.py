@@ -14,11 +14,11 @@ from publisher.base.encryption import PREFIX, Cipher, is_encrypted
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidInput
 from publisher.installation import Site, open_site
-from publisher.river import subscriptions
-from publisher.river.answers import Credentials
-from publisher.river.fetch import Fetcher
-from publisher.river.hosts import AddressBook
-from publisher.river.subscriptions import Outline
+from publisher.river.fetching.answers import Credentials
+from publisher.river.fetching.fetch import Fetcher
+from publisher.river.fetching.host_names import AddressBook
+from publisher.river.following import subscriptions
+from publisher.river.following.subscriptions import Outline
 
 URL = "https://feeds.example/private.xml"
 SECRET = Credentials("me", "pässword")

@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
-from publisher.river import frontier, retrieval, subscriptions
-from publisher.river.fetch import open_fetcher
-from publisher.river.outage import OFFLINE
+from publisher.river.fetching import frontier
+from publisher.river.fetching.fetch import open_fetcher
+from publisher.river.following import retrieval, subscriptions
+from publisher.river.polls.outage import OFFLINE
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -111,7 +112,7 @@ def test_an_answer_that_nobody_was_free_to_read(
     url = origin.serve("/f", conditional(rss("a"), '"1"'))
     river.add(url, "fixed:1440")
     with monkeypatch.context() as patched:
-        patched.setattr("publisher.river.polls.read_document", busy)
+        patched.setattr("publisher.river.polls.feed_visit.read_document", busy)
         river.poll()
     feed = river.feed(url)
     assert (feed.problem, feed.failures, feed.etag) == ("overloaded", 0, None)
@@ -130,7 +131,7 @@ def test_a_bug_in_reading_holds_no_host(river: River, monkeypatch: pytest.Monkey
     target = origin.serve("/t", conditional(rss("a"), '"1"')).replace("127.0.0.1", "127.0.4.1")
     url = origin.serve("/f", Reply(302, b"", {"Location": target}))
     river.add(url)
-    monkeypatch.setattr("publisher.river.polls.read_document", bug)
+    monkeypatch.setattr("publisher.river.polls.feed_visit.read_document", bug)
     river.poll()
     origin.close()
     with river.site.database.read() as db:

@@ -19,9 +19,9 @@ import pytest
 from aiohttp import ThreadedResolver
 from backports import zstd
 
-from publisher.river.answers import Credentials, Fetched, Validators
-from publisher.river.fetch import FetchLimits, open_fetcher
-from publisher.river.hosts import AddressBook, work_unit
+from publisher.river.fetching.answers import Credentials, Fetched, Validators
+from publisher.river.fetching.fetch import FetchLimits, open_fetcher
+from publisher.river.fetching.host_names import AddressBook, work_unit
 from tests.river.origin import Origin, Reply, conditional, rss
 
 FEED = rss("one", "two")

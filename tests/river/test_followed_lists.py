@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from publisher.blog.members import authors
 from publisher.installation import Site
-from publisher.river import followed_lists, reading_list, subscriptions
-from publisher.river.on_demand import OnDemandPoller
+from publisher.river.following import followed_lists, reading_list, subscriptions
+from publisher.river.following.on_demand import OnDemandPoller
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss

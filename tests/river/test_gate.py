@@ -12,9 +12,10 @@ import pytest
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_settings
-from publisher.river import frontier, subscriptions
-from publisher.river.answers import Credentials
-from publisher.river.manners import Logged
+from publisher.river.fetching import frontier
+from publisher.river.fetching.answers import Credentials
+from publisher.river.following import subscriptions
+from publisher.river.politeness import Logged
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.databases import database_url

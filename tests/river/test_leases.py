@@ -12,13 +12,15 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
-from publisher.river import due_polls, frontier, subscriptions
-from publisher.river.answers import Fetched
-from publisher.river.due_polls import DuePoll
-from publisher.river.gate import HostGate
-from publisher.river.machine_turns import MachineRows
-from publisher.river.poll_results import settle
-from publisher.river.polls import Visit
+from publisher.river.fetching import frontier
+from publisher.river.fetching.answers import Fetched
+from publisher.river.fetching.leases import HostGate
+from publisher.river.fetching.machine_turns import MachineRows
+from publisher.river.following import subscriptions
+from publisher.river.polls import due_polls
+from publisher.river.polls.due_polls import DuePoll
+from publisher.river.polls.feed_visit import Visit
+from publisher.river.polls.poll_results import settle
 from publisher.storage import postgresql
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 from tests.conftest import SITE_URL, FakeClock

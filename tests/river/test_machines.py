@@ -20,8 +20,8 @@ from publisher.base.clock import ShiftedClock
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_settings
-from publisher.river import subscriptions
-from publisher.river.manners import Logged
+from publisher.river.following import subscriptions
+from publisher.river.politeness import Logged
 from tests.postgres import Server
 from tests.river.origin import Origin, Reply, rss
 

@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from publisher.river.answers import Fetched
-from publisher.river.charset import to_text
-from publisher.river.entities import expand_entities
-from publisher.river.feed_document import FeedDocument, NotAFeed
-from publisher.river.fetch import open_fetcher
-from publisher.river.first_look import UnsafeDocument
-from publisher.river.lenient_http import mended
-from publisher.river.parse import parse_document
+from publisher.river.fetching.answers import Fetched
+from publisher.river.fetching.fetch import open_fetcher
+from publisher.river.fetching.lenient_http import mended
+from publisher.river.reading.charset import to_text
+from publisher.river.reading.entities import expand_entities
+from publisher.river.reading.feed_document import FeedDocument, NotAFeed
+from publisher.river.reading.parse import parse_document
+from publisher.river.reading.scan import UnsafeDocument
 from tests.river.origin import Origin, Reply, rss
 
 URL = "http://a.example/feed"

@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
 from publisher.installation import Site
-from publisher.river import retrieval, subscriptions
-from publisher.river.on_demand import OnDemandPoller
+from publisher.river.following import retrieval, subscriptions
+from publisher.river.following.on_demand import OnDemandPoller
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, rss

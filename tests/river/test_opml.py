@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from publisher.base.errors import InvalidData
 from publisher.installation import Site
-from publisher.river import subscriptions
-from publisher.river.opml import read_opml, write_opml
-from publisher.river.parse import parse_harmless
-from publisher.river.subscriptions import Outline, everyone, subscribe, subscribe_all
+from publisher.river.following import subscriptions
+from publisher.river.following.subscriptions import Outline, everyone, subscribe, subscribe_all
+from publisher.river.reading.opml import read_opml, write_opml
+from publisher.river.reading.parse import parse_harmless
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 

@@ -21,9 +21,10 @@ from publisher.blog import update_log
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import refresh
-from publisher.river import service, subscriptions
-from publisher.river.hosts import AddressBook
-from publisher.river.manners import Logged, judge
+from publisher.river import service
+from publisher.river.fetching.host_names import AddressBook
+from publisher.river.following import subscriptions
+from publisher.river.politeness import Logged, judge
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock

@@ -9,13 +9,14 @@ import pytest
 from sqlalchemy import event, select, update
 
 from publisher.installation import Site
-from publisher.river import due_polls, subscriptions
-from publisher.river.answers import Fetched, Hop
-from publisher.river.feed_document import FeedDocument, FeedItem
-from publisher.river.item_store import SEARCH
-from publisher.river.poll_results import settle
-from publisher.river.poll_rows import FeedRow, save
-from publisher.river.polls import Visit
+from publisher.river.fetching.answers import Fetched, Hop
+from publisher.river.following import subscriptions
+from publisher.river.polls import due_polls
+from publisher.river.polls.feed_visit import Visit
+from publisher.river.polls.item_store import SEARCH
+from publisher.river.polls.poll_results import settle
+from publisher.river.polls.poll_rows import FeedRow, save
+from publisher.river.reading.feed_document import FeedDocument, FeedItem
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.test_worker import OPTIONS

@@ -16,7 +16,7 @@ from sqlalchemy import delete, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverMachine
 from tests.databases import database_url, settings_of
 from tests.river.origin import Origin, Reply, rss

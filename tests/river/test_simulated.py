@@ -16,8 +16,8 @@ from sqlalchemy import select
 
 from publisher.base.dates import format_rfc822
 from publisher.installation import Site
-from publisher.river import subscriptions
-from publisher.river.answers import Credentials, Fetched, Validators
+from publisher.river.fetching.answers import Credentials, Fetched, Validators
+from publisher.river.following import subscriptions
 from publisher.storage.tables.river import RiverFeed, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from publisher.base.environment import Environment
 from publisher.installation import open_site
 from publisher.river import worker
-from publisher.river.hosts import AddressBook
+from publisher.river.fetching.host_names import AddressBook
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
@@ -98,7 +98,7 @@ def test_an_answer_that_does_not_come(river: River, origin: Origin, hang: Hang) 
     assert river.titles() == ["b", "a"]
 
 
-@pytest.mark.parametrize("what", ["publisher.river.polls.read", "socket.getaddrinfo"])
+@pytest.mark.parametrize("what", ["publisher.river.polls.feed_visit.read", "socket.getaddrinfo"])
 def test_a_name_or_a_document(
     river: River, origin: Origin, hang: Hang, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

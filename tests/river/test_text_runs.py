@@ -6,7 +6,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from publisher.river.text_runs import in_one_run
+from publisher.river.reading.text_runs import in_one_run
 
 TEXTS = [
     "&lt;p&gt;a &amp;amp; b &amp;lt; c &amp;#8220;d&amp;#8221;&lt;/p&gt;",

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from publisher.base.environment import Environment
 from publisher.core.polling import names
 from publisher.installation import Site, open_site
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.river.worker import RiverWorker
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverHost, RiverVisit

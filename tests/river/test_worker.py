@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
 from publisher.installation import Site
-from publisher.river import subscriptions, worker
-from publisher.river.due_polls import DuePoll
-from publisher.river.fetch import Fetcher
-from publisher.river.hosts import AddressBook
+from publisher.river import worker
+from publisher.river.fetching.fetch import Fetcher
+from publisher.river.fetching.host_names import AddressBook
+from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
-from publisher.river.poll_results import settle
-from publisher.river.polls import Visit, visit
+from publisher.river.polls.due_polls import DuePoll
+from publisher.river.polls.feed_visit import Visit, visit
+from publisher.river.polls.poll_results import settle
 from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from tests.conftest import FakeClock
@@ -293,7 +294,7 @@ def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> No
     with river.site.database.write() as db:
         moves = db.scalars(select(RiverMove)).all()
         assert [(move.from_url, move.to_url) for move in moves] == [(old, new)]
-    from publisher.river.redirects import undo_last
+    from publisher.river.polls.redirects import undo_last
 
     with river.site.database.write() as db:
         undo_last(db, subscriptions.named(db, new), river.clock())

@@ -16,7 +16,7 @@ from sqlalchemy import select, text
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import search
 from publisher.blog.writing import posts, revisions
-from publisher.river import blogroll
+from publisher.river.following import blogroll
 from publisher.storage import sqlite_copy
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade

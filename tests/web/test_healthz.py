@@ -10,7 +10,7 @@ from publisher.installation import Site
 from publisher.operations.doctor import examine_processes
 from publisher.operations.doctor_http import ask_app, examine_http
 from publisher.publishing.rebuild import rebuild
-from publisher.river.subscriptions import subscribe
+from publisher.river.following.subscriptions import subscribe
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post

@@ -13,7 +13,7 @@ from werkzeug.serving import make_server
 
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import make_author

@@ -21,7 +21,7 @@ from publisher.blog.members import authors, tokens
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.river import subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import Author, LoginSession, Passkey
 from publisher.storage.tables.publishing import Mention

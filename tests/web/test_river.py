@@ -14,10 +14,11 @@ from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
 from publisher.installation import Site
-from publisher.river import service, subscriptions
-from publisher.river.feed_document import FeedItem
-from publisher.river.item_store import NewRow, insert_new, keep, prune
-from publisher.river.sanitising import harmless
+from publisher.river import service
+from publisher.river.following import subscriptions
+from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
+from publisher.river.reading.feed_document import FeedItem
+from publisher.river.reading.feed_html import harmless
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
-from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog.members import authors, permissions
 from publisher.storage import content_serial

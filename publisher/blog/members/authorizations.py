@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import InvalidInput
-from publisher.base.hashing import hash_token
 from publisher.storage.tables.credentials import AuthorizationCode
 
 CODE_LIFE = timedelta(minutes=10)

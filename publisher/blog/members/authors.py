@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
-from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog.members import permissions, throttle
 from publisher.storage import content_serial

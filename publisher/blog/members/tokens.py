@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
-from publisher.base.hashing import hash_token
 from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.storage.tables.credentials import ApiToken, Author

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from publisher.base.attachment import Attachment
-from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors
 from publisher.base.links import is_of_the_web
+from publisher.base.media_files import Attachment
+from publisher.base.numerals import whole_number
 from publisher.blog.writing.content_fields import Field
 
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import FieldErrors
+from publisher.base.media_files import Attachment
 from publisher.blog.post_files.enclosures import EnclosureField
 from publisher.blog.post_files.transcripts import Transcript
 from publisher.blog.writing.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 
 SAME, GONE, NEW, SKIPPED = "same", "gone", "new", "skipped"
 CONTEXT_LINES = 2

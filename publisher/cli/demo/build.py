@@ -10,9 +10,8 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import Conflict
-from publisher.base.media_files import MediaFiles
+from publisher.base.media_files import Attachment, MediaFiles
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files import media

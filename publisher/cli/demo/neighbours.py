@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from publisher.river import item_store, subscriptions
-from publisher.river.feed_document import FeedItem
-from publisher.river.sanitising import harmless
+from publisher.river.following import subscriptions
+from publisher.river.polls import item_store
+from publisher.river.reading.feed_document import FeedItem
+from publisher.river.reading.feed_html import harmless
 
 
 def follow(session: Session, now: datetime) -> int:

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, selectinload
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.media_files import MediaFiles
-from publisher.base.spreadsheet import cell
+from publisher.base.text import to_cell
 from publisher.base.whole_files import check_folder_of
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
@@ -108,7 +108,7 @@ def _log(session: Session, done: Exported) -> Iterator[bytes]:
     )
     for part in session.execute(query).yield_per(_ROWS_AT_ONCE).partitions():
         done.updates += len(part)
-        yield _csv((format_rfc3339(at), kind, cell(guid or "")) for at, kind, guid in part)
+        yield _csv((format_rfc3339(at), kind, to_cell(guid or "")) for at, kind, guid in part)
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> bytes:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 from xml.etree.ElementTree import Element, tostring
 
-from publisher.base.attachment import Attachment
 from publisher.base.links import joined
+from publisher.base.media_files import Attachment
 from publisher.exchange.importing import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
 

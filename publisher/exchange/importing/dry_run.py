@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content
 from publisher.exchange.importing.images import without_addresses

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from publisher.base.dates import parse_instant
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.numerals import whole_number
 from publisher.base.text import plain_text
 from publisher.blog.markup import markdown
 

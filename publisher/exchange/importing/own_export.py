@@ -13,7 +13,7 @@ from typing import Any
 
 from publisher.base.dates import parse_instant, parse_rfc3339
 from publisher.base.errors import InvalidData
-from publisher.base.spreadsheet import text_of
+from publisher.base.text import from_cell
 from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content, from_plain, to_plain
@@ -62,7 +62,7 @@ def updates(folder: Folder, now: datetime) -> Iterator[LoggedUpdate]:
             at, kind = parse_rfc3339(row["updated_at"]), _update_kind(row["kind"])
             if at > now:
                 raise ValueError(f"{at:%Y-%m-%d %H:%M} is in the future")
-            yield at, kind, text_of(row["guid"] or "")
+            yield at, kind, from_cell(row["guid"] or "")
     except (KeyError, ValueError, csv.Error) as error:
         raise InvalidData(f"{UPDATES}: line {rows.line_num}: {error}") from error
 

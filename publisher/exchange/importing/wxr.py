@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.exchange.importing import fields, rss, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.digits import number_up_to
 from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.numerals import number_up_to
 from publisher.base.text import one_line
 from publisher.blog.linked_pages import WEBMENTION
 from publisher.publishing.mentioning import sending

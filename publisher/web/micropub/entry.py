@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from publisher.base.attachment import Attachment
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.media_files import Attachment
 from publisher.base.text import clean
 from publisher.blog.post_files.media import PREFIX, is_name
 from publisher.blog.writing.content import FIELDS, Content, checked

@@ -9,9 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidInput
-from publisher.base.media_files import MediaFiles
+from publisher.base.media_files import Attachment, MediaFiles
 from publisher.blog.post_files import documents, media
 from publisher.blog.post_files.media import Accepted
 from publisher.storage.tables.blog import Media

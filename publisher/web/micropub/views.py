@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
-from publisher.base.digits import whole_number
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
+from publisher.base.numerals import whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media

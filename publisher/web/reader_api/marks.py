@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response, jsonify, request
 
-from publisher.river import reading_list, streams, subscriptions
-from publisher.river.streams import LABEL, READING_LIST, STATE
+from publisher.river.following import reading_list, streams, subscriptions
+from publisher.river.following.streams import LABEL, READING_LIST, STATE
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
 from publisher.web.reader_api.client_login import blueprint, for_reader, plain

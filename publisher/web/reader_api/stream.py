@@ -6,11 +6,11 @@ from typing import Any
 from flask import Response, jsonify, request
 from sqlalchemy.orm import Session
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
-from publisher.river import streams
-from publisher.river.reading_list import ReadingEntry
-from publisher.river.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
+from publisher.base.numerals import whole_number
+from publisher.river.following import streams
+from publisher.river.following.reading_list import ReadingEntry
+from publisher.river.following.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
 from publisher.web.reader_api.client_login import blueprint, for_reader

@@ -7,8 +7,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
 from publisher.blog.members import permissions
-from publisher.river import service, streams, subscriptions
-from publisher.river.streams import LABEL, READING_LIST, STARRED, STATE
+from publisher.river import service
+from publisher.river.following import streams, subscriptions
+from publisher.river.following.streams import LABEL, READING_LIST, STARRED, STATE
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import now, site

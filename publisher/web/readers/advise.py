@@ -18,7 +18,7 @@ from publisher.base.zones import cities, find_zone
 from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.river.subscriptions import tidy_url
+from publisher.river.following.subscriptions import tidy_url
 from publisher.web.context import login_required, now, site
 
 blueprint = Blueprint("advise", __name__)

@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
+from publisher.base.numerals import whole_number
 from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS

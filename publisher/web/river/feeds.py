@@ -7,9 +7,8 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted, whole_number
 from publisher.base.text import sentence
 from publisher.blog.members import permissions
 from publisher.core.polling import RULES
@@ -17,23 +16,21 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.decision import day_hours, ttl_by_hour
 from publisher.core.ttl.rule import TtlRule
-from publisher.river import (
+from publisher.river import own_politeness, service
+from publisher.river.feed_policies import OBSERVED, SUMMARY
+from publisher.river.following import (
     blogroll,
     feed_list,
     followed_lists,
-    own_manners,
     reading_list,
-    redirects,
     retrieval,
-    service,
     subscriptions,
-    turnover,
 )
-from publisher.river.failed_polls import dead_for
-from publisher.river.feed_list import FeedQuery
-from publisher.river.observed import OBSERVED, SUMMARY
-from publisher.river.on_demand import SeveralFeeds
-from publisher.river.schedule import DEAD_AFTER
+from publisher.river.following.feed_list import FeedQuery
+from publisher.river.following.on_demand import SeveralFeeds
+from publisher.river.polls import missed_items, redirects
+from publisher.river.polls.failed_polls import dead_for
+from publisher.river.polls.schedule import DEAD_AFTER
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
 from publisher.web.day_strip import Day, draw
@@ -196,7 +193,7 @@ def subscriptions_page(
         found, total = feed_list.page_of(db, wanted)
         failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
         folders = feed_list.folders(db)
-        verdict = own_manners.politeness(db, now())
+        verdict = own_politeness.politeness(db, now())
         made_private = blogroll.made_private(db)
     return render_template(
         "river/feeds.html",
@@ -238,10 +235,10 @@ def _query() -> FeedQuery:
 def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         row = subscriptions.by_id(db, feed_id)
-        visits = own_manners.visits_of(db, feed_id)
+        visits = own_politeness.visits_of(db, feed_id)
         private = blogroll.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
-        gaps = turnover.gaps_of(db, feed_id)
+        gaps = missed_items.gaps_of(db, feed_id)
         past = redirects.history(db, feed_id)
         waits = retrieval.told_to_wait_until(db, row)
         of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
@@ -252,7 +249,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         feed=row,
         visits=visits,
         moves=past,
-        gaps=[(gap, turnover.in_words(gap)) for gap in gaps],
+        gaps=[(gap, missed_items.in_words(gap)) for gap in gaps],
         private=private,
         of_list=of_list,
         brought=brought,

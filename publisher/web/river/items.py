@@ -9,12 +9,12 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
-from publisher.base.plurals import counted
+from publisher.base.numerals import counted
 from publisher.base.text import plain_text
-from publisher.river import feed_list, reading_list
-from publisher.river.feed_list import FeedName
-from publisher.river.reading_list import ReadingEntry, View
-from publisher.river.sanitising import has_remote_media, without_remote_media
+from publisher.river.following import feed_list, reading_list
+from publisher.river.following.feed_list import FeedName
+from publisher.river.following.reading_list import ReadingEntry, View
+from publisher.river.reading.feed_html import has_remote_media, without_remote_media
 from publisher.web.context import login_required, me, now, site
 
 blueprint = Blueprint("items", __name__)

@@ -6,8 +6,9 @@ from typing import Any
 from flask import Blueprint, Response, flash, redirect, request, url_for
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.base.plurals import counted
-from publisher.river import blogroll, opml, reading, subscriptions
+from publisher.base.numerals import counted
+from publisher.river.following import blogroll, subscriptions
+from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, now, site
 from publisher.web.rendering import settings
@@ -24,7 +25,7 @@ def import_opml() -> Any:
     try:
         if file is None:
             raise InvalidInput("choose an OPML file")
-        found = reading.read_list(file.read())
+        found = opml.read_list(file.read())
         with site().database.write() as db:
             added = subscriptions.subscribe_all(db, found.outlines, now())
     except PublisherError as error:

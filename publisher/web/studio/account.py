@@ -8,8 +8,8 @@ from flask import url_for as address_of
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.hashing import hash_token
 from publisher.blog.members import accounts, authors, passkeys, throttle, tokens
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth.auth import WORDS

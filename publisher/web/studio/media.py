@@ -6,9 +6,9 @@ from typing import Any
 from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.attachment import Attachment
-from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, Forbidden, InvalidData
+from publisher.base.media_files import Attachment
+from publisher.base.numerals import whole_number
 from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.blog.post_files import enclosures, media, media_library, transcripts

@@ -5,9 +5,9 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.links import BUILT_IN, Link, lines_of, parse_links
+from publisher.base.numerals import whole_number
 from publisher.blog import published
 from publisher.installation.settings import load_settings, store_settings
 from publisher.web.context import admin_required, site

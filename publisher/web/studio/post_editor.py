@@ -5,14 +5,14 @@ from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
+from publisher.base.numerals import whole_number
 from publisher.base.text import sentence
 from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, previews, revisions
 from publisher.blog.writing.difference import Piece, difference
-from publisher.river import reading_list
-from publisher.river.quotation import quotation
+from publisher.river.following import reading_list
+from publisher.river.following.quotation import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, moment, settings

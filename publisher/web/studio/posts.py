@@ -3,8 +3,8 @@
 from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput
+from publisher.base.numerals import whole_number
 from publisher.base.text import clean
 from publisher.blog import published
 from publisher.blog.members import authors, permissions

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, jsonify, request
 
-from publisher.base.digits import whole_number
+from publisher.base.numerals import whole_number
 from publisher.blog.markup import markdown
 from publisher.blog.markup.formulas import drawn
 from publisher.web.context import login_required

@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import FieldErrors
+from publisher.base.numerals import whole_number
 from publisher.blog import tags
 from publisher.blog.members import permissions
 from publisher.web.context import admin_required, login_required, me, now, site

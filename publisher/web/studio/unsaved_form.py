@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from flask import request
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import PublisherError
+from publisher.base.numerals import whole_number
 from publisher.web.studio import post_editor
 from publisher.web.studio.forms import FIELDS, Typed, from_mapping
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from xmlrpc.client import DateTime  # nosec B411
 
 from publisher.base.dates import parse_instant
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.numerals import whole_number
 from publisher.blog.post_files.media import PREFIX
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content, checked

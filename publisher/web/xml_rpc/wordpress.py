@@ -9,8 +9,8 @@ from xmlrpc.client import DateTime  # nosec B411
 
 from sqlalchemy import select
 
-from publisher.base.digits import whole_number
 from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.numerals import whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings

@@ -15,9 +15,9 @@ from PIL import Image
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.attachment import Attachment
 from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors, InvalidData
+from publisher.base.media_files import Attachment
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from tests.exchange.importing.conftest import one
 
 XHTML = "http://www.w3.org/1999/xhtml"

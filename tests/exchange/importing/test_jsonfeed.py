@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
+from publisher.base.media_files import Attachment
 from tests.exchange.importing.conftest import one, read
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.media_files import Attachment
 from publisher.blog import published, search, tags, update_log
 from publisher.blog.writing import posts
 from publisher.cli import import_work

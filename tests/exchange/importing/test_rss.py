@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.base.attachment import Attachment
 from publisher.base.errors import InvalidData
+from publisher.base.media_files import Attachment
 from tests.exchange.importing.conftest import one, read
 
 NAMESPACES = (

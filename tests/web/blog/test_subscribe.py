@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from publisher.base.attachment import Attachment
+from publisher.base.media_files import Attachment
 from publisher.installation import Site
 from tests.conftest import SITE_URL
 from tests.factories import make_post

@@ -1,0 +1,297 @@
+"""One polite GET of a feed: request headers, redirects, authentication, and names of failures.
+
+Redirects are followed by hand, because which of them may be stored depends on every
+status on the way (RFC 9110 section 15.4). Nothing is raised for a bad server: the
+outcome is a `Fetched` whose `problem` names what went wrong.
+"""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from urllib.parse import urlsplit
+
+import aiohttp
+from yarl import URL
+
+from publisher.base import confined, net
+from publisher.base.encryption import is_encrypted
+from publisher.river.fetching.answers import Credentials, Fetched, Hop, Validators
+from publisher.river.fetching.host_names import AddressBook, work_unit
+from publisher.river.fetching.http_response import (
+    ProblemError,
+    body_of,
+    headers_of,
+    name_of,
+    target_of,
+)
+from publisher.river.fetching.leases import HostGate
+from publisher.river.fetching.lenient_http import LenientResponses
+from publisher.river.fetching.logins import Login
+
+MAX_HOPS = 6
+ACCEPT = (
+    "application/rss+xml, application/atom+xml, application/feed+json, application/rdf+xml,"
+    " application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
+)
+BUSY = "busy"
+"""The problem of a poll that did not get its turn at a host."""
+
+_MAX_HEADER_BYTES = 65_536
+
+
+def user_agent(contact_url: str) -> str:
+    """The User-Agent: program, version and contact address, constant for an installation."""
+    return f"Publisher-River/{version('publisher')} (+{contact_url})"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bounds of one poll, redirects included."""
+
+    max_bytes: int = 10_000_000
+    total_seconds: float = 60.0
+    connect_seconds: float = 15.0
+
+
+_LOGIN_LOST = (
+    "its password cannot be read: it was kept under another key (secret_key of the instance), or "
+    "the package cryptography is no longer installed; add the feed again with its password"
+)
+
+
+_Answer = tuple[int, dict[str, str], bytes, str]  # status, headers, body, the login's scheme
+_NO_ANSWER: _Answer = (0, {}, b"", "")
+
+
+@dataclass(slots=True)
+class _Trip:
+    """The state of one poll. `seconds_left` does not count waiting for a host or machine.
+
+    `held` are the hosts leased to it, `asked` those that were sent a request.
+    """
+
+    url: str
+    seconds_left: float
+    held: set[str]
+    owner: str
+    hops: list[Hop] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    requests: int = 0
+    waits_for: str = ""
+
+    @property
+    def place(self) -> str:
+        """The address reached so far."""
+        return self.hops[-1].url if self.hops else self.url
+
+
+class Fetcher:
+    """Makes polite GETs through one guarded connection pool.
+
+    `readers` limits how many answers are parsed at the same time.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        book: AddressBook,
+        limits: FetchLimits | None = None,
+        gate: HostGate | None = None,
+    ) -> None:
+        self._session = session
+        self._book = book
+        self._gate = gate
+        self._limits = limits or FetchLimits()
+        # Polls wait here for a parsing process, not in one of the few threads that store answers.
+        self.readers = asyncio.Semaphore(confined.SIZE)
+        self._waits: set[asyncio.Timeout] = set()
+        self._stopping = False
+
+    def stop_waiting(self) -> None:
+        """End all waiting for turns, now and later; requests under way go on.
+
+        Another process may hold a turn, or the lease of a dead one may have to run out.
+        """
+        self._stopping = True
+        for wait in self._waits:
+            wait.reschedule(0)
+
+    async def fetch(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        credentials: Credentials | None = None,
+        held: frozenset[str] = frozenset(),
+        owner: str = "",
+    ) -> Fetched:
+        """Poll one address. Never raises for what a server or the network does.
+
+        `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to
+        it; the caller releases them: they are in `asked`.
+        """
+        trip = _Trip(url, self._limits.total_seconds, set(held), owner)
+        known = validators or Validators()
+        try:
+            if credentials is not None and is_encrypted(credentials.password):
+                raise ProblemError("login-lost", _LOGIN_LOST)
+            answer = await self._follow(url, known, credentials, trip)
+            problem = detail = ""
+        except ProblemError as found:
+            answer, problem, detail = _NO_ANSWER, found.problem, found.detail
+        except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
+            answer, problem, detail = _NO_ANSWER, name_of(failure), net.explain_failure(failure)
+        status, headers, body, scheme = answer
+        return Fetched(
+            url,
+            trip.place,
+            status,
+            headers,
+            body,
+            hops=tuple(trip.hops),
+            conditional=bool(known),
+            problem=problem,
+            detail=detail,
+            auth_scheme=scheme,
+            asked=tuple(trip.asked),
+            requests=trip.requests,
+            waits_for=trip.waits_for,
+        )
+
+    async def _follow(
+        self, url: str, known: Validators, credentials: Credentials | None, trip: _Trip
+    ) -> _Answer:
+        visited = {url}
+        while True:
+            here = trip.place
+            conditional = known if here == known.url else Validators()
+            secret = credentials if credentials and _origin(here) == _origin(url) else None
+            answer = await self._once(here, conditional, secret, trip)
+            status, headers, _, _ = answer
+            if not 300 <= status < 400 or status == 304:
+                return answer
+            target = target_of(here, headers.get("location"), status)
+            if target in visited or len(trip.hops) >= MAX_HOPS:
+                raise ProblemError("redirect-loop", "redirects go round in circles")
+            visited.add(target)
+            trip.hops.append(Hop(status, target))
+
+    async def _once(
+        self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
+    ) -> _Answer:
+        if credentials is None:
+            return (*await self._send(url, validators.headers(), trip), "")
+        login = Login(credentials)
+        sent = validators.headers() | login.headers()
+        status, headers, body = await self._send(url, sent, trip, login.middlewares())
+        if status == 401 and login.can_answer(headers.get("www-authenticate", "")):
+            sent = validators.headers() | login.headers()
+            status, headers, body = await self._send(url, sent, trip)
+        return status, headers, body, login.scheme if status < 400 else ""
+
+    async def _send(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        trip: _Trip,
+        middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = (),
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request, in the turn of its host and its machine."""
+        net.check_url(url)
+        name = urlsplit(url).hostname or ""
+        host = work_unit(name)
+        async with AsyncExitStack() as turns:
+            async with self._waiting(host, trip):
+                await self._pass_gate(host, trip)
+                await turns.enter_async_context(self._book.turn(name))
+            self._check_turn(host, trip)
+            clock, most = asyncio.get_running_loop().time, self._limits.max_bytes
+            begun = clock()
+            trip.requests += 1
+            try:
+                async with (
+                    asyncio.timeout(trip.seconds_left),
+                    self._session.get(
+                        URL(url, encoded=True),
+                        headers=headers,
+                        middlewares=middlewares,
+                        allow_redirects=False,
+                    ) as response,
+                ):
+                    return response.status, headers_of(response), await body_of(response, most)
+            finally:
+                trip.seconds_left -= clock() - begun
+
+    @asynccontextmanager
+    async def _waiting(self, host: str, trip: _Trip) -> AsyncIterator[None]:
+        """A context in which to wait for a turn; `stop_waiting` ends it with the problem BUSY."""
+        try:
+            if self._stopping:
+                raise TimeoutError
+            async with asyncio.timeout(None) as wait:
+                self._waits.add(wait)
+                try:
+                    yield
+                finally:
+                    self._waits.discard(wait)
+        except TimeoutError:
+            trip.waits_for = host
+            raise ProblemError(BUSY, f"stopped before the turn of {host} came") from None
+
+    async def _pass_gate(self, host: str, trip: _Trip) -> None:
+        """Wait until a request to the host is allowed, and note the host in `trip.asked`."""
+        if self._gate is not None and host in trip.asked:
+            await self._gate.rest(host)
+        elif self._gate is not None and host not in trip.held:
+            if not await self._gate.take((host, trip.owner)):
+                trip.waits_for = host
+                raise ProblemError(BUSY, f"it leads to {host}, which is busy")
+            trip.held.add(host)
+        if host not in trip.asked:
+            trip.asked.append(host)
+
+    def _check_turn(self, host: str, trip: _Trip) -> None:
+        """Refuse a request whose lease has ended while we waited for the machine."""
+        if self._gate is not None and not self._gate.holds((host, trip.owner)):
+            trip.waits_for = host
+            raise ProblemError(BUSY, f"the turn of {host} was over before it was asked")
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
+
+
+@asynccontextmanager
+async def open_fetcher(
+    *,
+    contact_url: str,
+    allow_private: bool = False,
+    limits: FetchLimits | None = None,
+    book: AddressBook | None = None,
+    in_flight: int = 64,
+    gate: HostGate | None = None,
+) -> AsyncIterator[Fetcher]:
+    """A fetcher with its connection pool, closed afterwards; without a gate no host is leased."""
+    bounds = limits or FetchLimits()
+    addresses = book or AddressBook()
+    connector = net.guarded_connector(
+        allow_private=allow_private, resolver=addresses, limit=in_flight
+    )
+    # aiohttp has no public way to replace the protocol class that reads answers.
+    responses = functools.partial(LenientResponses, loop=asyncio.get_running_loop())
+    connector._factory = responses  # type: ignore[assignment]
+    async with aiohttp.ClientSession(
+        connector=connector,
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds),
+        headers={"User-Agent": user_agent(contact_url), "Accept": ACCEPT},
+        max_line_size=_MAX_HEADER_BYTES,
+        max_field_size=_MAX_HEADER_BYTES,
+    ) as session:
+        # aiohttp would silently repeat a request whose connection was dropped.
+        session._retry_connection = False
+        yield Fetcher(session, addresses, bounds, gate)

@@ -1,0 +1,1 @@
+"""A person's list: what is followed, shown, read and starred, and polled on demand."""

@@ -1,0 +1,280 @@
+"""Subscriptions: adding, finding, changing, pausing and removing them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit, urlunsplit
+
+from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import flag_modified
+from yarl import URL
+
+from publisher.base import encryption, net
+from publisher.base.errors import Conflict, InvalidInput, NotFound
+from publisher.river.feed_policies import check_policy
+from publisher.river.fetching import frontier
+from publisher.river.fetching.answers import Credentials
+from publisher.river.fetching.host_names import work_unit_of
+from publisher.river.polls import item_store
+from publisher.storage.tables.river import RiverFeed
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One entry of an OPML list; `is_list`: it is a list itself."""
+
+    url: str
+    title: str = ""
+    site_url: str = ""
+    folder: str = ""
+    credentials: Credentials | None = None
+    policy: str = ""
+    paused: bool = False
+    is_list: bool = False
+
+
+def tidy_url(text: str) -> tuple[str, Credentials | None]:
+    """An address as typed, normalised, and the login in it, if any.
+
+    A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
+    already encoded stays as it is. Raises InvalidInput for what cannot be requested.
+    """
+    typed = text.strip()
+    if typed.startswith("feed:"):
+        typed = typed.removeprefix("feed:")
+        typed = f"http:{typed}" if typed.startswith("//") else typed
+    typed = typed if "://" in typed else f"https://{typed}"
+    try:
+        parts = urlsplit(typed)
+        secret = Credentials(parts.username, parts.password or "") if parts.username else None
+        bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+        return net.check_url(bare if bare.isascii() else str(URL(bare))), secret
+    except ValueError as problem:
+        raise InvalidInput(f"{text[:80]!r}: {problem}") from problem
+
+
+def known_url(session: Session, url: str) -> RiverFeed | None:
+    """The subscription that polls this address, or was added under it."""
+    same = (RiverFeed.url == url) | (RiverFeed.added_url == url)
+    return session.scalar(select(RiverFeed).where(same).order_by(RiverFeed.id))
+
+
+def named(session: Session, url: str) -> RiverFeed:
+    """The subscription to an address as a person types it; NotFound when there is none."""
+    found = known_url(session, tidy_url(url)[0])
+    if found is None:
+        raise NotFound(f"not subscribed to {url[:200]}")
+    return found
+
+
+def by_id(session: Session, feed_id: int) -> RiverFeed:
+    """One subscription; NotFound when there is none."""
+    found = session.get(RiverFeed, feed_id)
+    if found is None:
+        raise NotFound("there is no such subscription")
+    return found
+
+
+def everyone(session: Session) -> Sequence[RiverFeed]:
+    """All subscriptions, lists too, by folder and title."""
+    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
+    return session.scalars(select(RiverFeed).order_by(*order)).all()
+
+
+def with_items(session: Session) -> list[RiverFeed]:
+    """The subscriptions that bring items: neither lists nor what is merged into another."""
+    return [feed for feed in everyone(session) if not (feed.is_list or feed.state == "merged")]
+
+
+def subscribe(
+    session: Session,
+    url: str,
+    now: datetime,
+    first_poll_at: datetime,
+    *,
+    title: str = "",
+    folder: str = "",
+    policy: str = "",
+    credentials: Credentials | None = None,
+    is_list: bool = False,
+) -> RiverFeed:
+    """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
+
+    Raises Conflict when it is followed already, SpecError for an unknown policy, InvalidInput for
+    a password that cannot be encrypted here.
+    """
+    check_policy(policy)
+    if (known := known_url(session, url)) is not None:
+        raise Conflict(f"already subscribed to {known.url}")
+    feed = RiverFeed(
+        url=url,
+        added_url=url,
+        host=work_unit_of(url),
+        title=title[:500],
+        renamed=bool(title),
+        folder=tidy_folder(folder),
+        policy=policy,
+        is_list=is_list,
+        added_at=now,
+        next_poll_at=first_poll_at,
+        reasons=["new: never polled"],
+    )
+    _set_login(feed, credentials)
+    session.add(feed)
+    session.flush()
+    frontier.enqueue(session, feed.host, first_poll_at)
+    return feed
+
+
+def subscribe_all(
+    session: Session, outlines: Sequence[Outline], now: datetime, list_id: int | None = None
+) -> int:
+    """Follow those entries of a list that are not followed yet; returns how many.
+
+    `list_id` is the followed list that they come with.
+    First polls are spread, a second apart, so that no burst follows an import.
+    """
+    known = set(session.scalars(select(RiverFeed.url))) | set(
+        session.scalars(select(RiverFeed.added_url))
+    )
+    new = [outline for outline in outlines if outline.url not in known]
+    turns: dict[str, datetime] = {}
+    for position, outline in enumerate(new):
+        first_poll_at = now + timedelta(seconds=position)
+        feed = RiverFeed(
+            url=outline.url,
+            added_url=outline.url,
+            host=work_unit_of(outline.url),
+            title=outline.title,
+            renamed=bool(outline.title),
+            site_url=outline.site_url,
+            folder=outline.folder,
+            policy=outline.policy,
+            is_list=outline.is_list,
+            list_id=list_id,
+            added_at=now,
+            next_poll_at=first_poll_at,
+            reasons=["new: never polled"],
+        )
+        if outline.paused:
+            pause(feed)
+        try:
+            _set_login(feed, outline.credentials)
+        except InvalidInput as problem:
+            pause(feed)
+            feed.reasons = [str(problem)]
+        session.add(feed)
+        if feed.next_poll_at is not None:
+            turns.setdefault(feed.host, first_poll_at)
+    session.flush()
+    frontier.enqueue_all(session, turns)
+    return len(new)
+
+
+def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFeed | None:
+    """Give a feed that is followed with a login a new one; None when there is no such feed.
+
+    Raises InvalidInput for a password that cannot be encrypted here.
+    """
+    feed = known_url(session, url)
+    if feed is None or not feed.username:
+        return None
+    _set_login(feed, credentials)
+    feed.auth_scheme = ""
+    return feed
+
+
+def encrypt_logins(session: Session) -> int:
+    """Encrypt passwords that versions before 1.0 stored in another way; returns how many."""
+    if not encryption.installed():
+        return 0
+    kept = type_coerce(RiverFeed.password, Text)  # as it stands in the database
+    old = select(RiverFeed).where(kept != "", kept.not_like(f"{encryption.PREFIX}%"))
+    feeds = [feed for feed in session.scalars(old) if not encryption.is_encrypted(feed.password)]
+    for feed in feeds:
+        flag_modified(feed, "password")
+    return len(feeds)
+
+
+def _set_login(feed: RiverFeed, credentials: Credentials | None) -> None:
+    """Raises InvalidInput for a password that cannot be encrypted here."""
+    if credentials is None:
+        return
+    feed.username = credentials.username
+    encryption.check_installed()
+    feed.password = credentials.password
+
+
+def unsubscribe(session: Session, feed: RiverFeed) -> None:
+    """Remove a subscription and its items; with a list, also the feeds that came with it."""
+    for brought in session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all():
+        let_go(session, brought)
+    item_store.drop_feed_items(session, feed.id)
+    session.execute(
+        update(RiverFeed)
+        .where(RiverFeed.merged_into == feed.id)
+        .values(merged_into=None, state="paused")
+    )
+    session.delete(feed)
+
+
+def let_go(session: Session, feed: RiverFeed) -> None:
+    """Stop following a feed that its list does not name any more.
+
+    One with starred items stays with these alone, and is not polled.
+    """
+    if not item_store.keep_starred(session, feed.id):
+        unsubscribe(session, feed)
+        return
+    pause(feed)
+    feed.list_id = None
+    feed.reasons = ["its list let it go; it is kept for its starred items"]
+
+
+def rename(feed: RiverFeed, title: str) -> None:
+    """Give a feed another title; "" brings back the title that it gives itself."""
+    own = " ".join(title.split())[:500]
+    feed.renamed = bool(own) and own != feed.feed_title
+    feed.title = own or feed.feed_title
+
+
+def tidy_folder(text: str) -> str:
+    """The path of a folder as it is stored: names with one slash between, "" for none."""
+    names = (" ".join(name.split()) for name in text.split("/"))
+    return "/".join(name for name in names if name)[:200].rstrip("/ ")
+
+
+def move_folder(session: Session, folder: str, to: str) -> int:
+    """Rename a folder, "" to dissolve it; folders inside move along. Returns how many feeds."""
+    inside = session.scalars(select(RiverFeed).where(in_folder(folder))).all()
+    for feed in inside:
+        feed.folder = tidy_folder(f"{to}/{feed.folder[len(folder) :]}")
+    return len(inside)
+
+
+def in_folder(folder: str) -> ColumnElement[bool]:
+    """The feeds of a folder and of those inside it; "" are those without one."""
+    if not folder:
+        return RiverFeed.folder == ""
+    below = RiverFeed.folder.startswith(f"{folder}/", autoescape=True)
+    return (RiverFeed.folder == folder) | below
+
+
+def change_policy(feed: RiverFeed, spec: str) -> None:
+    """Poll by another policy, "" for the default; what the old one learned is dropped."""
+    check_policy(spec)
+    feed.policy, feed.memory = spec, None
+
+
+def pause(feed: RiverFeed) -> None:
+    """Do not poll until resumed."""
+    feed.state, feed.next_poll_at = "paused", None
+
+
+def resume(session: Session, feed: RiverFeed, now: datetime) -> None:
+    """Poll again, in its host's turn: after a pause, or a 410 that was a mistake."""
+    feed.state, feed.merged_into, feed.gone_at, feed.failures = "active", None, None, 0
+    feed.next_poll_at = now
+    session.flush()
+    frontier.enqueue(session, feed.host, now)

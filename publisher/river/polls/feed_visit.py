@@ -1,0 +1,176 @@
+"""One poll of a feed: the request is sent, and the answer parsed."""
+
+from dataclasses import dataclass, replace
+
+from publisher.base.clock import Clock
+from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.logs import get_logger
+from publisher.base.processes import in_own_thread
+from publisher.base.text import first_words, one_line
+from publisher.core.polling import Answer
+from publisher.river.fetching.answers import Fetched
+from publisher.river.fetching.fetch import Fetcher
+from publisher.river.fetching.http_hints import asked_to_wait_seconds, header_hints
+from publisher.river.polls.due_polls import DuePoll
+from publisher.river.reading.feed_document import (
+    FeedDocument,
+    FeedItem,
+    NotAFeed,
+    UnreadableFeed,
+    digest,
+    plausible,
+    unpack,
+)
+from publisher.river.reading.opml import FeedList, read_list
+from publisher.river.reading.parse import read_document
+from publisher.river.reading.scan import first_tag
+
+OVERLOADED = "overloaded"
+"""The problem of an answer for which no parsing process was free: ours, and soon over."""
+
+log = get_logger("river")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The result of a poll. `document` is None when it is unchanged or could not be read.
+
+    A followed list brings `listed` instead.
+
+    `problem` is a stored name such as ``timeout``, ``status-404`` or ``not-a-feed``, empty
+    when all is well; `detail` says it in words.
+    """
+
+    job: DuePoll
+    fetched: Fetched
+    document: FeedDocument | None = None
+    listed: FeedList | None = None
+    content_hash: bytes = b""
+    problem: str = ""
+    detail: str = ""
+
+    @classmethod
+    def failed(cls, job: DuePoll, asked: tuple[str, ...] = ()) -> "Visit":
+        """A visit that ended in a bug of ours; it counts like any other failure.
+
+        `asked` are the hosts that were sent a request before, and are to be released.
+        """
+        fetched = Fetched(job.url, job.url, problem="internal", asked=asked)
+        return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
+
+    @property
+    def told_seconds(self) -> int | None:
+        """How long the server asked to be left alone, by its headers."""
+        return asked_to_wait_seconds(self.fetched.status, self.fetched.headers, self.job.at)
+
+    @property
+    def hosts_asked(self) -> tuple[str, ...]:
+        """The hosts that were sent a request, in order; the job's own if there was none."""
+        return self.fetched.asked or (self.job.host,)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """All hosts that were held for this visit."""
+        return self.job.held.union(self.fetched.asked)
+
+    @property
+    def leads_to(self) -> str | None:
+        """The other host that the feed's address redirects to, if it does."""
+        last = self.fetched.waits_for or self.hosts_asked[-1]
+        return last if last != self.job.host else None
+
+    @property
+    def asked_to_slow_down(self) -> bool:
+        """429, or 503 with a Retry-After."""
+        status = self.fetched.status
+        return status == 429 or (status == 503 and self.told_seconds is not None)
+
+
+async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+    """Request a feed and parse the answer, in a thread so that the event loop goes on.
+
+    The visit is dated by its answer: a job may wait between its claim and its request, and a pause
+    counted from the claim would be too short.
+    """
+    fetched = await fetcher.fetch(
+        job.url, job.validators, job.credentials, job.held, owner=job.owner
+    )
+    job = replace(job, at=clock())
+    if not fetched.ok:
+        return read(job, fetched)
+    try:
+        async with fetcher.readers:
+            return await in_own_thread(read, job, fetched)
+    except StorageUnavailable as problem:
+        return Visit(job, fetched, problem=OVERLOADED, detail=str(problem))
+    except Exception:  # a bug in reading one feed must not stop all the others
+        log.exception("could not read an answer", url=job.url)
+        return Visit.failed(job, fetched.asked)
+
+
+def read(job: DuePoll, fetched: Fetched) -> Visit:
+    """Read an answer: unchanged, a document, or the problem with it."""
+    if fetched.problem:
+        return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)
+    if fetched.not_modified and not fetched.conditional:
+        why = "the server answered 304 to a request without validators"
+        return Visit(job, fetched, problem="status-304", detail=why)
+    if fetched.not_modified:
+        return Visit(job, fetched, content_hash=job.content_hash)
+    if not fetched.ok:
+        words = first_words(fetched.body[:20_000].decode("utf-8", "replace"), 300)
+        start = one_line(words)
+        return Visit(job, fetched, problem=f"status-{fetched.status}", detail=start)
+    content_hash = digest(fetched.body)
+    if content_hash == job.content_hash:
+        return Visit(job, fetched, content_hash=content_hash)
+    if job.is_list:
+        return _read_list(job, fetched, content_hash)
+    try:
+        kind = fetched.headers.get("content-type", "")
+        document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
+    except NotAFeed as refusal:
+        return Visit(job, fetched, problem="not-a-feed", detail=str(refusal))
+    except UnreadableFeed as refusal:
+        return Visit(job, fetched, problem="unreadable", detail=str(refusal))
+    except InvalidData as refusal:
+        return Visit(job, fetched, problem="unsafe", detail=str(refusal))
+    if document.cut_off:  # the same bytes again must not count as unchanged
+        content_hash = b""
+    return Visit(job, fetched, document, content_hash=content_hash)
+
+
+def names_feeds(fetched: Fetched) -> bool:
+    """Whether an answer is a list of feeds, not a feed."""
+    return fetched.ok and first_tag(fetched.body).lower() == "opml"
+
+
+def _read_list(job: DuePoll, fetched: Fetched, content_hash: bytes) -> Visit:
+    try:
+        listed = read_list(fetched.body)
+    except InvalidData as refusal:
+        return Visit(job, fetched, problem="not-a-list", detail=str(refusal))
+    return Visit(job, fetched, listed=listed, content_hash=content_hash)
+
+
+def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
+    """A visit as the input of a poll policy. An unchanged 200 counts as a 304."""
+    headers = header_hints(visit.fetched.headers, visit.job.at)
+    document = visit.document
+    dates = (plausible(item.published_at, visit.job.at) for item in new)
+    hints = document.hints if document else None
+    return Answer(
+        status=visit.fetched.status if document else 304,
+        new_items=len(new),
+        changed=changed,
+        item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
+        ttl_minutes=hints.ttl_minutes if hints else None,
+        max_age_seconds=headers.max_age_seconds,
+        age_seconds=headers.age_seconds,
+        expires_at=headers.expires_at,
+        update_period_seconds=(hints.syndication_minutes or 0) * 60 or None if hints else None,
+        skip_hours=hints.skip_hours if hints else frozenset(),
+        skip_days=hints.skip_days if hints else frozenset(),
+        last_modified_at=headers.last_modified_at,
+        on_demand=visit.job.on_demand,
+    )

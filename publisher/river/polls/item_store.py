@@ -1,0 +1,183 @@
+"""Storage of feed items: recognising known ones, inserting, full-text search, pruning."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias, cast
+
+from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy.orm import Session
+
+from publisher.river.polls.poll_rows import FeedRow
+from publisher.river.reading.feed_document import FeedItem, plausible
+from publisher.storage.full_text import FullText
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverStar, RiverVisit
+
+SEARCH = FullText("river_search")
+
+NewRow: TypeAlias = tuple[dict[str, Any], str]
+"""The columns of an item that is not stored yet, and its text for the search."""
+
+_ALWAYS_KEPT = 20
+_FORGOTTEN_AFTER = timedelta(days=730)
+_Known = Row[int, bytes, bytes]
+# Statements on the table, not on its ORM class: they run for every poll, and the ORM costs more.
+_ITEMS = cast("Table", RiverItem.__table__)
+_INSERT = insert(_ITEMS)
+_LAST = select(func.max(_ITEMS.c.id))
+_SINCE = select(_ITEMS.c.id, _ITEMS.c.feed_id, _ITEMS.c.key).where(_ITEMS.c.id > bindparam("last"))
+_SAME = select(_ITEMS.c.id, _ITEMS.c.key, _ITEMS.c.fingerprint).where(
+    _ITEMS.c.feed_id == bindparam("feed"),
+    _ITEMS.c.key.in_(bindparam("keys", expanding=True))
+    | _ITEMS.c.fingerprint.in_(bindparam("prints", expanding=True)),
+)
+
+
+def keep(
+    session: Session,
+    feed: RiverFeed | FeedRow,
+    items: Sequence[FeedItem],
+    now: datetime,
+    new_rows: list[NewRow],
+) -> list[FeedItem]:
+    """Append rows for new items to `new_rows` and return those items; `insert_new` stores the rows.
+
+    An item is recognised by its key, or by its fingerprint if its id changes at every fetch. A
+    known one whose content differs is updated and does not count as new.
+    """
+    read_before = feed.last_success_at is not None  # else nothing of this feed is stored
+    known = _known(session, feed.id, items) if items and read_before else {}
+    fresh: list[FeedItem] = []
+    for item in items:
+        row = known.get(item.key) or known.get(item.fingerprint)
+        if row is None:
+            fresh.append(item)
+        elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
+            _update(session, session.get_one(RiverItem, row.id), item, now)
+    new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # newest: highest id
+    return fresh
+
+
+def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
+    """Insert the new items of a whole batch of visits, and index them for the search.
+
+    Their ids come from a second query: INSERT ... RETURNING would need a statement of its own for
+    each batch size, and building it takes longer than everything else.
+    """
+    if not new_rows:
+        return
+    last = session.scalar(_LAST) or 0
+    session.execute(_INSERT, [columns for columns, _ in new_rows])
+    stored = session.execute(_SINCE, {"last": last})
+    numbers = {(feed_id, key): number for number, feed_id, key in stored}
+    SEARCH.add(
+        session,
+        (
+            (numbers[columns["feed_id"], columns["key"]], columns["title"], words)
+            for columns, words in new_rows
+        ),
+    )
+
+
+def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, _Known]:
+    """The stored ids and hashes of these items, by key and by fingerprint."""
+    keys = [item.key for item in items]
+    prints = [item.fingerprint for item in items]
+    rows = session.execute(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
+    known: dict[bytes, _Known] = {row.fingerprint: row for row in rows}
+    return known | {row.key: row for row in rows}
+
+
+def _row(feed: RiverFeed | FeedRow, item: FeedItem, now: datetime) -> NewRow:
+    published = plausible(item.published_at, now)
+    columns = {
+        "feed_id": feed.id,
+        "key": item.key,
+        "fingerprint": item.fingerprint,
+        "url": item.url,
+        "title": item.title,
+        "html": item.html,
+        "author": item.author,
+        "enclosures": _files(item),
+        "details": item.details.as_json(),
+        "published_at": published,
+        "seen_at": now,
+        "shown_at": published or now,
+        "pruned": False,
+    }
+    return columns, item.words
+
+
+def _files(item: FeedItem) -> list[list[object]]:
+    return [[file.url, file.media_type, file.length] for file in item.enclosures]
+
+
+def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> None:
+    """Update a stored item that was edited or has another id now."""
+    edited = row.fingerprint != item.fingerprint
+    row.key, row.fingerprint = item.key, item.fingerprint
+    if not edited or row.pruned:
+        return
+    row.url, row.title, row.author = item.url, item.title, item.author
+    row.html = item.html
+    row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
+    session.flush()
+    SEARCH.remove(session, [row.id])
+    SEARCH.add(session, [(row.id, row.title, item.words)])
+
+
+def drop_feed_items(session: Session, feed_id: int) -> None:
+    """Delete all items of a feed."""
+    _drop(session, RiverItem.feed_id == feed_id)
+
+
+def keep_starred(session: Session, feed_id: int) -> int:
+    """Delete the items of a feed except starred ones; returns how many stay."""
+    starred = RiverItem.id.in_(select(RiverStar.item_id))
+    _drop(session, RiverItem.feed_id == feed_id, ~starred)
+    kept = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
+    return session.scalar(kept) or 0
+
+
+def _drop(session: Session, *which: ColumnElement[bool]) -> None:
+    SEARCH.remove(session, session.scalars(select(RiverItem.id).where(*which)))
+    session.execute(
+        delete(RiverItem).where(*which), execution_options={"synchronize_session": False}
+    )
+
+
+def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> int:
+    """Empty the items beyond the limits of age and number; returns how many.
+
+    Their hashes stay for two years, so that they do not come back as new. The newest 20 of each
+    feed are kept whatever their age, starred ones in any case.
+    """
+    place = (
+        func.row_number()
+        .over(partition_by=RiverItem.feed_id, order_by=(RiverItem.shown_at.desc(), RiverItem.id))
+        .label("place")
+    )
+    ranked = (
+        select(RiverItem.id, RiverItem.shown_at, place)
+        .where(RiverItem.pruned.is_(False), RiverItem.id.not_in(select(RiverStar.item_id)))
+        .subquery()
+    )
+    oldest = now - timedelta(days=keep_days)
+    aged = (ranked.c.shown_at < oldest) & (ranked.c.place > _ALWAYS_KEPT)
+    ids = list(session.scalars(select(ranked.c.id).where(aged | (ranked.c.place > keep_items))))
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        SEARCH.remove(session, part)
+        session.execute(
+            update(RiverItem)
+            .where(RiverItem.id.in_(part))
+            .values(pruned=True, html="", title="", author="", enclosures=[], details={})
+        )
+    session.execute(
+        delete(RiverItem).where(RiverItem.pruned, RiverItem.seen_at < now - _FORGOTTEN_AFTER)
+    )
+    return len(ids)
+
+
+def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
+    """Delete the records of polls older than the setting says."""
+    session.execute(delete(RiverVisit).where(RiverVisit.at < now - timedelta(days=keep_days)))

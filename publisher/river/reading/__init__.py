@@ -1,0 +1,1 @@
+"""What was fetched is read: feeds, pages that announce them, lists of feeds, as plain values."""

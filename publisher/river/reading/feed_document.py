@@ -1,0 +1,211 @@
+"""The contents of a feed document of any format, as plain values."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from publisher.base.errors import InvalidData
+from publisher.base.links import joined
+from publisher.base.text import clean
+from publisher.river.reading.scan import DocumentHints
+
+_OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
+_TOLERANCE = timedelta(days=1)
+_MOST_CATEGORIES = 30
+_CATEGORY_CHARACTERS = 100
+_MOST_SHARED = 50
+_MARK_BYTES = 8
+MAX_ITEMS = 1_000
+T = TypeVar("T")
+
+Window = tuple[tuple[bytes, bytes], ...]
+"""For each item of a document, in order, a pair: a digest of its bytes, and its key. Then, for each
+key that several items shared, a pair of that key twice: no item is identified by it any more."""
+
+
+class NotAFeed(InvalidData):
+    """The document is no feed. `alternates` are the feeds it announces, if it is a page."""
+
+    def __init__(self, message: str, alternates: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.alternates = alternates
+
+
+class UnreadableFeed(InvalidData):
+    """The document looks like a feed, but nothing can be made of it."""
+
+
+# The next three classes are pickled by the parsing process, which slots would make slow.
+@dataclass(frozen=True)
+class FeedFile:
+    """A file that belongs to an item; `length` in bytes, 0 when unknown."""
+
+    url: str
+    media_type: str = ""
+    length: int = 0
+
+
+@dataclass(frozen=True)
+class ItemDetails:
+    """Optional details of an entry: its categories, a picture, and what podcasts add."""
+
+    categories: tuple[str, ...] = ()
+    image: str = ""
+    duration_seconds: int = 0
+    season: int = 0
+    episode: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """The details that have a value, by name."""
+        present = {name: value for name, value in vars(self).items() if value}
+        return present | {"categories": list(self.categories)} if self.categories else present
+
+
+@dataclass(frozen=True)
+class FeedItem:
+    """One entry. `markup` is HTML as sent; `html` and `words` are set by `harmless`.
+
+    `base` is the base URL of its relative links, if the document names one. `key` identifies it in
+    its feed: a digest of its id, else its address, else its content. `fingerprint`, a digest of
+    address and content, recognises an item whose id changes at every fetch.
+    """
+
+    guid: str
+    url: str
+    title: str
+    markup: str
+    author: str = ""
+    published_at: datetime | None = None
+    enclosures: tuple[FeedFile, ...] = ()
+    details: ItemDetails = ItemDetails()
+    base: str = ""
+    html: str = ""
+    words: str = ""
+    key: bytes = b""
+    fingerprint: bytes = b""
+
+    def __post_init__(self) -> None:
+        """Compute both hashes at once: `harmless` drops the id and markup they are made of."""
+        content = f"{self.title}\n{self.markup}"
+        if not self.key:
+            object.__setattr__(self, "key", digest(self.guid or self.url or content))
+        if not self.fingerprint:
+            object.__setattr__(self, "fingerprint", digest(f"{self.url}\n{content}"))
+
+
+@dataclass(frozen=True, slots=True)
+class FeedDocument:
+    """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
+
+    `window` is passed as `known` at the next poll. `broken`: not well-formed. `cut_off`: the end
+    is missing, so it was not delivered whole. `left_out`: how many items exceeded the limit.
+    """
+
+    kind: str
+    title: str = ""
+    site_url: str = ""
+    self_url: str = ""
+    items: tuple[FeedItem, ...] = ()
+    window: Window = ()
+    hints: DocumentHints = field(default_factory=DocumentHints)
+    broken: bool = False
+    cut_off: bool = False
+    left_out: int = 0
+
+
+def newest_part(entries: Sequence[T], date_of: Callable[[T], datetime | None]) -> Sequence[T]:
+    """At most `MAX_ITEMS` entries: the first, or the last if a document begins with its oldest."""
+    if len(entries) <= MAX_ITEMS:
+        return entries
+    first, last = date_of(entries[0]), date_of(entries[-1])
+    oldest_first = first is not None and last is not None and first < last
+    return entries[-MAX_ITEMS:] if oldest_first else entries[:MAX_ITEMS]
+
+
+def categories(named: Iterable[str]) -> tuple[str, ...]:
+    """Names of categories, each once whatever its case, in order, within bounds."""
+    found: dict[str, str] = {}
+    for name in named:
+        tidy = " ".join(clean(name).split())[:_CATEGORY_CHARACTERS]
+        if tidy and len(found) < _MOST_CATEGORIES:
+            found.setdefault(tidy.casefold(), tidy)
+    return tuple(found.values())
+
+
+def web_address(base: str, link: object) -> str:
+    """The absolute address of a link if it is one of the web, else ""."""
+    address = joined(base, str(link).strip()) if link else ""
+    return address if address.lower().startswith(("http://", "https://")) else ""
+
+
+def digest(value: str | bytes) -> bytes:
+    """An eight-byte hash that identifies a value within one feed."""
+    raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
+    return hashlib.blake2b(raw, digest_size=8).digest()
+
+
+def plausible(moment: datetime | None, now: datetime) -> datetime | None:
+    """The moment, `now` at most, if it lies between 1990 and tomorrow; feeds also claim 1900."""
+    if moment is None or not _OLDEST <= moment <= now + _TOLERANCE:
+        return None
+    return min(moment, now)
+
+
+def told_apart(
+    items: Iterable[FeedItem], taken: frozenset[bytes]
+) -> tuple[list[FeedItem], set[bytes]]:
+    """The items in order, with distinct keys where different ones share an id; and the shared keys.
+
+    Address, then title, then markup is added to the id until the keys differ. `taken` are keys in
+    use by items of the same document that were not parsed again, or shared by several before.
+    """
+    settled = list(items)
+    names = [item.guid for item in settled]
+    shared: set[bytes] = set()
+    for part in ("url", "title", "markup"):
+        claimed = Counter(key for key, _ in {(item.key, item.fingerprint) for item in settled})
+        shared |= {key for key, times in claimed.items() if times > 1 or key in taken}
+        for place, item in enumerate(settled):
+            if item.key in shared:
+                names[place] += f"#{getattr(item, part)}"
+                settled[place] = replace(item, key=digest(names[place]))
+    return settled, shared
+
+
+def assemble(
+    marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[FeedItem]
+) -> tuple[tuple[FeedItem, ...], Window]:
+    """The new items, each once, and the next window.
+
+    `marks` are digests of the bytes of all items; `parsed` are the items whose mark is not in
+    `known`, in document order. A key that several items shared stays shared: else one of them
+    alone in a document would be taken for an edit of another.
+    """
+    before = {mark for mark, key in known.items() if mark == key}
+    present = frozenset(known[mark] for mark in marks if mark in known)
+    settled, shared = told_apart(parsed, present | before)
+    fresh = iter(settled)
+    window = tuple(
+        (mark, known[mark] if mark in known else item.key if (item := next(fresh, None)) else b"")
+        for mark in marks
+    )
+    kept = sorted(shared | before)[:_MOST_SHARED]
+    items = tuple({item.key: item for item in settled}.values())
+    return items, (*window, *((key, key) for key in kept))
+
+
+def unpack(window: bytes) -> Mapping[bytes, bytes]:
+    """A stored window as the mapping from an item's bytes to its key."""
+    pair = 2 * _MARK_BYTES
+    return {
+        window[at : at + _MARK_BYTES]: window[at + _MARK_BYTES : at + pair]
+        for at in range(0, len(window), pair)
+    }
+
+
+def pack(document: FeedDocument) -> bytes:
+    """The window of a document as it is stored; items without a key are left out."""
+    return b"".join(mark + key for mark, key in document.window if key)

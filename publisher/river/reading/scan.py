@@ -1,0 +1,212 @@
+"""First pass over a feed document: its format, its polling hints, the byte range of each item.
+
+A hardened XML parser finds what feedparser drops (every skipHours value, the syndication
+module). With the byte ranges, only items that have not been read before are parsed in full.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from publisher.base.errors import InvalidData
+from publisher.base.numerals import whole_number
+
+_SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
+_ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
+_MARKUP = re.compile(rb"<(!--|\?|!|[A-Za-z_][\w.:-]*)")
+_SUBSET_END = re.compile(rb"\]\s*>")
+_LAST_TAG = re.compile(rb"</(?:[\w.-]+:)?(?:rss|RDF|feed)\s*>", re.IGNORECASE)
+_END_BYTES = 4_096
+_FIRST_TAG_WITHIN = 65_536
+_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
+_MAX_DEPTH = 200
+_MAX_ATTRIBUTES = 256
+_MAX_MINUTES = 60 * 24 * 366
+_TOO_MANY_ATTRIBUTES = f"an element has more than {_MAX_ATTRIBUTES} attributes"
+
+
+class UnsafeDocument(InvalidData):
+    """The document declares entities, is nested too deeply, or has too many attributes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHints:
+    """What the document itself says about when to come back (RSS 2.0, mod_syndication).
+
+    `skip_hours` are hours 0-23 and `skip_days` weekdays 0-6 (Monday first), both GMT.
+    """
+
+    ttl_minutes: int | None = None
+    syndication_minutes: int | None = None
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+    @property
+    def seconds(self) -> int:
+        """The longest time between polls that the document asks for; 0 when it says nothing."""
+        return max(self.ttl_minutes or 0, self.syndication_minutes or 0) * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """`kind` is rss, rdf or atom, or "" for something else.
+
+    `broken` means not well-formed, `cut_off` that its end is missing: it was not delivered whole.
+    """
+
+    kind: str
+    hints: DocumentHints = DocumentHints()
+    items: tuple[tuple[int, int], ...] = ()
+    broken: bool = False
+    cut_off: bool = False
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Handlers for the parser. Keeps only short texts near the root, none inside items."""
+
+    parser: Any
+    path: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    found: dict[str, list[str]] = field(default_factory=dict)
+    items: list[tuple[int, int]] = field(default_factory=list)
+    start_byte: int = 0
+    depth_in_item: int = 0
+
+    def listen(self) -> None:
+        """Register the handlers; those of DefusedXMLParser against entities stay in force."""
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.data
+
+    def start(self, tag: str, attributes: list[str]) -> None:
+        if len(attributes) > 2 * _MAX_ATTRIBUTES:  # names and values in turn
+            raise UnsafeDocument(_TOO_MANY_ATTRIBUTES)
+        if self.depth_in_item:
+            self.depth_in_item += 1
+        else:
+            self.path.append(tag if tag.startswith(_SYNDICATION) else tag.rpartition("}")[2])
+            self.text.clear()
+            if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
+                self.start_byte = self.parser.CurrentByteIndex
+                self.depth_in_item = 1
+        if len(self.path) + self.depth_in_item > _MAX_DEPTH:
+            raise UnsafeDocument("elements are nested too deeply")
+
+    def data(self, text: str) -> None:
+        if not self.depth_in_item and len(self.path) <= 4 and len(text) < 100:
+            self.text.append(text)
+
+    def end(self, _tag: str) -> None:
+        if self.depth_in_item:
+            self.depth_in_item -= 1
+            if self.depth_in_item:
+                return
+            self.items.append((self.start_byte, self.parser.CurrentByteIndex))
+        elif len(self.path) <= 4 and self.text:
+            key = "/".join(self.path[1:])
+            self.found.setdefault(key, []).append("".join(self.text).strip())
+        self.text.clear()
+        self.path.pop()
+
+
+def first_tag(document: bytes) -> str:
+    """The local name of the document's first element, "" when there is none in the first 64 kB.
+
+    Each byte is looked at once, whatever comments, instructions and declarations come
+    before: where one of them is not closed, there is no element.
+    """
+    position = 0
+    while match := _MARKUP.search(document, position, _FIRST_TAG_WITHIN):
+        opening = match.group(1)
+        if opening not in (b"!--", b"?", b"!"):
+            return opening.decode("ascii").rpartition(":")[2]
+        position = _end_of_markup(document, opening, match.end())
+        if position < 0:
+            break
+    return ""
+
+
+def _end_of_markup(document: bytes, opening: bytes, start: int) -> int:
+    """Where a comment, instruction or declaration is over; -1 when it is never closed."""
+    if opening == b"!":
+        subset = _SUBSET_END.search(document, start) if _has_subset(document, start) else None
+        return subset.end() if subset else document.find(b">", start) + 1 or -1
+    closing = b"-->" if opening == b"!--" else b"?>"
+    found = document.find(closing, start)
+    return found + len(closing) if found >= 0 else -1
+
+
+def _has_subset(document: bytes, start: int) -> bool:
+    """Whether a DOCTYPE has an internal subset, between square brackets."""
+    end = document.find(b">", start)
+    return document.find(b"[", start, end if end >= 0 else len(document)) >= 0
+
+
+def scan(document: bytes) -> Scan:
+    """Look through a UTF-8 document once.
+
+    Raises `UnsafeDocument` for entity declarations, external references and
+    depth beyond 200. A document that breaks off gives what was found until then.
+    """
+    kind = _ROOTS.get(first_tag(document), "")
+    if not kind:
+        return Scan("")
+    collector = _Collector(DefusedXMLParser().parser)
+    collector.listen()
+    broken = False
+    try:
+        collector.parser.Parse(document, True)
+    except ExpatError:
+        broken = True
+        _refuse_crowded_tags(document)
+    except DefusedXmlException as problem:
+        raise UnsafeDocument("the document declares entities, which is not allowed") from problem
+    spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
+    cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
+    return Scan(kind, _hints(collector.found), spans, broken, cut_off)
+
+
+def _refuse_crowded_tags(document: bytes) -> None:
+    """Raise UnsafeDocument for a tag with too many attributes in an ill-formed document.
+
+    feedparser's lenient parser takes time quadratic in their number, and the strict one may
+    have stopped before them. Equals signs outside quotation marks count as attributes.
+    """
+    for piece in document.split(b"<"):
+        if piece.count(b"=") > _MAX_ATTRIBUTES:
+            tag = _QUOTED.sub(b"", piece).partition(b">")[0]
+            if tag.count(b"=") > _MAX_ATTRIBUTES:
+                raise UnsafeDocument(_TOO_MANY_ATTRIBUTES)
+
+
+def _hints(found: dict[str, list[str]]) -> DocumentHints:
+    hours = (whole_number(text, 24) for text in found.get("channel/skipHours/hour", []))
+    days = (text.lower() for text in found.get("channel/skipDays/day", []))
+    return DocumentHints(
+        ttl_minutes=_positive(found, "channel/ttl"),
+        syndication_minutes=_syndication(found),
+        # RSS 0.91 counted 1-24; 24 is midnight.
+        skip_hours=frozenset(h % 24 for h in hours if h is not None),
+        skip_days=frozenset(_DAYS.index(day) for day in days if day in _DAYS),
+    )
+
+
+def _positive(found: dict[str, list[str]], key: str) -> int | None:
+    minutes = whole_number(found.get(key, [""])[0])
+    return min(minutes, _MAX_MINUTES) if minutes else None
+
+
+def _syndication(found: dict[str, list[str]]) -> int | None:
+    """Minutes between updates by mod_syndication (frequency by default 1); None without period."""
+    under = "" if f"{_SYNDICATION}updatePeriod" in found else "channel/"
+    period = found.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
+    often = whole_number(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
+    minutes = _PERIOD_MINUTES.get(period)
+    return max(1, minutes // often) if minutes else None
