@@ -10,7 +10,7 @@ from publisher.web.context import now, site
 
 # Pages that change only when the site's content does. The others show counts or the time.
 _OF_CONTENT = {
-    "blog.home.home", "blog.posts.post", "blog.tags.tag", "blog.authors.author",
+    "blog.home.home", "blog.posts.post", "blog.tags.index", "blog.tags.tag", "blog.authors.author",
     "blog.pages.page", "blog.archives.index", "blog.archives.month",
 }  # fmt: skip
 

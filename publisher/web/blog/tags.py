@@ -1,15 +1,22 @@
-"""`/tags/<tag>`: the posts of one tag."""
+"""`/tags`: all tags; `/tags/<tag>`: the posts of one."""
 
-from flask import Blueprint, redirect
+from flask import Blueprint, redirect, render_template
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound
-from publisher.blog import published
+from publisher.blog import published, tags
 from publisher.blog.slugs import tag_slug
 from publisher.web.blog.post_list import post_list
 from publisher.web.context import site
 
 blueprint = Blueprint("tags", __name__)
+
+
+@blueprint.get("/tags", strict_slashes=False)
+def index() -> str:
+    """The tags of published posts by name, each with the number of its posts."""
+    with site().database.read() as db:
+        return render_template("blog/tags.html", tags=[t for t in tags.used(db) if t.shown])
 
 
 @blueprint.get("/tags/<name>", strict_slashes=False)

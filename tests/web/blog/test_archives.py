@@ -6,11 +6,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from publisher.blog import archive
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import load_settings, store_setting
 from publisher.storage import full_text
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_post
 
 
 def test_months_are_the_authors(site: Site, client: FlaskClient) -> None:
@@ -102,3 +103,24 @@ def test_what_very_many_say_is_not_weighed(
     assert newest.index("/posts/sea-3") < newest.index("/posts/sea-0")
     assert "<mark>waves</mark>" in newest
     assert "/posts/sea-0" not in client.get("/search?q=wa").text
+
+
+def test_all_tags(site: Site, client: FlaskClient, clock: FakeClock) -> None:
+    """Those of published posts, with their number; a draft's and a deleted post's are nobody's."""
+    assert "No post has a tag yet." in client.get("/tags").text
+    make_post(site, "One.", tags=("Tea", "Über <b>"))
+    gone = make_post(site, "Two.", tags=("Tea", "Gone"))
+    make_post(site, "Three.", tags=("Tea",))
+    with site.database.write() as db:
+        posts.create(db, content("A draft.", tags=("Secret",)), None, clock())
+        posts.delete(db, posts.get(db, gone.id), clock())
+    page = client.get("/tags").text
+    assert (
+        '<a href="/tags/tea" dir="auto">Tea</a> <span class="quiet small numbers">2</span>' in page
+    )
+    assert "Über &lt;b&gt;" in page
+    assert "Secret" not in page
+    assert "Gone" not in page
+    assert client.get("/tags/tea").status_code == 200
+    for path in ("/archives", "/tags/tea"):
+        assert 'href="/tags"' in client.get(path).text
