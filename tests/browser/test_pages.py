@@ -25,8 +25,8 @@ print("a line of code that is much too long for the screen of any phone ever sol
 
 PLACES = [
     "/", "/posts/a-long-post", "/tags", "/tags/feeds", "/authors/ada", "/about", "/subscribe",
-    "/archives", "/archives/2024/03", "/search", "/search?q=paragraph", "/nothing-here", "/posts/gone",
-    "/studio/login",
+    "/archives", "/archives/2024/03", "/search", "/search?q=paragraph", "/nothing-here",
+    "/posts/gone", "/studio/login",
 ]  # fmt: skip
 
 
