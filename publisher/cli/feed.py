@@ -86,8 +86,9 @@ def _in_figures(visits: dict[str, float | None]) -> str:
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
+    from publisher.core.replay.coming_hours import next_change_at
     from publisher.core.ttl import counts
-    from publisher.core.ttl import decision as rules
+    from publisher.core.ttl.decision import max_age_by_minute
     from publisher.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
 
@@ -96,14 +97,14 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         decision = signals.decision
         known = update_log.at(db, decision.decided_at)
         queue = update_log.scheduled(db, decision.decided_at)
-    change = rules.next_change_at(known, decision.decided_at, decision.rule, queue)
+    change = next_change_at(known, decision.decided_at, decision.rule, queue)
     winers = decision.rule.planner == WINER
     days = (at - known.first_update).total_seconds() / 86_400 if known.first_update else 0.0
     return {
         "at": format_rfc3339(at),
         "ttl_minutes": decision.ttl_minutes,
         "max_age_seconds": decision.max_age_seconds(at),
-        "max_age_by_minute": rules.max_age_by_minute(decision),
+        "max_age_by_minute": max_age_by_minute(decision),
         "phase": decision.phase,
         "reasons": signals.reasons,
         "expected_updates": decision.expected_updates,

@@ -15,8 +15,9 @@ from typing import Any
 from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.numerals import counted
+from publisher.core.replay.coming_hours import ttl_by_hour
 from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import build_moment, decide, ttl_by_hour
+from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.feeds import validation

@@ -10,14 +10,9 @@ from datetime import datetime
 
 from publisher.core.civil import local_second, seconds, zone_table
 from publisher.core.menu import band
+from publisher.core.replay.coming_hours import DayHour, day_hours
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.decision import (
-    DayHour,
-    Decision,
-    build_moment,
-    day_hours,
-    decide,
-)
+from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.web.polite_walk import RARE, clock, progress, walk, why
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
+from publisher.core.replay.coming_hours import DayHour, max_age_at
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
-from publisher.core.ttl.decision import WARM_UP, DayHour, Decision, max_age_at
+from publisher.core.ttl.decision import WARM_UP, Decision
 from publisher.core.ttl.rule import TtlRule
 
 AHEAD = timedelta(days=1)

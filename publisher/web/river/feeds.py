@@ -12,9 +12,9 @@ from publisher.base.numerals import counted, whole_number
 from publisher.base.text import sentence
 from publisher.blog.members import permissions
 from publisher.core.polling import RULES
+from publisher.core.replay.coming_hours import day_hours, ttl_by_hour
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
-from publisher.core.ttl.decision import day_hours, ttl_by_hour
 from publisher.core.ttl.rule import TtlRule
 from publisher.river import own_politeness, service
 from publisher.river.feed_policies import OBSERVED, SUMMARY

@@ -7,15 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.core.replay.coming_hours import max_age_at, next_change_at, ttl_by_hour
 from publisher.core.ttl.activity import Activity, fold, histogram
-from publisher.core.ttl.decision import (
-    build_moment,
-    decide,
-    max_age_at,
-    next_build,
-    next_change_at,
-    ttl_by_hour,
-)
+from publisher.core.ttl.decision import build_moment, decide, next_build
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 
