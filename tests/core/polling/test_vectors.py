@@ -1,0 +1,96 @@
+"""Each poll policy decides and explains as on the day its vectors were recorded.
+
+`vectors.json` has a line for each poll of a scripted month: seconds to wait, for how long quiet
+polls leave that as it is (null: for ever), and the reasons. A change that is meant is recorded by
+``python -m tests.core.polling.test_vectors``, and its difference is read like any other.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from publisher.core.polling import Answer, names, parse
+from publisher.core.polling.policy import FOREVER
+
+VECTORS = Path(__file__).with_name("vectors.json")
+MONDAY = 1_599_436_800
+HOUR, DAY = 3600, 86400
+
+TIGHT = "floor=30,ceiling=45"  # so that both limits decide within the month
+SPECS = [
+    *names(),
+    f"ttl:{TIGHT},default=20", f"ttl:{TIGHT},default=40", f"max-age:{TIGHT},default=50",
+    f"doubling:{TIGHT}", "doubling:factor=adaptive,floor=1,ceiling=240", "doubling:factor=1.25",
+    f"adaptive:{TIGHT}", "adaptive:grow=0.4,shrink=0.3,floor=1,ceiling=240",
+    f"cho-changes:visits=5,{TIGHT}", "cho-nochanges:visits=3,floor=1,ceiling=20000",
+    f"weekly-average:{TIGHT}", f"entry-frequency:{TIGHT}", f"histogram:{TIGHT}",
+    "histogram:floor=1,ceiling=10000", "delay-skip:divisor=5", "attentive:unasked=480",
+    f"miniflux:{TIGHT}",
+]  # fmt: skip
+
+
+def month() -> Iterator[tuple[int, Answer]]:
+    """Seconds since the last poll, and what it brought: busy days, silence, and a changed mind."""
+    chance = Random(28)
+    for poll in range(48):
+        busy = poll < 16 or poll >= 40
+        news = chance.randrange(4) if busy and chance.random() < 0.7 else 0
+        says = poll % 12
+        ago = [chance.randrange(6 * HOUR) for _ in range(news)]
+        elapsed = chance.choice([300, 1000, 2400, HOUR]) * (1 if busy else 12) + poll
+        yield (
+            elapsed,
+            Answer(
+                status=200 if news or says == 5 else 304,
+                new_items=news,
+                changed=True if says == 5 else None,
+                item_dates=tuple(-age for age in ago) if poll % 9 else (),
+                ttl_minutes={1: 15, 2: 60, 3: 480, 10: 37}.get(says),
+                max_age_seconds={2: 600, 3: 7200, 4: 86400, 9: 0}.get(says),
+                age_seconds={4: 300}.get(says),
+                expires_at={6: 5400, 7: -60}.get(says),
+                update_period_seconds={7: 1800, 8: DAY}.get(says),
+                skip_hours=frozenset({0, 1, 2, 3, 22, 23} if says == 8 else ()),
+                skip_days=frozenset({5, 6} if says == 11 else ()),
+                last_modified_at={10: -3 * HOUR, 2: -DAY}.get(says),
+                on_demand=says == 9,
+            ),
+        )
+
+
+def decisions(spec: str) -> list[list[Any]]:
+    """What the policy `spec` decides after each poll of the month."""
+    policy = parse(spec)
+    memory, now = policy.start(), MONDAY
+    rows: list[list[Any]] = []
+    for elapsed, said in month():
+        now += elapsed
+        moments = {
+            name: None if (value := getattr(said, name)) is None else now + value
+            for name in ("expires_at", "last_modified_at")
+        }
+        dates = tuple(now + age for age in said.item_dates)
+        answer = Answer(**(vars(said) | moments | {"item_dates": dates}))
+        memory = policy.remember(memory, answer, now)
+        chosen = policy.decide(memory, now)
+        holds = None if chosen.valid_until == FOREVER else chosen.valid_until - now
+        rows.append([chosen.wait_seconds, holds, "; ".join(policy.explain(memory, now)[:-1])])
+    return rows
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_month_is_decided_as_recorded(spec: str) -> None:
+    """Every wait, how long it holds, and every reason."""
+    assert decisions(spec) == json.loads(VECTORS.read_text())[spec]
+
+
+if __name__ == "__main__":
+    lines = ",\n".join(
+        f"{json.dumps(spec)}: [\n" + ",\n".join(map(json.dumps, decisions(spec))) + "\n]"
+        for spec in SPECS
+    )
+    VECTORS.write_text(f"{{\n{lines}\n}}\n")
