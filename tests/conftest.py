@@ -68,7 +68,7 @@ SYSTEM = (
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
     "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_waiting.py",
-    "readers/test_real_readers.py", "readers/test_served.py", "real_readers", "river/test_gate.py",
+    "reader_test/test_command.py", "readers/test_real_readers.py", "readers/test_served.py", "real_readers", "river/test_gate.py",
     "river/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
     "simulator/test_engine.py", "storage/test_bucket.py", "storage/test_postgresql.py",
     "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py", "test_tutorial.py",

@@ -35,6 +35,10 @@ COMMANDS = {
     ),
     "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
     "feed": ("publisher.cli.feed:feed", "build the feed once, or print it as of any moment"),
+    "reader-test": (
+        "publisher.cli.reader_test:reader_test",
+        "test a feed reader against a scripted week",
+    ),
     "river": ("publisher.cli.river:river", "follow other feeds, politely"),
     "advise": ("publisher.cli.advise:advise", "which ttl any feed has, and which it should have"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),

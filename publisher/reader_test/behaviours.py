@@ -330,12 +330,15 @@ class _Held:
 
     tags: set[str | None] = field(default_factory=lambda: {None})
     dates: set[str | None] = field(default_factory=lambda: {None})
+    path: str = ""  # the address that gave them: at another one nothing needs to be sent
     given_tags: set[str] = field(default_factory=set)
     given_dates: set[str] = field(default_factory=set)
 
-    def take(self, served: WeekAnswer) -> None:
+    def take(self, one: Exchange) -> None:
+        served = one.served
         if served.status not in (200, 226, 304):
             return
+        self.path = one.path
         tag, date = served.header("ETag"), served.header("Last-Modified")
         self.given_tags |= {tag} if tag else set()
         self.given_dates |= {date} if date else set()
@@ -349,21 +352,22 @@ class _Held:
 
 
 def _validators(seen: Evidence) -> Iterator[tuple[FeedVisit, _Held]]:
-    """Each visit but the first document's with what the reader holds before it."""
+    """Each visit but the first document's with what the reader holds before it. The validators
+    belong to the address that gave the document, so the last request of a visit is judged."""
     held = _Held()
     for visit in seen.visits:
         if held.given_tags or held.given_dates:
             yield visit, held
-        held.take(visit.end.served)
+        held.take(visit.end)
 
 
 def _etag(seen: Evidence) -> Found:
     right = of = missing = 0
     for visit, held in _validators(seen):
-        if held.tags == {None}:
+        if held.tags == {None} or held.path != visit.end.path:
             continue
         of += 1
-        sent = visit.hops[0].asked.headers.get("if-none-match")
+        sent = visit.end.asked.headers.get("if-none-match")
         right += sent in held.tags
         missing += sent is None
     if not of:
@@ -377,10 +381,10 @@ def _etag(seen: Evidence) -> Found:
 def _modified(seen: Evidence) -> Found:
     right = of = missing = 0
     for visit, held in _validators(seen):
-        if held.dates == {None}:
+        if held.dates == {None} or held.path != visit.end.path:
             continue
         of += 1
-        sent = visit.hops[0].asked.headers.get("if-modified-since")
+        sent = visit.end.asked.headers.get("if-modified-since")
         right += sent in held.dates
         missing += sent is None
     if not of:
@@ -394,7 +398,7 @@ def _modified(seen: Evidence) -> Found:
 def _invented(seen: Evidence) -> Found:
     of = invented = older = 0
     for visit, held in _validators(seen):
-        headers = visit.hops[0].asked.headers
+        headers = visit.end.asked.headers
         for name, now, given in (
             ("if-none-match", held.tags, held.given_tags),
             ("if-modified-since", held.dates, held.given_dates),
@@ -563,7 +567,7 @@ def _restart(seen: Evidence) -> Found:
     if not known:
         return None
     right = sum(
-        "if-none-match" in v.hops[0].asked.headers or "if-modified-since" in v.hops[0].asked.headers
+        "if-none-match" in v.end.asked.headers or "if-modified-since" in v.end.asked.headers
         for v in known
     )
     soon = sum(v.at - start < 600.0 for v, start in zip(after, starts, strict=True) if v)

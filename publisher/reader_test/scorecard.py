@@ -4,6 +4,7 @@ The HTML is a fragment: the site puts it into its own page, the command's server
 What a tester sent is in the sentences, so every text is escaped here.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -95,6 +96,11 @@ def score(trace: Trace) -> Scorecard:
     agents = {one.headers.get("user-agent", "") for one in trace.asked}
     program = trace.program or (sorted(agents)[0] if agents else "")
     return Scorecard(program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts))
+
+
+def as_json(card: Scorecard) -> str:
+    """The scorecard as a line of JSON."""
+    return json.dumps(card.to_dict(), ensure_ascii=False) + "\n"
 
 
 def lines(card: Scorecard) -> Iterator[str]:

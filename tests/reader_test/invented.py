@@ -1,9 +1,13 @@
 """Readers written for the tests, and a week of them in virtual time, without any socket."""
 
+import gzip
 import re
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
+
+import brotli
 
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
 from publisher.reader_test.script import WEEK_HOURS
@@ -42,54 +46,57 @@ def week(
 
 def perfect(ask: Ask) -> Generator[float]:
     """Does all that the specification says."""
-    path, held = "feed.xml", 3600.0
-    kept: dict[str, str] = {}
-    skip: tuple[list[int], list[str]] = ([], [])
-    offered: tuple[str, float] | None = None
-    errors, gone, at, wait = 0, 0, 0.0, 0.0
+    memory: dict[str, Any] = {}
     while True:
-        headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip, br", **kept}
-        served, now = ask(path, headers)
-        permanent = True
-        target = path
-        while served.status in (301, 302, 307, 308):
-            permanent = permanent and served.status in (301, 308)
-            target = (served.header("Location") or "").rpartition("/")[2]
-            served, now = ask(target, headers)
-        if target != path and permanent:
-            if offered is None or offered[0] != target:
-                offered = (target, now)
-            elif now - offered[1] >= DAY and served.status in (200, 304):
-                path, offered = target, None
-        at = (
-            parsedate_to_datetime(served.header("Date") or "").timestamp()
-            if served.headers
-            else at + wait
-        )
-        cut = served.fault == "cut"
-        if served.status in (200, 304) and not cut:
-            errors = 0
-            names = (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified"))
-            kept = {name: value for name, given in names if (value := served.header(given))}
-            body = plain(served)
-            if served.status == 200:
-                held = 0.0
-                if found := re.search(rb"<ttl>(\d+)</ttl>", body):
-                    held = int(found[1]) * 60.0
-                elif b"<sy:updatePeriod>" in body:
-                    held = DAY / int(body.split(b"<sy:updateFrequency>")[1].split(b"<")[0])
-                hours = [int(one) for one in re.findall(rb"<hour>(\d+)</hour>", body)]
-                skip = hours, [one.decode() for one in re.findall(rb"<day>(\w+)</day>", body)]
-            wait = fresh(served) or held or 3600.0
-        elif served.status == 410:
-            gone += 1
-            wait = DAY if gone == 1 else 1000 * DAY
-        elif told := served.header("Retry-After"):
-            wait = float(told) if told.isdecimal() else until(told, served)
-        else:
-            errors += 1
-            wait = 3600.0 * 2 ** (errors - 1)
-        yield away(at, wait, *skip) + 17.0
+        yield visit(memory, ask)
+
+
+def visit(memory: dict[str, Any], ask: Ask) -> float:
+    """One poll of the perfect reader; changes its memory, which fits into JSON; the next wait."""
+    path = memory.setdefault("path", "feed.xml")
+    headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip, br", **memory.get("kept", {})}
+    served, now = ask(path, headers)
+    permanent, target = True, path
+    while served.status in (301, 302, 307, 308):
+        permanent = permanent and served.status in (301, 308)
+        target = (served.header("Location") or "").rpartition("/")[2]
+        served, now = ask(target, headers)
+    if target != path and permanent:
+        offered, since = memory.get("offered", ("", 0.0))
+        if offered != target:
+            memory["offered"] = (target, now)
+        elif now - since >= DAY and served.status in (200, 304):
+            memory["path"] = target
+    wait: float
+    if served.status in (200, 304) and served.fault != "cut":
+        memory["errors"] = 0
+        names = (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified"))
+        memory["kept"] = {name: value for name, given in names if (value := served.header(given))}
+        if served.status == 200:
+            _learn(memory, plain(served))
+        wait = fresh(served) or memory["held"] or 3600.0
+    elif served.status == 410:
+        memory["gone"] = memory.get("gone", 0) + 1
+        wait = DAY if memory["gone"] == 1 else 1000 * DAY
+    elif told := served.header("Retry-After"):
+        wait = float(told) if told.isdecimal() else until(told, served)
+    else:
+        memory["errors"] = memory.get("errors", 0) + 1
+        wait = 3600.0 * 2 ** (memory["errors"] - 1)
+    if date := served.header("Date"):
+        memory["at"] = parsedate_to_datetime(date).timestamp()
+    return away(memory["at"], wait, memory["hours"], memory["days"]) + 17.0
+
+
+def _learn(memory: dict[str, Any], body: bytes) -> None:
+    """What a document says: its own wait, the hours and the days to skip."""
+    memory["held"] = 0.0
+    if found := re.search(rb"<ttl>(\d+)</ttl>", body):
+        memory["held"] = int(found[1]) * 60.0
+    elif b"<sy:updatePeriod>" in body:
+        memory["held"] = DAY / int(body.split(b"<sy:updateFrequency>")[1].split(b"<")[0])
+    memory["hours"] = [int(one) for one in re.findall(rb"<hour>(\d+)</hour>", body)]
+    memory["days"] = [one.decode() for one in re.findall(rb"<day>(\w+)</day>", body)]
 
 
 def away(at: float, wait: float, hours: list[int], days: list[str]) -> float:
@@ -117,10 +124,6 @@ def until(date: str, served: WeekAnswer) -> float:
 
 def plain(served: WeekAnswer) -> bytes:
     """The body without its coding."""
-    import gzip
-
-    import brotli
-
     coding = served.header("Content-Encoding")
     if coding == "br":
         return bytes(brotli.decompress(served.body))

@@ -1,0 +1,211 @@
+"""A small HTTP server for the test feed, with the standard library alone: threads on one port.
+
+It can do what a web server does not: close a connection without an answer, and cut a document off.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+from publisher.base.errors import PublisherError
+from publisher.reader_test import scorecard
+from publisher.reader_test.answering import WeekAnswer
+from publisher.reader_test.tester_trace import Trace
+from publisher.reader_test.testers import Testers
+
+MOST_BODY, MOST_AT_ONCE = 65_536, 64
+PATIENCE_SECONDS = 20.0
+PAUSE_SECONDS = 2.0  # before half of a document is sent
+_STYLE = """:root{color-scheme:light dark}body{font:1rem/1.55 system-ui,sans-serif;max-width:46rem;
+margin:2rem auto;padding:0 1rem}.test-score strong{font-size:2rem;display:block}.quiet{opacity:.75}
+.small{font-size:.85rem}ul.verdicts{padding:0;list-style:none}ul.verdicts li{margin:0 0 .8rem;
+padding-left:.8rem;border-left:.25rem solid #2c8f5c;overflow-wrap:anywhere}.bad li{border-color:
+#c43c33}ul.partly li{border-color:#b98500}ul.not-seen li{border-color:#8a949c}code{overflow-wrap:
+anywhere}"""
+
+
+class Desk(Protocol):
+    """Who answers the server's requests."""
+
+    def answer(
+        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
+    ) -> WeekAnswer:
+        """The answer to a request for a tester's address."""
+        ...
+
+    def trace(self, base: str, word: str) -> Trace:
+        """What a tester has asked so far."""
+        ...
+
+    def make(self, speed: str) -> str:
+        """The word of a new tester."""
+        ...
+
+
+class TestersDesk:
+    """Testers in a folder; new ones run at `speed` unless they choose another."""
+
+    def __init__(self, testers: Testers, speed: float) -> None:
+        self._testers, self._speed = testers, speed
+
+    def answer(
+        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
+    ) -> WeekAnswer:
+        """The answer to a request, which is kept."""
+        tester = self._testers.named(word)
+        return self._testers.answer(tester, f"{base}/{word}", method, path, dict(headers))
+
+    def trace(self, base: str, word: str) -> Trace:
+        """What a tester has asked so far."""
+        return self._testers.trace(self._testers.named(word), f"{base}/{word}")
+
+    def make(self, speed: str) -> str:
+        """The word of a new tester."""
+        try:
+            chosen = float(speed) if speed else self._speed
+        except ValueError:
+            chosen = -1.0
+        return self._testers.make(chosen).word
+
+
+@contextmanager
+def serving(desk: Desk, host: str, port: int) -> Iterator[str]:
+    """Serve while the block runs; the address is the value. OSError if the port is taken."""
+    turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+
+    class Handler(_Handler):
+        pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 64
+
+        def process_request(self, request: Any, client_address: Any) -> None:
+            if turns.acquire(blocking=False):
+                super().process_request(request, client_address)
+            else:
+                self.shutdown_request(request)
+
+        def process_request_thread(self, request: Any, client_address: Any) -> None:
+            try:
+                super().process_request_thread(request, client_address)
+            finally:
+                turns.release()
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """Clients hang up; that is part of the test."""
+
+    server = Server((host, port), Handler)
+    Handler.desk = desk
+    Handler.base = f"http://{host}:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield Handler.base
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request and closes the connection."""
+
+    desk: Desk
+    base: str
+    timeout = PATIENCE_SECONDS
+    server_version, sys_version = "reader-test", ""
+
+    def handle_one_request(self) -> None:
+        """Read a request and answer it, whatever its method is."""
+        self.raw_requestline = self.rfile.readline(65537)
+        self.close_connection = True
+        if not self.raw_requestline or len(self.raw_requestline) > MOST_BODY:
+            return
+        if self.parse_request():
+            self._respond(self._body())
+            self.wfile.flush()
+
+    def _body(self) -> bytes:
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdecimal() or not 0 < int(length[:9]) <= MOST_BODY:
+            return b""
+        return self.rfile.read(int(length[:9]))
+
+    def _respond(self, body: bytes) -> None:
+        word, slash, path = self.path.lstrip("/").partition("/")
+        try:
+            if not slash and not word.partition("?")[0]:
+                self._front(body)
+            elif path in ("score", "score.json", "badge.svg"):
+                self._score(word, path)
+            else:
+                pairs = {name.lower(): value for name, value in self.headers.items()}
+                self._send(self.desk.answer(self.base, word, self.command, path, pairs))
+        except PublisherError as error:
+            headers = (("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"))
+            self._send(WeekAnswer(error.http_status, headers, f"{error}\n".encode()))
+
+    def _front(self, body: bytes) -> None:
+        """The page on which a tester gets an address."""
+        if self.command == "POST":
+            typed = parse_qs(body.decode("utf-8", "replace")).get("speed", [""])[0]
+            word = self.desk.make(typed)
+            self._send(WeekAnswer(303, (("Location", f"{self.base}/{word}/score"),)))
+            return
+        self._page("A test for feed readers", (
+            "<p>Each test is a feed that lives through a week: bursts and silence, redirects,"
+            " errors, and its end.</p><form method=post><label>Its clock runs <input name=speed"
+            ' value="1" size=6> times as fast as yours </label><button>Begin a test</button></form>'
+        ))  # fmt: skip
+
+    def _score(self, word: str, kind: str) -> None:
+        card = scorecard.score(self.desk.trace(self.base, word))
+        if kind == "score":
+            feed = escape(f"{self.base}/{word}/feed.xml")
+            body = scorecard.fragment(card)
+            self._page("Reader test", f"<p>Subscribe to <code>{feed}</code></p>{body}")
+        elif kind == "badge.svg":
+            headers = (("Content-Type", "image/svg+xml"), ("Cache-Control", "no-cache"))
+            self._send(WeekAnswer(200, headers, scorecard.badge(card).encode()))
+        else:
+            self._send(WeekAnswer(
+                200, (("Content-Type", "application/json"), ("Cache-Control", "no-store")),
+                scorecard.as_json(card).encode(),
+            ))  # fmt: skip
+
+    def _page(self, title: str, body: str) -> None:
+        text = (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<style>{_STYLE}</style><h1>{title}</h1>{body}"
+        )
+        policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
+        self._send(WeekAnswer(200, (
+            ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", policy),
+            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
+        ), text.encode()))  # fmt: skip
+
+    def _send(self, served: WeekAnswer) -> None:
+        if served.fault == "closed":
+            return
+        self.send_response_only(served.status)
+        for name, value in served.headers:
+            self.send_header(name, value)
+        if served.status not in (204, 304):
+            self.send_header("Content-Length", str(len(served.body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        body = served.body
+        if served.fault == "cut":
+            threading.Event().wait(PAUSE_SECONDS)
+            body = body[: len(body) // 2]
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        """Nothing: the trace is the record."""

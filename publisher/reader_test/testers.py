@@ -1,0 +1,167 @@
+"""Addresses for testers: each is a secret word with a file of its own, in a folder.
+
+Testers are strangers. A word cannot be guessed (128 bits), testers expire, and their number, the
+requests of each and the bytes of each file are limited. A file is a line about the test and a line
+for each request; lines are appended at once, so several processes may serve one folder.
+"""
+
+import json
+import re
+import secrets
+import threading
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from publisher.base.clock import Clock
+from publisher.base.dates import format_rfc3339, parse_rfc3339
+from publisher.base.errors import InvalidInput, NotFound, TooMany
+from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
+from publisher.reader_test.script import WEEK_HOURS
+from publisher.reader_test.tester_trace import (
+    LONGEST_PATH,
+    MOST_REQUESTS,
+    Asked,
+    Trace,
+    kept_headers,
+)
+
+MOST_TESTERS = 100
+MOST_BYTES = 2_000_000  # of one tester's file
+NEW_AN_HOUR = 30  # testers that one process makes
+REQUESTS_A_SECOND = 20  # of one tester, in real time
+FASTEST = 10_000.0
+UNUSED = timedelta(hours=1)  # after which a tester that nobody asked for makes room
+SHOWN = timedelta(days=2)  # for which a finished test can still be looked at
+_WORD = re.compile(r"[\w-]{22}")
+_METHOD = re.compile(r"[A-Z]{1,10}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tester:
+    """One test under way: its word, when it was made, and how many times faster its clock runs."""
+
+    word: str
+    made: datetime
+    speed: float
+
+    @property
+    def begins(self) -> datetime:
+        """The full hour with which its week begins."""
+        return self.made.replace(minute=0, second=0, microsecond=0)
+
+    @property
+    def ends(self) -> datetime:
+        """The real moment at which its week is over."""
+        rest = timedelta(hours=WEEK_HOURS) - (self.made - self.begins)
+        return self.made + rest / self.speed
+
+    def hours(self, now: datetime) -> float:
+        """The hour of its test at a real moment; the end of the week after it."""
+        ahead = max(now - self.made, timedelta(0)) * self.speed
+        return min((self.made - self.begins + ahead) / timedelta(hours=1), WEEK_HOURS)
+
+
+class Testers:
+    """The testers of one folder, which is made when the first of them is.
+
+    Raises NotFound for words that are unknown or expired, TooMany where a limit is reached.
+    """
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder, self._clock = folder, clock
+        self._lock = threading.Lock()
+        self._new: deque[datetime] = deque(maxlen=NEW_AN_HOUR)
+        self._recent: dict[str, deque[datetime]] = {}
+
+    def make(self, speed: float) -> Tester:
+        """A new tester, whose clock runs `speed` times as fast as the real one."""
+        if not 1 <= speed <= FASTEST:
+            raise InvalidInput(f"the speed is between 1 and {FASTEST:,.0f}")
+        now = self._clock()
+        with self._lock:
+            if len(self._new) == NEW_AN_HOUR and now - self._new[0] < timedelta(hours=1):
+                raise TooMany("too many tests were begun within an hour; try again later", 3600)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self._sweep(now) >= MOST_TESTERS:
+                raise TooMany("too many tests are under way; try again tomorrow", 86_400)
+            self._new.append(now)
+        tester = Tester(secrets.token_urlsafe(16), now, speed)
+        head = {"made": format_rfc3339(now), "speed": speed}
+        with self._file(tester.word).open("x", encoding="utf-8") as file:
+            file.write(json.dumps(head) + "\n")
+        return tester
+
+    def named(self, word: str) -> Tester:
+        """The tester with this word."""
+        tester = self._read(word)
+        if tester is None or self._clock() > tester.ends + SHOWN:
+            raise NotFound("there is no such test, or it is over")
+        return tester
+
+    def answer(
+        self, tester: Tester, address: str, method: str, path: str, headers: dict[str, str]
+    ) -> WeekAnswer:
+        """The answer to a request of a tester, which is kept. address: the tester's own."""
+        now = self._clock()
+        self._limit(tester, now)
+        hours = tester.hours(now)
+        known = method if _METHOD.fullmatch(method) else "OTHER"
+        asked = Asked(hours * 3600, known, path[:LONGEST_PATH], kept_headers(headers))
+        row = json.dumps([round(asked.at, 1), asked.method, asked.path, dict(asked.headers)])
+        file = self._file(tester.word)
+        if hours < WEEK_HOURS and file.stat().st_size + len(row) <= MOST_BYTES:
+            with file.open("a", encoding="utf-8") as kept:
+                kept.write(row + "\n")
+        return answer(WeekPlace(address, tester.begins), hours, known, asked.path, asked.headers)
+
+    def trace(self, tester: Tester, address: str) -> Trace:
+        """What a tester has asked so far."""
+        trace = Trace(address, tester.begins, ran=tester.hours(self._clock()) * 3600)
+        with self._file(tester.word).open(encoding="utf-8") as file:
+            next(file)
+            for line, _ in zip(file, range(MOST_REQUESTS), strict=False):
+                at, method, path, headers = json.loads(line)
+                trace.asked.append(Asked(at, method, path, headers))
+        return trace
+
+    def _limit(self, tester: Tester, now: datetime) -> None:
+        with self._lock:
+            if len(self._recent) > MOST_TESTERS:
+                self._recent.clear()
+            recent = self._recent.setdefault(tester.word, deque(maxlen=REQUESTS_A_SECOND))
+            if len(recent) == REQUESTS_A_SECOND and now - recent[0] < timedelta(seconds=1):
+                raise TooMany("too many requests for one test", 60)
+            recent.append(now)
+
+    def _file(self, word: str) -> Path:
+        return self._folder / f"{word}.jsonl"
+
+    def _read(self, word: str) -> Tester | None:
+        if not _WORD.fullmatch(word):
+            return None
+        try:
+            with self._file(word).open(encoding="utf-8") as file:
+                head = json.loads(file.readline())
+            return Tester(word, parse_rfc3339(head["made"]), float(head["speed"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _sweep(self, now: datetime) -> int:
+        """Remove what has expired or was never used; how many testers remain."""
+        left = 0
+        for path in self._folder.glob("*.jsonl"):
+            tester = self._read(path.stem)
+            fresh = tester is not None and now <= tester.ends + SHOWN
+            used = tester is not None and (
+                now - tester.made < UNUSED or path.stat().st_size > _HEAD_BYTES
+            )
+            if fresh and used:
+                left += 1
+            else:
+                path.unlink(missing_ok=True)
+        return left
+
+
+_HEAD_BYTES = 100  # more than the first line has

@@ -1,0 +1,123 @@
+"""`publisher reader-test`: commands that are run through the week, and wrong input."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from publisher.reader_test.command_runs import CommandRun, faketime_library, run_each_time
+from publisher.reader_test.scorecard import score
+from publisher.reader_test.tester_trace import read_trace
+from tests.reader_test.invented import MONDAY, hourly, week
+
+ROOT = Path(__file__).parent.parent.parent
+READER = [sys.executable, "-m", "tests.reader_test.program", "URL"]
+
+needs_faketime = pytest.mark.skipif(
+    faketime_library() is None, reason="libfaketime is not installed on this machine"
+)
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line; its output."""
+    return subprocess.run(
+        [sys.executable, "-m", "publisher", "reader-test", *words],
+        capture_output=True, text=True, timeout=400, check=False, cwd=ROOT,
+    )  # fmt: skip
+
+
+def test_a_day_of_a_command_that_is_told_the_time(tmp_path: Path) -> None:
+    """A perfect one-shot reader, over sockets, without libfaketime."""
+    run = CommandRun(
+        shlex.join([*READER, str(tmp_path / "m.json"), "time"]), MONDAY, None, hours=26
+    )
+    trace = run_each_time(run, lambda _: None)
+    card = score(trace)
+    assert (card.score, trace.runs) == (100, 52)
+    assert [one for one in card.verdicts if one.state in ("bad", "partly")] == []
+    assert 10 < len(trace.asked) < 30
+
+
+def test_printed_items_are_judged(tmp_path: Path) -> None:
+    """A reader that shows what it holds, one item twice."""
+    script = tmp_path / "reader.py"
+    script.write_text(
+        "import json, sys, urllib.request\n"
+        "urllib.request.urlopen(sys.argv[1]).read()\n"
+        "print('words'); print('{'); print(json.dumps({'id': 5}))\n"
+        "for name in ('1', '2', '2'): print(json.dumps({'id': 'http://x/post/' + name}))\n"
+    )
+    run = CommandRun(f"{sys.executable} {script} URL", MONDAY, None, hours=1)
+    card = score(run_each_time(run, lambda _: None))
+    (items,) = [one for one in card.verdicts if one.id == "items"]
+    assert (items.state, "3 items" in items.seen, "1 of them" in items.seen) == (
+        "partly", True, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--url-command", "my-reader fetch"], 2, "needs the word URL"),
+        (["--url-command", "my-reader 'fetch URL"], 2, "No closing quotation"),
+        (["--url-command", "no-such-reader URL"], 2, "No such file"),
+        (["--url-command", "true URL", "--replay", "pyproject.toml"], 2, "exclude"),
+        (["--url-command", "true URL"], 1, "never asked"),
+        (["--url-command", "true URL", "--speed", "0"], 2, "--speed"),
+        (["--url-command", "true URL", "--save", "none/x.json"], 2, "no such folder"),
+        (["--long-running"], 2, "needs --url-command"),
+        (["--url-command", "false URL", "--long-running", "--clock", "variable"], 2, "libfaketime"),
+        (["--url-command", "false URL", "--long-running", "--speed", "1"], 1, "ended by itself"),
+        (["--replay", "none.json"], 2, "there is no file"),
+        (["--replay", "pyproject.toml"], 1, "not a trace"),
+        (["--fail-under", "101"], 2, "--fail-under"),
+    ],
+)
+def test_wrong_input_is_one_line(words: list[str], code: int, said: str) -> None:
+    """With the exit code of INTERFACE.md, no traceback."""
+    done = command(*words)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_replay_and_fail_under(tmp_path: Path) -> None:
+    """A recorded trace is judged again; the exit code tells CI."""
+    file = tmp_path / "trace.json"
+    file.write_text(week(hourly).to_json(), "utf-8")
+    done = command("--replay", str(file), "--json", "--fail-under", "40")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["score"]) == (0, score(week(hourly)).score)
+    assert {"behaviour", "verdict", "points", "of", "seen", "rule", "cost", "advice"} == set(
+        told["verdicts"][0]
+    )
+    done = command("--replay", str(file), "--fail-under", "99")
+    assert (done.returncode, "of 100; --fail-under 99" in done.stderr) == (1, True)
+
+
+@needs_faketime
+@pytest.mark.system
+def test_a_week_of_a_command_under_a_shifted_clock(tmp_path: Path) -> None:
+    """The perfect reader, started 672 times; libfaketime tells it the time."""
+    file = tmp_path / "trace.json"
+    reader = shlex.join([*READER, str(tmp_path / "memory.json")])
+    done = command("--url-command", reader, "--json", "--fail-under", "100", "--save", str(file))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert json.loads(done.stdout)["mode"] == "one-shot"
+    assert score(read_trace(file.read_text("utf-8"))).score == 100
+
+
+@needs_faketime
+@pytest.mark.system
+def test_a_week_of_a_program_that_keeps_running(tmp_path: Path) -> None:
+    """The same reader started once, and once again, with a clock 6,000 times as fast."""
+    reader = shlex.join([*READER, str(tmp_path / "memory.json"), "stay"])
+    done = command("--url-command", reader, "--long-running", "--speed", "6000", "--json")
+    told = json.loads(done.stdout)
+    assert (told["mode"], done.stderr) == ("long-running", "")
+    assert told["score"] >= 95, [one for one in told["verdicts"] if one["verdict"] != "good"]
+    (restart,) = [one for one in told["verdicts"] if one["behaviour"] == "restart"]
+    assert restart["verdict"] == "good"

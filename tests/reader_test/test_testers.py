@@ -1,0 +1,195 @@
+"""Testers' addresses and the server for strangers: limits, expiry, faults on the wire, escaping."""
+
+import json
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from publisher.base.errors import InvalidInput, NotFound, TooMany
+from publisher.reader_test import testers as testers_module
+from publisher.reader_test.command_runs import RunClock, RunDesk
+from publisher.reader_test.scorecard import score
+from publisher.reader_test.tester_server import TestersDesk as Desk
+from publisher.reader_test.tester_server import serving
+from publisher.reader_test.tester_trace import ONE_SHOT
+from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND
+from publisher.reader_test.testers import Testers as Strangers
+from tests.conftest import FakeClock
+from tests.reader_test.invented import MONDAY
+
+HERE = "http://127.0.0.1:1/word"
+
+
+@pytest.fixture
+def testers(tmp_path: Path, clock: FakeClock) -> Strangers:
+    """No testers yet."""
+    return Strangers(tmp_path / "tests", clock)
+
+
+def test_a_test_in_real_time_and_a_faster_one(testers: Strangers, clock: FakeClock) -> None:
+    """Hours of the test go with the clock, the trace is kept, the end is the end."""
+    slow, fast = testers.make(1), testers.make(24)
+    assert slow.begins == MONDAY.replace(hour=9)
+    for _ in range(3):
+        for tester in (slow, fast):
+            testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "R/1"})
+        clock.forward(hours=1)
+    assert [one.hours for one in testers.trace(slow, HERE).asked] == [0.5, 1.5, 2.5]
+    assert [round(one.hours, 1) for one in testers.trace(fast, HERE).asked] == [0.5, 24.5, 48.5]
+    clock.forward(days=2)
+    assert testers.answer(fast, HERE, "GET", "feed.xml", {}).status == 410
+    assert len(testers.trace(fast, HERE).asked) == 3
+    assert testers.trace(fast, HERE).ran == 168 * 3600
+    assert score(testers.trace(fast, HERE)).requests == 3
+
+
+def test_addresses_cannot_be_guessed_and_expire(testers: Strangers, clock: FakeClock) -> None:
+    """Other words, paths and dates find nothing; two days after its end a test is gone."""
+    tester = testers.make(1)
+    assert testers.named(tester.word) == tester
+    for word in ("", tester.word[:-1], "../" + tester.word, "x" * 22, tester.word + "/..", "%00"):
+        with pytest.raises(NotFound):
+            testers.named(word)
+    clock.forward(days=10)
+    with pytest.raises(NotFound):
+        testers.named(tester.word)
+
+
+def test_their_number_is_limited(testers: Strangers, clock: FakeClock, tmp_path: Path) -> None:
+    """By the hour, and in all; testers that nobody used make room."""
+    for _ in range(NEW_AN_HOUR):
+        testers.make(1)
+    with pytest.raises(TooMany, match="within an hour"):
+        testers.make(1)
+    clock.forward(hours=2)
+    testers.make(1)
+    assert len(list((tmp_path / "tests").iterdir())) == 1
+    for _ in range(MOST_TESTERS - 1):
+        tester = testers.make(1)
+        testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "x" * 90})
+        clock.forward(minutes=3)
+    tester = testers.make(1)  # in place of the one that nobody used
+    testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "x" * 90})
+    with pytest.raises(TooMany, match="under way"):
+        testers.make(1)
+
+
+def test_size_and_rate_are_limited(
+    testers: Strangers, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of one tester's file, of its values, and of its requests in a second."""
+    tester = testers.make(1)
+    monkeypatch.setattr(testers_module, "MOST_BYTES", 5_000)
+    for _ in range(REQUESTS_A_SECOND):
+        testers.answer(tester, HERE, "GET" * 90, "p" * 9999, {"User-Agent": "x" * 99_999})
+    with pytest.raises(TooMany, match="one test"):
+        testers.answer(tester, HERE, "GET", "feed.xml", {})
+    clock.forward(seconds=2)
+    assert testers.answer(tester, HERE, "GET", "feed.xml", {}).status == 200
+    (file,) = (tmp_path / "tests").iterdir()
+    assert file.stat().st_size <= 5_100
+    asked = testers.trace(tester, HERE).asked[0]
+    assert (asked.method, len(asked.path), len(asked.headers["user-agent"])) == ("OTHER", 200, 300)
+
+
+@pytest.mark.parametrize("speed", [0, -1, 0.5, 10_001, float("nan"), float("inf")])
+def test_speeds_are_checked(testers: Strangers, speed: float) -> None:
+    """Between 1 and 10,000."""
+    with pytest.raises(InvalidInput):
+        testers.make(speed)
+
+
+@pytest.fixture
+def base(testers: Strangers) -> Iterator[str]:
+    """The server of testers; its address."""
+    with serving(Desk(testers, 1.0), "127.0.0.1", 0) as address:
+        yield address
+
+
+def get(url: str, data: bytes | None = None) -> tuple[int, bytes]:
+    """One request; redirects are followed."""
+    try:
+        with urllib.request.urlopen(url, data, timeout=20) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.read()
+
+
+def test_from_the_page_to_the_score(base: str, testers: Strangers) -> None:
+    """A stranger's way: the page, a test of one's own, its score in three forms."""
+    status, page = get(f"{base}/")
+    assert (status, b"Begin a test" in page) == (200, True)
+    status, page = get(f"{base}/", b"speed=60")
+    feed = page.partition(b"<code>")[2].partition(b"</code>")[0].decode()
+    assert (status, feed.startswith(base), feed.endswith("/feed.xml")) == (200, True, True)
+    evil = urllib.request.Request(feed, headers={"User-Agent": "<script>x</script>", "Cookie": "a"})
+    urllib.request.urlopen(evil).read()
+    score_page = feed.replace("feed.xml", "score")
+    status, page = get(score_page)
+    assert (status, b"<script" in page, b"1 requests" in page) == (200, False, True)
+    assert json.loads(get(score_page + ".json")[1])["score"] is None
+    assert b"<svg" in get(feed.replace("feed.xml", "badge.svg"))[1]
+    assert get(f"{base}/{'x' * 22}/feed.xml")[0] == 404
+    assert get(f"{base}/favicon.ico")[0] == 404
+    assert get(f"{base}/", b"speed=fast")[0] == 400
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET", b"GET / HTTP/9.9\r\n\r\n", b"\x00\x01\x02\r\n\r\n", b"A" * 70_000,
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 500 + b"\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nspeed=1",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\nspeed=%ff",
+        b"get /x/feed.xml HTTP/1.0\r\nHost: \xff\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_garbage_does_not_hurt(base: str, sent: bytes) -> None:
+    """Whatever a stranger sends, the next one is answered, and nothing is a 5xx but a version."""
+    host, _, port = base.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as line:
+        line.sendall(sent)
+        line.shutdown(socket.SHUT_WR)
+        said = line.recv(100)
+    assert b" 500 " not in said
+    assert get(f"{base}/")[0] == 200
+
+
+def test_faults_on_the_wire() -> None:
+    """A connection that closes without an answer, and a document that is cut off."""
+    clock = RunClock(speed=0.0)
+    desk = RunDesk(MONDAY, clock, ONE_SHOT)
+    with serving(desk, "127.0.0.1", 0) as base:
+        clock.jump(136 * 3600)
+        with pytest.raises((ConnectionError, urllib.error.URLError)):
+            get(f"{base}/{desk.word}/last.xml")
+        clock.jump(139.5 * 3600)
+        with pytest.raises(Exception, match="IncompleteRead"):
+            get(f"{base}/{desk.word}/last.xml")
+    assert [one.path for one in desk.kept.asked] == ["last.xml", "last.xml"]
+
+
+def test_nothing_is_sent_to_a_callback(base: str, testers: Strangers) -> None:
+    """A subscription to the hub or the cloud is noted; the address that it names gets nothing."""
+    feed = get(f"{base}/", b"")[1].partition(b"<code>")[2].partition(b"</code>")[0].decode()
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.settimeout(1.0)
+        callback = f"http://127.0.0.1:{trap.getsockname()[1]}/"
+        body = f"hub.callback={callback}&hub.mode=subscribe&hub.topic={feed}".encode()
+        assert get(feed.replace("feed.xml", "hub"), body)[0] == 202
+        assert get(feed.replace("feed.xml", "cloud"), body)[0] == 202
+        with pytest.raises(TimeoutError):
+            trap.accept()
+
+
+def test_an_hour_ends(testers: Strangers, clock: FakeClock) -> None:
+    """A clock that goes back does not move a test before its beginning."""
+    tester = testers.make(2)
+    clock.forward(hours=-5)
+    assert tester.hours(clock()) == pytest.approx(0.5)
+    assert tester.ends - tester.made == timedelta(hours=167.5) / 2
