@@ -24,7 +24,7 @@ from publisher.blog.members import authors
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
-from publisher.web import beside
+from publisher.web import background_commands
 from publisher.web.application import close_app, create_app
 from tests.databases import SERVER, database_url, drop_database
 from tests.postgres import Server, running_server
@@ -68,7 +68,8 @@ SYSTEM = (
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
     "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_waiting.py",
-    "reader_test/test_command.py", "readers/test_real_readers.py", "readers/test_served.py", "real_readers", "river/test_gate.py",
+    "reader_test/test_command.py", "readers/test_real_readers.py", "readers/test_served.py", "real_readers",
+    "river/test_gate.py",
     "river/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
     "simulator/test_engine.py", "storage/test_bucket.py", "storage/test_postgresql.py",
     "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py", "test_tutorial.py",
@@ -220,7 +221,7 @@ def app(
 ) -> Iterator[Flask]:
     """The real application on the same database as `site`; it starts no commands beside its
     pages."""
-    monkeypatch.setattr(beside, "begin", lambda *_: None)
+    monkeypatch.setattr(background_commands, "begin", lambda *_: None)
     application = create_app(environment, clock)
     application.jinja_env.bytecode_cache = BYTECODE
     application.test_client_class = OwnPages

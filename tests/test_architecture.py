@@ -209,7 +209,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("dynamic_ttl.wsgi", "import werkzeug"),
         ("feeds.atom", "from publisher.storage.tables.blog import Post"),
         ("feeds.atom", "from publisher.readers import fold"),
-        ("readers.report", "from publisher.installation import settings"),
+        ("readers.reporting.report", "from publisher.installation import settings"),
         ("blog.writing.posts", "from publisher.web import context"),
         ("blog.writing.posts", "from publisher.river import fetch"),
         ("river.fetching.fetch", "from publisher.blog.writing import posts"),

@@ -22,8 +22,8 @@ from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
-from publisher.readers.report import make
-from publisher.web import beside
+from publisher.readers.reporting.report import make
+from publisher.web import background_commands
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.databases import settings_of
@@ -176,12 +176,14 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         update_log.record_all(db, log_of("steady", NOW), "loaded")
     with site.database.read() as db:
         key, publisher = own_replay.key(db, clock()), own_replay.as_publisher(load_settings(db))
-    monkeypatch.setattr(beside, "run", lambda here, *asked: printed(here.environment, *asked))
+    monkeypatch.setattr(
+        background_commands, "run", lambda here, *asked: printed(here.environment, *asked)
+    )
     for name, found in (
-        ("knob", beside.run(site, "ttl", "--choices", "--json")),
+        ("knob", background_commands.run(site, "ttl", "--choices", "--json")),
         (worth.NAME, worth.simulate(site, publisher, "")),
     ):
-        beside.save(site, beside.State(name, key, rows=tuple(found)))
+        background_commands.save(site, background_commands.State(name, key, rows=tuple(found)))
     rows = printed(
         site.environment, "simulate", "--mine", "--format", "json", "--client", "ttl",
         "--client", "max-age",

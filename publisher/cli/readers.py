@@ -58,8 +58,8 @@ def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
     from publisher.foreign import mirrors
     from publisher.installation.settings import load_settings
     from publisher.readers.fold import fold
-    from publisher.readers.report import make
-    from publisher.readers.verdicts import VERDICTS
+    from publisher.readers.reporting.report import make
+    from publisher.readers.reporting.verdicts import VERDICTS
 
     if verdict is not None:
         known(verdict, "verdict", VERDICTS)
@@ -161,7 +161,7 @@ def _row(reader: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _words(reader: dict[str, Any]) -> str:
-    from publisher.readers.verdicts import ABUSIVE, in_words
+    from publisher.readers.reporting.verdicts import ABUSIVE, in_words
 
     judged = reader["kind"] == "reader" or reader["verdict"] == ABUSIVE
     return in_words(reader["verdict"]) if judged else str(reader["kind"])

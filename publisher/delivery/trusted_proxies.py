@@ -9,7 +9,7 @@ from typing import Any
 
 from publisher.base.environment import Network
 from publisher.readers.counter import SOURCE
-from publisher.readers.poll_sources import PROXY
+from publisher.readers.reporting.poll_sources import PROXY
 
 LOG = "log"
 

@@ -14,8 +14,8 @@ from publisher.blog.writing.content import of_post
 from publisher.feeds.channel import Channel, Item
 from publisher.feeds.podcasts import Podcast
 from publisher.installation.settings import Settings
-from publisher.publishing.elsewhere import accounts
 from publisher.publishing.push.targets import cloud_element
+from publisher.publishing.social_accounts import accounts
 from publisher.storage.tables.blog import Post, Tag
 
 _OWN_TARGET = re.compile(r"""(\]\(<?|\b(?:href|poster|src)=["'])/(?!/)""")

@@ -12,12 +12,13 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc822
-from publisher.readers import poll_sources, store
+from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
-from publisher.readers.push_arrivals import Arrivals
-from publisher.readers.reach import News
+from publisher.readers.reporting import poll_sources
+from publisher.readers.reporting.push_arrivals import Arrivals
+from publisher.readers.reporting.reach import News
 from publisher.readers.sums import (
     DAY_SECONDS,
     HOUR_SECONDS,

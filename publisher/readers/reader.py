@@ -4,9 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from publisher.readers import intervals, verdicts
+from publisher.readers import intervals
+from publisher.readers.reporting import verdicts
+from publisher.readers.reporting.verdicts import Verdict, judge, several_addresses
 from publisher.readers.sums import ReaderSums
-from publisher.readers.verdicts import Verdict, judge, several_addresses
 
 
 @dataclass(frozen=True, slots=True)

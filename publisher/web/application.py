@@ -47,7 +47,7 @@ from publisher.web import (
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.readers import advise, report, worth
-from publisher.web.studio import login, passkeys
+from publisher.web.studio.account_pages import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {

@@ -13,7 +13,8 @@ from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author
 from publisher.web import failures, site_address
 from publisher.web.context import now, site
-from publisher.web.studio import first_steps, login, shared
+from publisher.web.studio import first_steps, shared
+from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("setup", __name__)
 

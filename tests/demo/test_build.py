@@ -21,9 +21,9 @@ from publisher.cli.demo import build, drawings, history, neighbours, readers_wee
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import decision_at
-from publisher.readers.programs import by_program
-from publisher.readers.push_arrivals import results
-from publisher.readers.report import make
+from publisher.readers.reporting.programs import by_program
+from publisher.readers.reporting.push_arrivals import results
+from publisher.readers.reporting.report import make
 from publisher.storage.tables.blog import Media, Post, Revision, Update
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import SITE_URL, FakeClock

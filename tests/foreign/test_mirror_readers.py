@@ -19,13 +19,13 @@ from publisher.foreign.mirror_document import Frame, build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing import versions
-from publisher.readers.push_arrivals import results
-from publisher.readers.report import make
+from publisher.readers.reporting.push_arrivals import results
+from publisher.readers.reporting.report import make
 from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin
-from publisher.web import beside
+from publisher.web import background_commands
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.databases import work_on
@@ -168,8 +168,8 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
     assert "Hourly" not in author.get("/readers").text
     assert author.get("/readers?mirror=nobody").status_code == 404
     assert "/readers?mirror=tides" in author.get("/mirror").text
-    begun: list[beside.State] = []
-    monkeypatch.setattr(beside, "begin", lambda _site, state, *_: begun.append(state))
+    begun: list[background_commands.State] = []
+    monkeypatch.setattr(background_commands, "begin", lambda _site, state, *_: begun.append(state))
     assert "How much is knowing its day worth?" in author.get("/readers/worth?mirror=tides").text
     assert begun[0].name.endswith(":tides")
     rows = [
@@ -181,7 +181,7 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
         },
         {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24, "delay_mean_minutes": 30},
     ]
-    beside.save(site, replace(begun[0], rows=tuple(rows)))
+    background_commands.save(site, replace(begun[0], rows=tuple(rows)))
     assert (
         "With its day known, polite readers wait 12"
         in author.get("/readers/worth?mirror=tides").text

@@ -13,8 +13,8 @@ from publisher.readers import fold as module
 from publisher.readers import intervals
 from publisher.readers.counter import PollCounter
 from publisher.readers.identity import NOBODY, keys, week_of
-from publisher.readers.reach import Reached, reached
-from publisher.readers.report import make
+from publisher.readers.reporting.reach import Reached, reached
+from publisher.readers.reporting.report import make
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Meta, Update
 from publisher.storage.tables.readers import (

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from publisher.blog import published
-from publisher.readers.reach_progress import newest
-from publisher.readers.report import make
+from publisher.readers.reporting.reach_progress import newest
+from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import Counting

@@ -23,7 +23,7 @@ from flask import Flask
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.readers.fold import fold
-from publisher.readers.report import make
+from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.databases import database_url
 from tests.readers.simulated import Reader, Week, ask, fixed, strict

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from publisher.cli import cli
 from publisher.installation import Site
-from publisher.readers.delays import summary
-from publisher.readers.report import make
+from publisher.readers.reporting.delays import summary
+from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, Counting, FakeDocument

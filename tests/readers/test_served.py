@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from publisher.readers.fold import fold
-from publisher.readers.report import make
+from publisher.readers.reporting.report import make
 from publisher.storage.database import Database
 from tests.databases import database_url
 from tests.serving import Server, serving

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from publisher.readers.report import make
+from publisher.readers.reporting.report import make
 from tests.readers.polls import Counting
 from tests.readers.scripted import (
     Ask,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from publisher.readers.report import make
-from publisher.readers.verdicts import judge
+from publisher.readers.reporting.report import make
+from publisher.readers.reporting.verdicts import judge
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)

@@ -13,7 +13,7 @@ from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
-from publisher.web import beside
+from publisher.web import background_commands
 from publisher.web.readers import worth
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -60,20 +60,20 @@ def test_it_is_worked_out_beside_the_page(
     """The first look starts the work and shows how far it is; it is started once a day."""
     begun = []
 
-    def begin(_site: Site, state: beside.State, *_: object) -> None:
+    def begin(_site: Site, state: background_commands.State, *_: object) -> None:
         begun.append(state)
 
-    monkeypatch.setattr(beside, "begin", begin)
+    monkeypatch.setattr(background_commands, "begin", begin)
     assert "Refresh" in author.get("/readers/worth").headers
     clock.forward(seconds=40)
     assert "40 s so far" in author.get("/readers/worth").text
     assert len(begun) == 1
-    beside.save(site, replace(begun[0], rows=tuple(ROWS)))
+    background_commands.save(site, replace(begun[0], rows=tuple(ROWS)))
     answer = author.get("/readers/worth")
     assert "Refresh" not in answer.headers
     page = answer.text
     assert "polite readers wait 12 minutes for a post instead of 18" in page
-    beside.save(site, replace(begun[0], problem="no simulator here"))
+    background_commands.save(site, replace(begun[0], problem="no simulator here"))
     assert "could not answer today: No simulator here." in author.get("/readers/worth").text
     assert len(begun) == 1
     clock.forward(days=1)
@@ -122,12 +122,12 @@ def test_two_workers_that_look_at_once_ask_once(
     app: Flask, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have read that nobody has asked; the second sees that the first now has."""
-    begun: list[beside.State] = []
-    monkeypatch.setattr(beside, "begin", lambda _site, state, *_: begun.append(state))
-    nobody = beside.State("an answer")
+    begun: list[background_commands.State] = []
+    monkeypatch.setattr(background_commands, "begin", lambda _site, state, *_: begun.append(state))
+    nobody = background_commands.State("an answer")
     with app.app_context():
         for _ in range(2):
-            state = beside.answered(site, nobody, "today", clock(), list)
+            state = background_commands.answered(site, nobody, "today", clock(), list)
             assert state.at_work(clock())
     assert len(begun) == 1
 
@@ -137,7 +137,7 @@ def test_waiting_is_counted_in_real_seconds(
 ) -> None:
     """A day in a minute: the work is not given up after a blink, nor counted in hours."""
     fast = ShiftedClock(clock(), clock(), 1440.0)
-    state = beside.State("an answer", "today", format_rfc3339(clock()))
+    state = background_commands.State("an answer", "today", format_rfc3339(clock()))
     with monkeypatch.context() as patched, app.app_context():  # the app closes its own site
         patched.setitem(app.extensions, "publisher", replace(site, clock=fast))
         assert state.at_work(clock() + timedelta(hours=10))

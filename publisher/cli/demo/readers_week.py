@@ -23,7 +23,7 @@ from publisher.publishing.rebuild import RSS
 from publisher.readers.counter import CountedGroup, Polls
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import store
-from publisher.readers.poll_sources import SITE
+from publisher.readers.reporting.poll_sources import SITE
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Delivery, DocumentVersion
 

@@ -11,14 +11,15 @@ from publisher.base.numerals import whole_number
 from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers import delays, retention
-from publisher.readers.program_chart import chart
-from publisher.readers.programs import Program, by_program
-from publisher.readers.push_arrivals import results
+from publisher.readers import retention
 from publisher.readers.reader import Reader
-from publisher.readers.remedies import Remedy, remedy
-from publisher.readers.report import make
-from publisher.readers.verdicts import VERDICTS, in_words
+from publisher.readers.reporting import delays
+from publisher.readers.reporting.program_chart import chart
+from publisher.readers.reporting.programs import Program, by_program
+from publisher.readers.reporting.push_arrivals import results
+from publisher.readers.reporting.remedies import Remedy, remedy
+from publisher.readers.reporting.report import make
+from publisher.readers.reporting.verdicts import VERDICTS, in_words
 from publisher.web.context import admin_required, login_required, now, site
 
 blueprint = Blueprint("readers", __name__)

@@ -18,9 +18,9 @@ from publisher.core.ttl.decision import warming_up
 from publisher.foreign import mirror_document, mirrors
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
-from publisher.readers.report import make
-from publisher.readers.verdicts import OBEDIENT
-from publisher.web import beside
+from publisher.readers.reporting.report import make
+from publisher.readers.reporting.verdicts import OBEDIENT
+from publisher.web import background_commands
 from publisher.web.context import login_required, now, site
 
 blueprint = Blueprint("readers_worth", __name__)
@@ -80,16 +80,16 @@ def worth() -> Response:
             key += f" {mirror.url}"
         else:
             known = update_log.load(session)
-        state = beside.load(session, f"{NAME}:{name}" if name else NAME)
+        state = background_commands.load(session, f"{NAME}:{name}" if name else NAME)
     learning = known.last_update is None or warming_up(known, moment)
 
-    def ask() -> beside.Rows:
+    def ask() -> background_commands.Rows:
         with here.database.read() as session:
             mix = population(session, settings, moment, name)
         return simulate(here, own_replay.as_publisher(settings), mix, name)
 
     if not learning:
-        state = beside.answered(here, state, key, moment, ask)
+        state = background_commands.answered(here, state, key, moment, ask)
     text = render_template(
         "readers/worth.html",
         learning=learning,
@@ -121,16 +121,16 @@ def population(session: Session, settings: Settings, moment: datetime, mirror: s
     return "\n".join(lines)
 
 
-def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> beside.Rows:
+def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> background_commands.Rows:
     """Run the simulator for polite readers and for the mix; PublisherError with its message."""
     asked = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
     asked += ["--mirror", mirror] if mirror else ["--mine"]
-    rows = beside.run(here, *asked, "--client", "max-age", "--client", "ttl")
+    rows = background_commands.run(here, *asked, "--client", "max-age", "--client", "ttl")
     if mix:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "readers.txt"
             file.write_text(mix, "utf-8")
-            everybody = beside.run(here, *asked, "--population", str(file))
+            everybody = background_commands.run(here, *asked, "--population", str(file))
             rows += [row for row in everybody if row["client"] == WHOLE]
     wanted = ("publisher", "client", "polls_per_day", "delay_mean_minutes")
     return [{name: row[name] for name in wanted} for row in rows]

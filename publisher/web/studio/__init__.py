@@ -6,26 +6,10 @@ the page in the answer still contains what was typed.
 
 from flask import Blueprint
 
-from publisher.web.studio import (
-    account,
-    autosave,
-    feed,
-    first_steps,
-    home,
-    look,
-    media,
-    mentions,
-    moving,
-    navigation,
-    people,
-    post_actions,
-    post_editor,
-    posts,
-    preview,
-    revisions,
-    settings,
-    tags,
-)
+from publisher.web.studio import first_steps, home, media, mentions, posts, tags
+from publisher.web.studio.account_pages import account, people
+from publisher.web.studio.editor import autosave, post_actions, post_editor, preview, revisions
+from publisher.web.studio.preferences import feed, look, moving, navigation, settings
 
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 for module in (

@@ -13,13 +13,14 @@ from publisher.blog.writing import autosave, editing, overview
 from publisher.blog.writing.editing import Intent
 from publisher.publishing import feed_problems
 from publisher.publishing.mentioning import receiving
-from publisher.readers import reach_progress
+from publisher.readers.reporting import reach_progress
 from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
-from publisher.web.studio import first_steps, forms, shared
-from publisher.web.studio.outlook import outlook, reached_in_words
+from publisher.web.studio import first_steps, shared
+from publisher.web.studio.editor import forms
+from publisher.web.studio.readers_summary import reached_in_words, summary
 
 blueprint = Blueprint("home", __name__)
 
@@ -97,7 +98,7 @@ def _show(source: str, seen: str, problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
-            outlook=outlook(site(), db, now()),
+            summary=summary(site(), db, now()),
             reached=_reached(db, bool(waiting)),
             steps=first_steps.steps(db),
             mentions_waiting=receiving.waiting(db, author),

@@ -14,7 +14,7 @@ from publisher.blog.members import permissions
 from publisher.blog.post_files import enclosures, media, media_library, transcripts
 from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site
-from publisher.web.studio.forms import Typed
+from publisher.web.studio.editor.forms import Typed
 
 blueprint = Blueprint("media", __name__)
 

@@ -10,7 +10,7 @@ from publisher.blog import published
 from publisher.blog.members import authors, permissions
 from publisher.blog.writing import overview
 from publisher.publishing.mentioning import receiving
-from publisher.readers.reach import reached
+from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
 from publisher.web.context import login_required, me, site
 from publisher.web.studio import shared

@@ -14,12 +14,12 @@ from sqlalchemy import func, select
 
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers import poll_sources
 from publisher.readers.access_logs import intake, log_file
 from publisher.readers.access_logs.intake import Follower, Intake, take_in
 from publisher.readers.access_logs.logged_polls import FeedAddresses, grouped
 from publisher.readers.fold import fold
-from publisher.readers.report import make
+from publisher.readers.reporting import poll_sources
+from publisher.readers.reporting.report import make
 from publisher.storage.tables.readers import LogPosition, PollBatch
 from tests.conftest import FakeClock
 from tests.databases import settings_of

@@ -14,8 +14,8 @@ from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.web import beside
-from publisher.web.studio import setting_controls
+from publisher.web import background_commands
+from publisher.web.studio.preferences import setting_controls
 from tests.conftest import FakeClock
 from tests.databases import SERVER
 from tests.factories import PASSWORD, make_author, make_post
@@ -147,7 +147,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     assert "is being worked out from your own updates" in page
     assert len(re.findall(r'name="poll_minutes" value', page)) == 6
     with site.database.read() as db:
-        state = beside.State("knob", own_replay.key(db, site.clock()))
+        state = background_commands.State("knob", own_replay.key(db, site.clock()))
     rows = tuple(
         {
             "poll_minutes": minutes,
@@ -156,7 +156,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
         }
         for minutes, visits, late in ((5.0, 30.4, 12.6), (33.5, 9.7, 60.2), (80.0, 0.2, None))
     )
-    beside.save(site, replace(state, rows=rows))
+    background_commands.save(site, replace(state, rows=rows))
     page = client.get("/studio/settings").text
     ttl = r" (by the feed's ttl alone 24, after 31 minutes)"
     told = re.findall(r'"poll_minutes" value="([^"]+)"([^>]*)> <span>([^<]+)<', page)
@@ -166,7 +166,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
         ("80", f"Quietest: about 1 visit a day{ttl}"),
     ]
     assert [value for value, ticked, _ in told if ticked] == ["33.5"]
-    beside.save(site, replace(state, problem="the disk is full"))
+    background_commands.save(site, replace(state, problem="the disk is full"))
     assert "missing today: The disk is full." in client.get("/studio/settings").text
 
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from publisher.readers.agents import parse_agent
 from publisher.readers.reader import Reader
+from publisher.readers.reporting.verdicts import ABUSIVE, TOO_FEW, has_no_rhythm, names_nothing
 from publisher.readers.sums import COUNTS, ReaderSums, told_sum
-from publisher.readers.verdicts import ABUSIVE, TOO_FEW, has_no_rhythm, names_nothing
 
 FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of a program to merge; of one that uses them in turn
 EVEN_SHARE = 0.2  # by which the times between such addresses may deviate

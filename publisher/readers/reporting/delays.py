@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
 from publisher.readers.intervals import merged, quantile_minutes
-from publisher.readers.reach import counted
+from publisher.readers.reporting.reach import counted
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.readers import PostReach
 

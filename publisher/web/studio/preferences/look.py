@@ -12,7 +12,7 @@ from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web.context import admin_required, me, now, site
-from publisher.web.studio.setting_controls import LOOK
+from publisher.web.studio.preferences.setting_controls import LOOK
 
 blueprint = Blueprint("look", __name__)
 

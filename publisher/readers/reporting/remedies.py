@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from publisher.readers.reader import Reader
-from publisher.readers.verdicts import (
+from publisher.readers.reporting.verdicts import (
     ABUSIVE,
     FIXED,
     OBEDIENT,

@@ -16,7 +16,7 @@ from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation.settings import load_settings
 from publisher.web import failures
 from publisher.web.context import login_required, me, my_row, now, site
-from publisher.web.studio import login
+from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("passkeys", __name__)
 _KEPT = "passkey_challenge"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from publisher.readers.reader import Reader
-from publisher.readers.verdicts import OBEDIENT, VERDICTS
+from publisher.readers.reporting.verdicts import OBEDIENT, VERDICTS
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog.members import accounts, authors, passkeys, throttle, tokens
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth.auth import WORDS
-from publisher.web.studio import login
-from publisher.web.studio import passkeys as passkey_pages
-from publisher.web.studio.one_time_secret import shown_once
+from publisher.web.studio.account_pages import login
+from publisher.web.studio.account_pages import passkeys as passkey_pages
+from publisher.web.studio.account_pages.one_time_secret import shown_once
 
 blueprint = Blueprint("account", __name__)
 

@@ -13,12 +13,13 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session
 
-from publisher.readers import delays, intervals, poll_sources, verdicts
-from publisher.readers.addresses_alone import together
+from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
-from publisher.readers.delays import PostDelay
 from publisher.readers.identity import NOBODY
 from publisher.readers.reader import Reader
+from publisher.readers.reporting import delays, poll_sources, verdicts
+from publisher.readers.reporting.addresses_alone import together
+from publisher.readers.reporting.delays import PostDelay
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.storage.tables.blog import Meta

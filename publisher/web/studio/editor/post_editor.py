@@ -16,8 +16,9 @@ from publisher.river.following.quotation import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, moment, settings
-from publisher.web.studio import forms, media, shared
-from publisher.web.studio.forms import Typed
+from publisher.web.studio import media, shared
+from publisher.web.studio.editor import forms
+from publisher.web.studio.editor.forms import Typed
 
 blueprint = Blueprint("post_editor", __name__)
 

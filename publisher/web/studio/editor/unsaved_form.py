@@ -6,8 +6,8 @@ from flask import request
 
 from publisher.base.errors import PublisherError
 from publisher.base.numerals import whole_number
-from publisher.web.studio import post_editor
-from publisher.web.studio.forms import FIELDS, Typed, from_mapping
+from publisher.web.studio.editor import post_editor
+from publisher.web.studio.editor.forms import FIELDS, Typed, from_mapping
 
 PREFIX = "held_"
 

@@ -17,10 +17,10 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
-from publisher.readers import delays
-from publisher.readers.reach_progress import Progress
-from publisher.readers.report import Report, make
-from publisher.readers.verdicts import OBEDIENT
+from publisher.readers.reporting import delays
+from publisher.readers.reporting.reach_progress import Progress
+from publisher.readers.reporting.report import Report, make
+from publisher.readers.reporting.verdicts import OBEDIENT
 from publisher.web.rendering import clock, minutes
 
 DAYS, MOST_READERS = 30, 200
@@ -29,7 +29,7 @@ LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
 
 
 @dataclass(frozen=True)
-class PostOutlook:
+class ReadersSummary:
     """The sentences. moment: the better time to publish, as in the editor's date input, "" for now.
     own_readers: whether `advice` is for this blog's readers; else for a usual mix."""
 
@@ -51,7 +51,7 @@ _months: dict[str, tuple[date, _Month]] = {}
 _making = Lock()
 
 
-def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
+def summary(here: Site, session: Session, now: datetime) -> ReadersSummary:
     """The sentences at `now`."""
     settings = load_settings(session)
     month = _month(here, session, settings, now)
@@ -62,7 +62,7 @@ def outlook(here: Site, session: Session, now: datetime) -> PostOutlook:
         minute = max(begin, known.last_update)
         queue = tuple(update_log.scheduled(session, now))
         advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
-    return PostOutlook(
+    return ReadersSummary(
         advice=in_words(advice, settings.zone.key)
         if advice and isfinite(advice.now.most_minutes)
         else "",
@@ -112,7 +112,7 @@ def _asked(
 
 @lru_cache(maxsize=1)
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="outlook")
+    return ThreadPoolExecutor(1, thread_name_prefix="readers-summary")
 
 
 def _month(here: Site, session: Session, settings: Settings, now: datetime) -> _Month:

@@ -11,7 +11,7 @@ from publisher.blog.writing.content import Content, checked
 from publisher.storage.tables.blog import Autosave
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, settings
-from publisher.web.studio import forms
+from publisher.web.studio.editor import forms
 
 blueprint = Blueprint("autosave", __name__)
 

@@ -16,10 +16,10 @@ from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.web import beside
+from publisher.web import background_commands
 from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site
-from publisher.web.studio.setting_controls import groups
+from publisher.web.studio.preferences.setting_controls import groups
 
 blueprint = Blueprint("settings", __name__)
 
@@ -37,8 +37,8 @@ def page() -> Any:
     with here.database.read() as db:
         replayed = _replayed(db)
     if replayed.key:
-        ask = partial(beside.run, here, *CHOICES)
-        replayed = beside.answered(here, replayed, replayed.key, moment, ask)
+        ask = partial(background_commands.run, here, *CHOICES)
+        replayed = background_commands.answered(here, replayed, replayed.key, moment, ask)
     with here.database.read() as db:
         return _page(db, replayed, _texts(db), {})
 
@@ -74,14 +74,14 @@ def _texts(db: Session) -> dict[str, str]:
     }
 
 
-def _replayed(db: Session) -> beside.State:
+def _replayed(db: Session) -> background_commands.State:
     """The stored replay of today for the choices of `poll_minutes`; without rows if not done."""
-    key, stored = own_replay.key(db, now()), beside.load(db, NAME)
-    return stored if stored.key == key else beside.State(NAME, key)
+    key, stored = own_replay.key(db, now()), background_commands.load(db, NAME)
+    return stored if stored.key == key else background_commands.State(NAME, key)
 
 
 def _page(
-    db: Session, replayed: beside.State, texts: dict[str, str], errors: dict[str, str]
+    db: Session, replayed: background_commands.State, texts: dict[str, str], errors: dict[str, str]
 ) -> str:
     return render_template(
         "settings/site.html",
@@ -96,7 +96,9 @@ def _page(
     )
 
 
-def _freshness(db: Session, replayed: beside.State, chosen: str) -> list[tuple[str, str]]:
+def _freshness(
+    db: Session, replayed: background_commands.State, chosen: str
+) -> list[tuple[str, str]]:
     """The choices of `poll_minutes` as (value, label); after a replay only those that differ, with
     their figures. The present value is always among them."""
     own = load_settings(db).poll_minutes

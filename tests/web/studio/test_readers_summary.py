@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from publisher.blog import update_log
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.web.studio import outlook
+from publisher.web.studio import readers_summary
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument
@@ -22,14 +22,14 @@ def author(
     app: Flask, client: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[FlaskClient]:
     """A browser that is logged in; pages wait for what is worked out beside them."""
-    monkeypatch.setattr(outlook, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(readers_summary, "WAIT_SECONDS", 60.0)
     app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     yield client
-    outlook._pool().shutdown()
-    outlook._pool.cache_clear()
-    outlook._asked.cache_clear()
+    readers_summary._pool().shutdown()
+    readers_summary._pool.cache_clear()
+    readers_summary._asked.cache_clear()
 
 
 def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) -> None:

@@ -21,7 +21,7 @@ from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
 from publisher.web.form_key import FormKeyError, form_key
-from publisher.web.studio import unsaved_form
+from publisher.web.studio.editor import unsaved_form
 
 blueprint = Blueprint("login", __name__)
 

@@ -9,7 +9,7 @@ from publisher.blog.markup import markdown
 from publisher.blog.markup.formulas import drawn
 from publisher.web.context import login_required
 from publisher.web.rendering import settings
-from publisher.web.studio import forms
+from publisher.web.studio.editor import forms
 
 blueprint = Blueprint("preview", __name__)
 

@@ -1,0 +1,1 @@
+"""The readers report: verdicts, delays, reach, charts, computed from the stored counts."""

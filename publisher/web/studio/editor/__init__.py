@@ -1,0 +1,1 @@
+"""The editor: its form, autosave, preview, earlier versions, and the buttons of a post."""

@@ -1,0 +1,1 @@
+"""What the author decides about the site: settings, look, navigation, feed, import and export."""
