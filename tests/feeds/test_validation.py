@@ -94,6 +94,125 @@ def test_type_and_determinism() -> None:
     assert [problem.rule for problem in found] == ["R10", "R13"]
 
 
+FOREIGN = b"""<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"
+ xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"
+ xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>T</title>
+<link>https://else.example/</link><description>D</description><ttl>60</ttl>
+<item><title>One</title><guid>https://else.example/1</guid>
+<pubDate>Mon, 04 Mar 2024 08:30:00 +0000</pubDate></item></channel></rss>"""
+SY = b"<sy:updatePeriod>hourly</sy:updatePeriod><sy:updateFrequency>%d</sy:updateFrequency>"
+ENTRY = (
+    b"<id>1</id><title>A</title><updated>2024-03-04T08:00:00Z</updated><published>%s</published>"
+)
+ATOM = (
+    b"""<feed xmlns="http://www.w3.org/2005/Atom"><id>f</id><title>T</title>
+<updated>2024-03-04T08:00:00Z</updated><entry>%s</entry></feed>"""
+    % ENTRY
+)
+
+
+def after_ttl(more: bytes) -> bytes:
+    """The foreign feed with `more` behind its ttl."""
+    return FOREIGN.replace(b"</ttl>", b"</ttl>" + more)
+
+
+NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
+
+
+@pytest.mark.parametrize(
+    ("document", "problems"),
+    [
+        (FOREIGN, []),
+        (FOREIGN.replace(b"<title>T</title>", b""), ["R1 the channel needs one title"]),
+        (FOREIGN.replace(b"<ttl>60</ttl>", b""), []),
+        (FOREIGN.replace(b"<ttl>60</ttl>", SY % 3), []),
+        (
+            FOREIGN.replace(b"60", b"1234567"),
+            ["R2 ttl must be one whole number of minutes, not ['1234567']"],
+        ),
+        (after_ttl(SY % 1), []),
+        (after_ttl(SY % 2), ["R12 sy says ('hourly', '2'), the ttl is 60 minutes"]),
+        (
+            FOREIGN.replace(b"60</ttl>", b"x</ttl>" + SY % 2),
+            ["R2 ttl must be one whole number of minutes, not ['x']"],
+        ),
+        (after_ttl(b"<skipHours><hour>3</hour><hour>22</hour></skipHours>"), []),
+        (
+            after_ttl(b"<skipHours><hour>5</hour><hour>4</hour></skipHours>"),
+            ["R3 skipHours must be different hours from 0 to 23 in order, not ['5', '4']"],
+        ),
+        (FOREIGN.replace(b"2024 08:30:00 +0000", b"24"), [f"R5 {NEEDS_DATE}"]),
+        (
+            after_ttl(b"<lastBuildDate>Mon, 04 Mar 2024 08:29:59 GMT</lastBuildDate>"),
+            ["R4 lastBuildDate is older than the newest item"],
+        ),
+        (
+            FOREIGN.replace(b"<title>One</title>", b""),
+            ["R6 item 1: it has neither a title nor a description"],
+        ),
+        (
+            FOREIGN.replace(b"https://else.example/1", b"urn:1"),
+            ["R7 item 1: its guid says that it is a permalink, but is not an address"],
+        ),
+        (
+            FOREIGN.replace(
+                b"<title>One</title>", b"<title>One</title><content:encoded>x</content:encoded>"
+            ),
+            ["R8 item 1: content:encoded stands before the description"],
+        ),
+        (
+            FOREIGN.replace(
+                b"</guid>", b'</guid><description>&lt;a href="' + 90 * b"a" + b'"&gt;</description>'
+            ),
+            [f"R9 item 1: its text has a relative address: '{80 * 'a'}'"],
+        ),
+        (after_ttl(b'<atom:link rel="self" href="https://else.example/f"/>'), []),
+        (
+            after_ttl(b'<atom:link rel="self" href="/f"/>'),
+            ["R9 one self link with a whole address is enough, not ['/f']"],
+        ),
+        (
+            after_ttl(b'<cloud domain="d" port="80" path="/"/>'),
+            ["R11 cloud lacks registerProcedure, protocol"],
+        ),
+        (ATOM % b"2024-03-04T08:00:00Z", []),
+        (
+            ATOM.replace(b"<id>1</id>", b"") % b"2024-03-04T08:00:00Z",
+            ["R1 the feed and each entry need a id"],
+        ),
+        (ATOM % b"2034-03-04T08:00:00Z", ["R5 a date is in the future: 2034-03-04T08:00:00Z"]),
+        (ATOM % b"yesterday", ["R5 not a date: 'yesterday'"]),
+        (b' {"version": "https://jsonfeed.org/version/1.1", "title": "T"}', []),
+        (
+            b' {"version": "https://jsonfeed.org/version/1", "title": "T"}',
+            ["R1 it is not JSON Feed 1.1 with a title"],
+        ),
+        (
+            b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [{"id": 1}]}',
+            ["R7 each item needs an id of its own, as a string", "R5 not a date: None"],
+        ),
+    ],
+)
+def test_a_feed_that_was_not_made_here(document: bytes, problems: list[str]) -> None:
+    """Exactly what is wrong with it, and nothing that only our own feeds must have."""
+    found = validation.inspect(document, MORNING)
+    assert [f"{problem.rule} {problem.message}" for problem in found] == problems
+
+
+def test_each_kind_of_problem_once_and_twenty_at_most() -> None:
+    """A thousand items with one fault are one line."""
+    start = FOREIGN.index(b"<item>")
+    item_of = FOREIGN[start : FOREIGN.index(b"</channel>")]
+    many = b"".join(item_of.replace(b"else.example/1", b"else.example/%d" % n) for n in range(99))
+    body = FOREIGN.replace(item_of, many.replace(b"<title>One</title>", b""))
+    assert [p.message for p in validation.inspect(body, MORNING)] == [
+        "item 1: it has neither a title nor a description"
+    ]
+    links = b"".join(b"&lt;a href=x%d&gt;" % n for n in range(30))
+    body = FOREIGN.replace(b"</guid>", b"</guid><description>" + links + b"</description>")
+    assert len({p.message for p in validation.inspect(body, MORNING)}) == 20
+
+
 def _always(body: bytes) -> Callable[[Channel], bytes]:
     return lambda _: body
 
