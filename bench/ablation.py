@@ -25,10 +25,10 @@ from bench.table import Table
 from publisher.base.errors import InvalidData
 from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, rule
 from publisher.simulator import results as report
-from publisher.simulator.bootstrap import interval
+from publisher.simulator.comparison import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
-from publisher.simulator.synthetic import parse_synthetic, shards
-from publisher.simulator.timelines import DAY, Timeline, cut, read_timeline, score_days
+from publisher.simulator.histories.synthetic import parse_synthetic, shards
+from publisher.simulator.histories.timelines import DAY, Timeline, cut, read_timeline, score_days
 
 NEVER = 1e9
 FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")

@@ -17,11 +17,10 @@ from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
-from publisher.simulator import counted
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, Result, run, tasks
-from publisher.simulator.synthetic import parse_synthetic, shards
-from publisher.simulator.timelines import (
+from publisher.simulator.histories.synthetic import parse_synthetic, shards
+from publisher.simulator.histories.timelines import (
     DAY,
     SIDE_TABLES,
     Timeline,
@@ -29,6 +28,7 @@ from publisher.simulator.timelines import (
     read_timeline,
     score_days,
 )
+from publisher.simulator.replaying import counted
 
 DOCS = Path(__file__).parents[1] / "docs"
 LAST_DAYS = 1500

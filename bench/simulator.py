@@ -21,11 +21,13 @@ import simpy
 from publisher.core.polling.fixed import decide as stay
 from publisher.core.polling.hints import decide as obey
 from publisher.core.polling.policy import State
-from publisher.simulator import compiled, counted, engine, grid, synthetic
+from publisher.simulator import grid
 from publisher.simulator.clients import parse_client
-from publisher.simulator.figures import Tally
+from publisher.simulator.histories import synthetic
+from publisher.simulator.histories.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
+from publisher.simulator.replaying import compiled, counted, engine
+from publisher.simulator.replaying.figures import Tally
 
 CORES = 2
 PER_DAY = 1.5

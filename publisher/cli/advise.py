@@ -80,7 +80,7 @@ def _subject(source: str, zone: str) -> "Subject":
             return advice.from_file(path, now, zone)
         changes = guessed_updates(path).changes
         return advice.Subject(path.name, tuple(instant(change.seen) for change in changes))
-    from publisher.simulator.timelines import read_timeline
+    from publisher.simulator.histories.timelines import read_timeline
 
     times = read_timeline(path, zone).times
     return advice.Subject(path.name, tuple(instant(int(at)) for at in times))

@@ -165,7 +165,7 @@ def simulate(
     require_numbers()
     from publisher.simulator import grid
     from publisher.simulator import results as report
-    from publisher.simulator.engine import WINDOW
+    from publisher.simulator.replaying.engine import WINDOW
 
     population = _population(asked["population"], asked["clients"])
     clients = population.clients if population else _clients(asked["clients"])
@@ -203,7 +203,7 @@ def simulate(
             own = [result for result in results if result.source == place]
             rows += report.rows(own, options.window, population)
     if bootstrap:
-        from publisher.simulator.bootstrap import with_intervals
+        from publisher.simulator.comparison import with_intervals
 
         rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
@@ -301,7 +301,8 @@ def _collect(
     work: list[Task], options: ReplayOptions, jobs: int | str
 ) -> tuple[list[Result], bool]:
     """All results and True; or, after Ctrl-C, those that were ready and False."""
-    from publisher.simulator import compiled, grid
+    from publisher.simulator import grid
+    from publisher.simulator.replaying import compiled
 
     results: list[Result] = []
     if sys.stderr.isatty():

@@ -243,7 +243,7 @@ def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]
     if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
         return [], None
     from publisher.simulator import grid, results  # numpy
-    from publisher.simulator.timelines import from_instants
+    from publisher.simulator.histories.timelines import from_instants
 
     instants = [int(at.timestamp()) for at in found.updates]
     line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))

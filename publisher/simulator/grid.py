@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from publisher.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
-from publisher.simulator.counted import Feeds
-from publisher.simulator.engine import (
+from publisher.simulator.histories.synthetic import Shard
+from publisher.simulator.histories.timelines import Timeline
+from publisher.simulator.publishers import Fixed, parse_publisher
+from publisher.simulator.replaying.counted import Feeds
+from publisher.simulator.replaying.engine import (
     WINDOW,
     lay_out,
     lay_out_alike,
@@ -20,11 +23,8 @@ from publisher.simulator.engine import (
     replay,
     steady_wait,
 )
-from publisher.simulator.figures import Tally
-from publisher.simulator.publishers import Fixed, parse_publisher
-from publisher.simulator.scoring import window
-from publisher.simulator.synthetic import Shard
-from publisher.simulator.timelines import Timeline
+from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.replaying.scoring import window
 
 
 class Result(NamedTuple):

@@ -8,11 +8,11 @@ from publisher.base.dates import format_rfc3339
 from publisher.core.durations import duration
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.clients import parse_client
-from publisher.simulator.engine import first_polls, one_feed, salts
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.plain_replay import walk
+from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.timelines import Timeline
+from publisher.simulator.replaying.engine import first_polls, one_feed, salts
+from publisher.simulator.replaying.plain_replay import walk
 
 
 def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[ReaderPoll]:

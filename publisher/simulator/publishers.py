@@ -16,8 +16,8 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
-from publisher.simulator.compiled import as_arrays, as_lists, available, specialise
-from publisher.simulator.timelines import Timeline
+from publisher.simulator.histories.timelines import Timeline
+from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise
 
 
 class Documents(NamedTuple):

@@ -12,15 +12,15 @@ import numpy as np
 
 from publisher.base.text import to_cell
 from publisher.simulator.clients import Population
-from publisher.simulator.figures import Figures, figures, mixture
 from publisher.simulator.grid import Result
+from publisher.simulator.replaying.figures import Figures, figures, mixture
 
 WHOLE = "population"
 SMALLEST_EFFICIENCY = 0.01  # an oracle's 0 would make every geometric mean 0
 
 Row = dict[str, Any]
 
-# Fields that `bootstrap.with_intervals` adds.
+# Fields that `comparison.with_intervals` adds.
 BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
 
 # Column of the table, field, digits after the point.

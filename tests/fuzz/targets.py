@@ -27,7 +27,7 @@ from publisher.river.fetching.http_hints import asked_to_wait_seconds, header_hi
 from publisher.river.following import subscriptions
 from publisher.river.reading import opml
 from publisher.river.reading.parse import parse_harmless
-from publisher.simulator.timelines import read_timeline
+from publisher.simulator.histories.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples
 

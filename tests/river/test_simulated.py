@@ -28,9 +28,9 @@ pytest.importorskip("numpy")
 import numpy as np
 
 from publisher.core.polling import PollPolicy, parse
-from publisher.simulator.plain_replay import walk
+from publisher.simulator.histories.timelines import Timeline, cut, no_holes, read_timeline
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.timelines import Timeline, cut, no_holes, read_timeline
+from publisher.simulator.replaying.plain_replay import walk
 
 FOLDER = Path(__file__).parents[3] / "shared" / "timelines"
 needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")

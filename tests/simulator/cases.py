@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents
-from publisher.simulator.timelines import Timeline
 
 EPOCH = 1_600_000_000
 DAY = 86400

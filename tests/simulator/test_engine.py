@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from publisher.core.replay.reader_polls import ReaderPoll
-from publisher.simulator import compiled, counted, engine, plain_replay, responses
 from publisher.simulator.clients import names, parse_client
-from publisher.simulator.figures import Tally
 from publisher.simulator.publishers import parse_publisher, unskipped
-from publisher.simulator.scoring import scoring
+from publisher.simulator.replaying import compiled, counted, engine, plain_replay, responses
+from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.replaying.scoring import scoring
 from tests.simulator.cases import (
     ALL_CLIENTS,
     DAY,

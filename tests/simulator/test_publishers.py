@@ -17,11 +17,12 @@ from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.core.ttl.skip_hours import quiet_hours, safe_hours, week_start
-from publisher.simulator import compiled, publishers
+from publisher.simulator import publishers
 from publisher.simulator.clients import parse_client
-from publisher.simulator.plain_replay import walk
+from publisher.simulator.histories.timelines import Timeline, from_instants
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.timelines import Timeline, from_instants
+from publisher.simulator.replaying import compiled
+from publisher.simulator.replaying.plain_replay import walk
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
 SPECS = [

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.simulator import bootstrap, comparison, counted, grid
+from publisher.simulator import comparison, grid
 from publisher.simulator import results as report
 from publisher.simulator.clients import names, parse_client, read_population
-from publisher.simulator.figures import Tally, figures, quantile
 from publisher.simulator.grid import Result
+from publisher.simulator.replaying import counted
+from publisher.simulator.replaying.figures import Tally, figures, quantile
 from tests.simulator.cases import DAY, random_timeline, timeline
 
 FIELDS = {
@@ -191,7 +192,7 @@ def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(2)
     covered = 0
     for seed in range(200):
-        low, high = bootstrap.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
+        low, high = comparison.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
         assert low is not None
         assert high is not None
         covered += low <= 0.9 <= high

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from publisher.core import civil
-from publisher.simulator import grid, synthetic
-from publisher.simulator.engine import lay_out
-from publisher.simulator.figures import Figures, figures
+from publisher.simulator import grid
+from publisher.simulator.histories import synthetic
+from publisher.simulator.histories.synthetic import parse_synthetic, shards
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.scoring import window
-from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.replaying.engine import lay_out
+from publisher.simulator.replaying.figures import Figures, figures
+from publisher.simulator.replaying.scoring import window
 
 DAYS = 365
 

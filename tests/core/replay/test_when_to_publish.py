@@ -83,9 +83,9 @@ def test_the_prediction_is_what_happens(known: Activity) -> None:
     most of them have it when it was foretold, at any hour."""
     pytest.importorskip("numpy")
     from publisher.simulator.clients import parse_client
-    from publisher.simulator.plain_replay import walk
+    from publisher.simulator.histories.timelines import from_instants
     from publisher.simulator.publishers import parse_publisher
-    from publisher.simulator.timelines import from_instants
+    from publisher.simulator.replaying.plain_replay import walk
 
     groups = [ReaderGroup(2, 60), ReaderGroup(1, 1, hears_headers=True)]
     foretold, happened = [], []

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from publisher.core.civil import NEVER
 from publisher.core.replay.knob import COOL_DOWN
-from publisher.simulator.timelines import DAY, NothingToScore, Timeline
+from publisher.simulator.histories.timelines import DAY, NothingToScore, Timeline
 
 LEARNING_DAYS = 28
 

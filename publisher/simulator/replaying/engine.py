@@ -17,14 +17,14 @@ from publisher.core.polling import FOREVER, PollPolicy
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.replay.announcements import RENEWED
 from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
-from publisher.simulator import compiled, counted, kernel, responses
 from publisher.simulator.clients import ORACLE_RULE
-from publisher.simulator.counted import Feeds
-from publisher.simulator.figures import Tally, tally
-from publisher.simulator.kernel import Client
+from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents
-from publisher.simulator.scoring import Scoring, scoring
-from publisher.simulator.timelines import Timeline
+from publisher.simulator.replaying import compiled, counted, kernel, responses
+from publisher.simulator.replaying.counted import Feeds
+from publisher.simulator.replaying.figures import Tally, tally
+from publisher.simulator.replaying.kernel import Client
+from publisher.simulator.replaying.scoring import Scoring, scoring
 
 WINDOW = 20
 

@@ -11,13 +11,13 @@ import numpy as np
 from publisher.core.polling import PollPolicy
 from publisher.core.replay import reader_polls
 from publisher.core.replay.reader_polls import ReaderPoll
-from publisher.simulator import counted, responses
 from publisher.simulator.clients import ORACLE, ORACLE_RULE
-from publisher.simulator.engine import WINDOW
-from publisher.simulator.figures import Tally, tally
+from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents
-from publisher.simulator.scoring import Scoring, scoring
-from publisher.simulator.timelines import Timeline
+from publisher.simulator.replaying import counted, responses
+from publisher.simulator.replaying.engine import WINDOW
+from publisher.simulator.replaying.figures import Tally, tally
+from publisher.simulator.replaying.scoring import Scoring, scoring
 
 
 def walk(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.civil import zone_table
-from publisher.simulator.instants import LATEST, Instants, Malformed, read_instants
+from publisher.simulator.histories.instants import LATEST, Instants, Malformed, read_instants
 
 DAY = 86400
 COLUMN = b"updated_at"

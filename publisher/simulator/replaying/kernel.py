@@ -13,9 +13,18 @@ from publisher.core.polling.answer import ABSENT
 from publisher.core.replay.announcements import QUIET, RENEWED
 from publisher.core.ttl.headers import RENEWAL_SECONDS, renewal, seconds_left, with_news
 from publisher.core.ttl.skip_hours import place_of
-from publisher.simulator.compiled import scratch
-from publisher.simulator.counted import FULL, POLLS, REAL, STEPS, Array, Feeds, Sums, count_items
-from publisher.simulator.responses import PHASE_SALT, answered, jittered
+from publisher.simulator.replaying.compiled import scratch
+from publisher.simulator.replaying.counted import (
+    FULL,
+    POLLS,
+    REAL,
+    STEPS,
+    Array,
+    Feeds,
+    Sums,
+    count_items,
+)
+from publisher.simulator.replaying.responses import PHASE_SALT, answered, jittered
 
 
 class Client(NamedTuple):

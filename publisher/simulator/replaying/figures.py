@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.simulator import counted
+from publisher.simulator.replaying import counted
 
 DAY = 86400
 EFFICIENCY_SCALE = 720  # mean delay in minutes times polls a day of any fixed interval

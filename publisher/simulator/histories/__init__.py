@@ -1,0 +1,1 @@
+"""Update histories (timelines): read from files, or synthetic."""

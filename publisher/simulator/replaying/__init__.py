@@ -1,0 +1,1 @@
+"""Replays feeds and their clients: laid out in arrays, compiled, counted; and in plain Python."""
