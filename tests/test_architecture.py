@@ -78,7 +78,7 @@ OWNERS = {
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [
-        "feeds.atom", "feeds.deltas", "feeds.syndication",
+        "exchange.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.syndication",
         "publishing.mentioning.mention_documents",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],

@@ -55,5 +55,7 @@ def import_(
         return
     for sentence in outcome["facts"]:
         click.echo(sentence)
+    for title, what, where in outcome["to_do"]:
+        click.echo(f"  {title}: {what}{f' ({where})' if where else ''}")
     if dry_run:
         click.echo("a dry run: nothing was changed")

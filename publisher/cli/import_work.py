@@ -18,6 +18,7 @@ from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing import (
     confined_reading,
     images,
+    left_to_do,
     site_contents,
     sources,
     writer,
@@ -25,6 +26,7 @@ from publisher.exchange.importing import (
 from publisher.exchange.importing import (
     dry_run as plan,
 )
+from publisher.exchange.importing.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
@@ -45,7 +47,8 @@ def run(
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
     """Import `source`, or with `dry_run` only plan it. Returns `facts` (sentences), `redirects`
-    from old addresses to new ones, and the `titles` of new posts."""
+    from old addresses to new ones, the `titles` of new posts, and what is left `to_do` by hand: the
+    title of a post, what, and where."""
     tell("reading")
     now = here.clock()
     with here.database.read() as db:
@@ -54,8 +57,9 @@ def run(
     place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
     folder = here.environment.instance
     batch, found = confined_reading.read_posts(place, format_, zone, now, folder, language, tell)
+    pictures: dict[str, bool] | None = None
     if with_images and not dry_run:
-        found = _with_images(here, batch, found, place, now, language, tell)
+        found, pictures = _with_images(here, batch, found, place, now, language, tell)
     if batch.site and not dry_run:
         confined_reading.store_media(place, batch.site, here.environment.media)
     if dry_run:
@@ -65,16 +69,25 @@ def run(
         if with_images:
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
             batch.notes += Counter({"picture to download": len(wanted)})
+            beside = sorted(name for name in wanted if not is_web_address(name))
+            pictures = dict.fromkeys(wanted, True) | {
+                name: isinstance(data, bytes)
+                for name, data in (confined_reading.files(place, beside) if beside else ())
+            }
     else:
         confined.pool().close()  # frees the memory of its processes before the posts are stored
         tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
+    concerned = (found[number] for number in [*planned.new, *(n for _, n in planned.changed)])
+    with here.database.read() as db:
+        told, to_do = left_to_do.listed(db, concerned, pictures, stored=not dry_run)
     return {
-        "facts": list(plan.sentences(planned, batch)),
+        "facts": [*plan.sentences(planned, batch), *told],
+        "to_do": to_do,
         "new": len(planned.new),
         "redirects": redirects,
-        "titles": [one.content.title or one.words[:80] for one in last],
+        "titles": [one.label for one in last],
     }
 
 
@@ -129,8 +142,9 @@ def _with_images(
     now: datetime,
     language: str,
     tell: Callable[[str], None],
-) -> KeptValues[Ready]:
-    """Fetch the pictures of new and changed posts, and check those posts again."""
+) -> tuple[KeptValues[Ready], dict[str, bool]]:
+    """Fetch the pictures of new and changed posts, and check those posts again; says of each
+    picture whether it was found."""
 
     kept = 0
 
@@ -157,4 +171,4 @@ def _with_images(
         changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]
         again = {one.post.guid: one for one in confined_reading.prepare(changed, now, language)}
         brought.extend(again.get(one.post.guid, one) for one in some.values())
-    return brought
+    return brought, {name: name in ours for name in names}

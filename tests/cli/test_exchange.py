@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import func, select
 
+from publisher import web
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.cli import cli, parameters
@@ -16,6 +17,7 @@ from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
 from tests.databases import database_url, settings_of
 
+TOUCH_ICON = Path(web.__file__).parent / "static/touch-icon.png"
 FEED = """<rss version="2.0"><channel><title>Old</title><link>https://old.example/</link>
 <item><guid>https://old.example/1</guid><link>https://old.example/1</link><title>One</title>
 <description>Text</description><pubDate>Tue, 07 Jan 2020 10:00:00 GMT</pubDate></item>
@@ -63,6 +65,39 @@ def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Pa
     posts, built = count(instance)
     assert posts == 2
     assert built > 0
+
+
+def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
+    """Pictures that are not there, shortcodes, empty texts, links; where to mend them."""
+    blog = tmp_path / "blog"
+    (blog / "img").mkdir(parents=True)
+    (blog / "img/here.png").write_bytes(TOUCH_ICON.read_bytes())
+    texts = {
+        "one": "![a](img/here.png) ![b](img/gone.png) {{< youtube abc >}}\n\n`{{< code >}}`",
+        "two": "[one](/posts/one), [its file](one.md), [gone](/gone/?p=3), [me](/about#x)",
+        "three": "",
+    }
+    for name, text in texts.items():
+        head = f"---\ntitle: {name}\ndate: 2020-01-02\n---\n"
+        (blog / f"{name}.md").write_text(head + text)
+    wanted = [
+        "needs your hand: 3 posts, see the list",
+        "  one: the shortcode {{< youtube >}}",
+        "  one: the picture img/gone.png was not in the archive",
+        "  three: it has no text",
+        "  two: the link one.md leads nowhere here",
+        "  two: the link /gone/?p=3 leads nowhere here",
+    ]
+    dry = run(instance, "import", str(blog), "--images", "--dry-run").output.splitlines()
+    assert [line for line in wanted if line in dry] == wanted
+    assert not [
+        line for line in dry if "here.png" in line or "/posts/one" in line or "/about" in line
+    ]
+    real = run(instance, "import", str(blog), "--images").output.splitlines()
+    for line in wanted[1:]:
+        assert [one for one in real if one.startswith(f"{line} (/studio/posts/")], (line, real)
+    without = run(tmp_path / "other", "import", str(blog)).output
+    assert "the picture img/here.png is not here: pictures were not copied" in without
 
 
 def test_standard_input(instance: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing import fields
+from publisher.exchange.importing.ghost_lexical import html_of
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
@@ -57,10 +58,13 @@ def _post(
     slug = _text(row.get("slug"))
     names = [name for name in tags.get(known, []) if not name.startswith("#")]
     shown = _moment(row, "published_at", where)
+    source, cards = _source(row, batch)
     return ImportedPost(
         where=where,
         guid=_text(row.get("uuid")) or fields.identity(known, slug, title),
-        source=_source(row, batch),
+        source=source,
+        needs=tuple(f"the card {kind} of Ghost's editor" for kind in cards),
+        as_markdown=True,
         kind="page" if is_page else "post",
         status=status,
         title="" if title == "(Untitled)" else title,
@@ -75,9 +79,11 @@ def _post(
     )
 
 
-def _source(row: Row, batch: Batch) -> str:
-    """The rendered text, with the feature image before it."""
-    text = _text(row.get("html"))
+def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
+    """The rendered text, with the feature image before it, and what of it could not be rendered."""
+    text, cards = _text(row.get("html")), tuple[str, ...]()
+    if not text and (lexical := _text(row.get("lexical"))):
+        text, cards = html_of(lexical)
     if not text and (plain := _text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
     if picture := _text(row.get("feature_image")):
@@ -87,7 +93,7 @@ def _source(row: Row, batch: Batch) -> str:
         text = f'<figure><img src="{html.escape(picture)}" alt="{alt}">{below}</figure>\n{text}'
     if _SITE in text:
         batch.notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
-    return text.replace(_SITE, "")
+    return text.replace(_SITE, ""), cards
 
 
 def _moment(row: Row, name: str, where: str) -> datetime | None:

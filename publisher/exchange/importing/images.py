@@ -28,6 +28,7 @@ _IN_HTML = re.compile(
 _IN_MARKDOWN = re.compile(
     r"""(?P<before>!\[(?:\\.|[^\[\]\\]|\[[^\[\]\\]*\])*\]\(<?)(?P<address>[^\s()<>]+)(?P<after>>?(?:\s+"[^"]*")?\))"""
 )
+_IMG = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 _SRCSET = re.compile(r"""\s(?:srcset|sizes)\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
 
 Fetch = Callable[[str], bytes]
@@ -78,7 +79,7 @@ def bring(
 
 def wanted(post: ImportedPost) -> set[str]:
     """The pictures of a post that are not ours: web addresses, or files beside it."""
-    names = (_name(post, html.unescape(m["address"])) for m in _mentions(post))
+    names = (name_of(post, html.unescape(m["address"])) for m in _mentions(post))
     return {name for name in names if name}
 
 
@@ -101,7 +102,7 @@ def fetcher(allow_private: bool) -> Fetch:
 
 def without_addresses(source: str) -> str:
     """A source without its pictures' addresses, which `bring` changes, to compare two of them."""
-    source = _IN_HTML.sub(r"\g<before>\g<after>", _SRCSET.sub("", source))
+    source = _IN_HTML.sub(r"\g<before>\g<after>", _without_srcset(source))
     return _IN_MARKDOWN.sub(r"\g<before>\g<after>", source)
 
 
@@ -111,7 +112,7 @@ def _mentions(post: ImportedPost) -> Iterable[re.Match[str]]:
         yield from _IN_MARKDOWN.finditer(post.source)
 
 
-def _name(post: ImportedPost, address: str) -> str:
+def name_of(post: ImportedPost, address: str) -> str:
     """A picture's name: its address, or the path of its file in the folder; "" for none."""
     if is_web_address(address):
         return address
@@ -132,12 +133,16 @@ def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
     """The post with our addresses in place of those that were found."""
 
     def change(match: re.Match[str]) -> str:
-        ours = found.get(_name(post, html.unescape(match["address"])))
+        ours = found.get(name_of(post, html.unescape(match["address"])))
         return match[0] if ours is None else f"{match['before']}{ours}{match['after']}"
 
     source = _IN_HTML.sub(change, post.source)
     if post.source_format == "markdown":
         source = _IN_MARKDOWN.sub(change, source)
-    if source != post.source and post.source_format == "html":
-        source = _SRCSET.sub("", source)  # browsers would prefer these addresses to ours
+    if source != post.source:
+        source = _without_srcset(source)  # browsers would prefer these addresses to ours
     return replace(post, source=source)
+
+
+def _without_srcset(source: str) -> str:
+    return _IMG.sub(lambda tag: _SRCSET.sub("", tag[0]), source)

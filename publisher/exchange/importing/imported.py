@@ -34,7 +34,8 @@ class ImportedPost(Content):
     `where` names it in messages. `address` is its former permalink, `aliases` older ones: addresses
     or paths. `published_at` is None when the source does not say; for a scheduled post it is when
     it will be published. `status`: draft, scheduled, published or deleted. `by`: names of the
-    author, the most likely first.
+    author, the most likely first. `needs`: what a person has to put right. `as_markdown`: HTML that
+    becomes Markdown where that is exact.
     """
 
     where: str
@@ -52,6 +53,8 @@ class ImportedPost(Content):
     aliases: tuple[str, ...] = ()
     version: int = 1
     revisions: tuple[ImportedRevision, ...] = ()
+    needs: tuple[str, ...] = ()
+    as_markdown: bool = False
 
 
 LoggedUpdate = tuple[datetime, UpdateKind, str]

@@ -22,6 +22,9 @@ SUFFIXES = (".md", ".markdown", ".html", ".htm")
 _DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
 _TRUE = ("true", "yes", "1", "on")
+# Hugo's shortcodes and Jekyll's tags, and listings, in which they are text.
+_SHORTCODE = re.compile(r"\{\{[<%]-?\s*(\w[\w./-]*)|\{%-?\s*(\w+)")
+_LISTING = re.compile(r"^(`{3,}|~{3,}).*?^\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
 
 
 def read_folder(folder: Folder, zone: tzinfo) -> Batch:
@@ -92,7 +95,17 @@ def post(
         address=address,
         aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
         version=max(1, values.size(_text(fields, "version"))),
+        needs=tuple(f"the shortcode {name}" for name in _shortcodes(body)),
     )
+
+
+def _shortcodes(body: str) -> dict[str, None]:
+    """What another program would have replaced, by its name, each once."""
+    if "{{" not in body and "{%" not in body:
+        return {}
+    found = _SHORTCODE.findall(_LISTING.sub("", body))
+    named = (f"{{{{< {hugo} >}}}}" if hugo else f"{{% {jekyll} %}}" for hugo, jekyll in found)
+    return dict.fromkeys(name for name in named if "raw %" not in name)
 
 
 def said(fields: dict[str, Any]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def _post(folder: Folder, name: str, revised: Container[str]) -> ImportedPost:
         by, minor = str(fields.get("saved_by", "")), fields.get("saved_minor") == "true"
         newest = to_plain(content.of(post))
         revisions.append(ImportedRevision(post.version, saved_at, newest, by, minor))
-    return replace(post, revisions=tuple(revisions))
+    return replace(post, revisions=tuple(revisions), needs=())
 
 
 def _revision(row: dict[str, Any]) -> ImportedRevision:

@@ -15,6 +15,7 @@ from publisher.blog.writing import content
 from publisher.blog.writing.content import FIELDS, Content
 from publisher.blog.writing.posts import LATEST_SCHEDULE
 from publisher.exchange.importing.fields import old_path
+from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 
@@ -29,6 +30,11 @@ class Ready:
     content: Content
     html: str
     words: str
+
+    @property
+    def label(self) -> str:
+        """What a report calls it."""
+        return self.content.title or self.words[:80] or self.post.where
 
     @property
     def wanted_slug(self) -> str:
@@ -85,6 +91,11 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
 
 def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator[Ready]:
     """The post's content, checked, and its HTML; nothing when it is empty."""
+    if post.as_markdown and post.source_format == "html" and post.source.strip():
+        if text := markdown_of(post.source, language):
+            post = replace(post, source=text, source_format="markdown")
+        else:
+            notes["post stays HTML: Markdown cannot say all of it"] += 1
     fitting = _fitting(post, notes)
     if content.is_empty(fitting):
         notes["empty post is left out"] += 1

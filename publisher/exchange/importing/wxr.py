@@ -27,6 +27,7 @@ _BLOCK = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PREFORMATTED = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL | re.IGNORECASE)
+_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
 _CAPTION = re.compile(
     r"\[caption[^\]]*\]\s*((?:<a\b[^>]*>\s*)?<img\b[^>]*>(?:\s*</a>)?)\s*(.*?)\s*\[/caption\]",
     re.DOTALL,
@@ -59,9 +60,8 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
             number += 1
             for post in _taken(part, number, zone, names, batch):
                 whole = pictures.put_into(post)
-                if "[gallery" in whole.source:
-                    batch.notes["post has a gallery whose pictures are not in the export"] += 1
-                yield whole
+                codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
+                yield replace(whole, needs=tuple(f"the shortcode [{name}]" for name in codes))
 
 
 def _taken(
@@ -92,14 +92,11 @@ def _post(
         batch.notes["private post becomes a draft"] += 1
     date = _date(part, "post_date", where, zone)
     login = safe_xml.text_of(part, f"{rss.DUBLIN_CORE}creator")
-    content = part.findtext(rss.CONTENT) or ""
-    if re.search(r"(?m)\[(?!/?caption|gallery\b[^\]]*ids=)[a-z_]+[ \]]", content):
-        batch.notes["post contains shortcodes, which stay as they are"] += 1
     return ImportedPost(
         where=where,
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
-        source=fields.with_base(as_html(content), found.address),
+        source=fields.with_base(as_html(part.findtext(rss.CONTENT) or ""), found.address),
         kind="page" if _wp(part, "post_type") == "page" else "post",
         status=status,
         title=found.title,
@@ -112,6 +109,7 @@ def _post(
         address=found.address if status == "published" else "",
         aliases=(_query_address(part),) if status == "published" else (),
         enclosure=_enclosure(part) or found.enclosure,
+        as_markdown=True,
     )
 
 

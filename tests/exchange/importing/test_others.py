@@ -9,7 +9,7 @@ import pytest
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing import confined_reading, formats, images
 from publisher.exchange.importing.sources import Located
-from tests.exchange.importing.conftest import folder, one, read, zipped
+from tests.exchange.importing.conftest import Importer, folder, one, read, zipped
 from tests.exchange.importing.test_wxr import EXPORT, POST
 
 POSTED: dict[str, Any] = {
@@ -51,6 +51,16 @@ def test_ghost() -> None:
     assert post.published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
+def test_what_wordpress_and_ghost_had_as_html_is_edited_as_markdown(importer: Importer) -> None:
+    """Where it renders as before; else it stays HTML, and the report says so."""
+    row = POSTED | {"html": "<p>Hot <b>tea</b>.</p>", "feature_image": None}
+    batch = read(ghost(row, row | {"id": "2", "uuid": "2", "html": "<dl><dt>x</dt></dl>"}))
+    first, second = (one for one in importer(batch).found)
+    assert (first.content.source, first.content.source_format) == ("Hot **tea**.", "markdown")
+    assert (second.content.source, second.content.source_format) == ("<dl><dt>x</dt></dl>", "html")
+    assert batch.notes["post stays HTML: Markdown cannot say all of it"] == 1
+
+
 def test_ghosts_states_and_old_dates() -> None:
     """Drafts and posts for members are drafts, pages pages, milliseconds are dates."""
     posts = [
@@ -65,6 +75,42 @@ def test_ghosts_states_and_old_dates() -> None:
     assert next(iter(batch.posts)).title == ""
     assert list(batch.posts)[3].published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
     assert batch.notes["post for members becomes a draft"] == 1
+
+
+def node(kind: str, *children: Any, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "children": list(children), **more}
+
+
+def test_ghosts_own_form_of_a_text() -> None:
+    """Where no HTML was exported: its common nodes; the names of those that have no like here."""
+    words = node("extended-text", text="a < b", format=3)
+    lexical = node(
+        "root",
+        node("paragraph", words, node("linebreak"), node("link", node("text", text="x"), url="/y")),
+        node("extended-heading", node("text", text="H"), tag="h2"),
+        node("list", node("listitem", node("text", text="1")), listType="number"),
+        node("image", src="__GHOST_URL__/i.png", alt="I", caption="<b>C</b>"),
+        node("codeblock", code="x = 1", language="python"),
+        node("horizontalrule"),
+        node("embed", url="https://video.example/1"),
+        node("markdown", markdown="*m*"),
+        node("html", html="<table></table>"),
+        node("product", productTitle="P"),
+        node("text", text=5),
+    )
+    row = POSTED | {"html": None, "lexical": json.dumps({"root": lexical}), "feature_image": None}
+    post = one(ghost(row))
+    assert post.source.splitlines() == [
+        '<p><em><strong>a &lt; b</strong></em><br><a href="/y">x</a></p>', "<h2>H</h2>",
+        "<ol><li>1</li></ol>",
+        '<figure><img src="/i.png" alt="I"><figcaption><b>C</b></figcaption></figure>',
+        '<pre><code class="language-python">x = 1</code></pre>', "<hr>",
+        '<p><a href="https://video.example/1">https://video.example/1</a></p>',
+        "<p><em>m</em></p>", "", "<table></table>", "",
+    ]  # fmt: skip
+    assert post.needs == ("the card product of Ghost's editor",)
+    for broken in ("{", "[]", '{"root": 5}', json.dumps({"root": {"children": 7}})):
+        assert one(ghost(row | {"lexical": broken})).source == ""
 
 
 BEAR = """uid,title,slug,alias,published date,all tags,publish,make discoverable,is page,content,\
@@ -161,7 +207,7 @@ def test_wordpress_pictures_come_along() -> None:
     assert post.source == "\n\n".join(
         [figure.format(70), "<p>One</p>", figure.format(71), figure.format(72), "<p>Two</p>"]
     )
-    assert not [note for note in batch.notes if "shortcode" in note or "gallery" in note]
+    assert post.needs == ()
     shown = '<img src="https://old.example/wp-content/70-300x200.jpg">'
     assert next(iter(read(wordpress(shown)).posts)).source.count("<img") == 1
 

@@ -91,9 +91,9 @@ def test_comments_and_shortcodes_are_noted() -> None:
     comment = "<wp:comment><wp:comment_id>1</wp:comment_id></wp:comment>"
     batch = read(export(more=comment * 2, content='Look: [gallery ids="1,2"] [form x]'))
     assert batch.notes["comment is left out"] == 2
-    assert batch.notes["post contains shortcodes, which stay as they are"] == 1
-    assert batch.notes["post has a gallery whose pictures are not in the export"] == 1
-    assert '[gallery ids="1,2"]' in next(iter(batch.posts)).source
+    post = next(iter(batch.posts))
+    assert post.needs == ("the shortcode [gallery]", "the shortcode [form]")
+    assert '[gallery ids="1,2"]' in post.source
 
 
 def test_podcast_enclosure() -> None:
