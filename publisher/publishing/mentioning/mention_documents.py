@@ -47,7 +47,7 @@ def endpoint_in_header(value: str) -> str | None:
 
 def endpoint_in_page(body: bytes, base: str) -> str | None:
     """The address of the first `<link>` or `<a>` with rel=webmention and an href; None for none."""
-    page = _parsed(body)
+    page = tree_of(body)
     if page is None:
         return None
     for element in page.iter("link", "a"):
@@ -60,7 +60,7 @@ def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionTe
     """What a document says about `target`; None if it does not contain exactly that address."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml", ""):
-        page = _parsed(body)
+        page = tree_of(body)
         return None if page is None else _told_in_page(page, base, target)
     text = body.decode("utf-8", "replace")
     if kind == "application/json" or kind.endswith("+json"):
@@ -77,7 +77,7 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
     links = [link for link in page.xpath(_LINKS) if joined(base, link.strip()) == target]
     if not links:
         return None
-    entry = next(iter(page.xpath(_having("h-entry"))), None)
+    entry = next(iter(page.xpath(having("h-entry"))), None)
     around = entry if entry is not None else page
     said = next((s for link in links for s in _said(link.getparent(), around)), "mention")
     title = _first(around, "p-name") if entry is not None else ""
@@ -101,7 +101,7 @@ def _said(element: Any, around: Any) -> Iterator[str]:
 
 
 def _author(around: Any) -> str:
-    card = next(iter(around.xpath(_having("p-author", "."))), None)
+    card = next(iter(around.xpath(having("p-author", "."))), None)
     if card is None:
         return ""
     return _first(card, "p-name") or _line(card.text_content())
@@ -109,13 +109,14 @@ def _author(around: Any) -> str:
 
 def _first(around: Any, name: str, most: int = MAX_LINE) -> str:
     """The text of the first element of a class, one line, cut at a word."""
-    for element in around.xpath(_having(name, ".")):
+    for element in around.xpath(having(name, ".")):
         if text := _line(element.text_content(), most):
             return text
     return ""
 
 
-def _having(name: str, place: str = "") -> str:
+def having(name: str, place: str = "") -> str:
+    """The XPath of elements with this class, below `place`."""
     return f"{place}//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
 
 
@@ -126,7 +127,7 @@ def _line(text: str, most: int = MAX_LINE) -> str:
     return (line[:most].rpartition(" ")[0] or line[:most]) + " …"
 
 
-def _parsed(body: bytes) -> Any:
+def tree_of(body: bytes) -> Any:
     """The page as a tree without comments, scripts and templates; None if it cannot be parsed."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(body)  # `body` may end inside a character

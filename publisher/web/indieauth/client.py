@@ -1,34 +1,30 @@
 """The program (client) that asks for consent: its address, its name, and its redirect addresses.
 
 A program is identified only by an address, its `client_id`. The page there is untrusted: it is
-fetched with a size limit, behind the guard against private addresses, and read only for a name and
-for the addresses to which an answer may be sent.
+fetched with a size limit, behind the guard against private addresses, and read in a confined
+process, only for a name and for the addresses to which an answer may be sent.
 """
 
 import json
 import re
 from dataclasses import dataclass
-from html import unescape
-from html.parser import HTMLParser
 from urllib.parse import SplitResult, urlsplit
 
+from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.errors import InvalidInput
 from publisher.base.links import joined
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.base.text import one_line
+from publisher.publishing.mentioning.mention_documents import having, tree_of
 
 MAX_ADDRESS = 2000
 MAX_BYTES = 250_000
 TIMEOUT_SECONDS = 5.0
+READING = Limits(seconds=5.0)
 MAX_NAME = 60
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 # Not schemes of programs: a browser would run or show what follows the colon.
 _NOT_SCHEMES = {"javascript", "data", "vbscript", "about", "blob", "file", "view-source"}
-_LINK = re.compile(r"<link\s[^<>]{1,4000}>", re.IGNORECASE)
-_APP = re.compile(r"<[a-z][^<>]{0,1000}\bh-(?:x-)?app\b", re.IGNORECASE)
-_LONGEST_APP = 10_000
-_VOID = {"img", "br", "hr", "input", "wbr", "link", "meta"}
-_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})</title", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +87,27 @@ def look_up(address: str, user_agent: str, allow_private: bool) -> ClientApp:
 
 
 def _read(address: str, reply: Reply) -> ClientApp:
-    text = reply.body.decode("utf-8", "replace")
     if "json" in reply.headers.get("content-type", ""):
-        return _from_json(address, text)
-    links = _Redirects()
-    for tag in _LINK.findall(text):
-        links.feed(tag)
-    title = _TITLE.search(text)
-    name = _app_name(text) or _line(unescape(title[1]) if title else "")
-    found = tuple(joined(reply.url, href) for href in links.found)
-    return ClientApp(address, name, found)
+        return _from_json(address, reply.body.decode("utf-8", "replace"))
+    try:
+        name, links = read(_described, READING, reply.body)
+    except Unreadable:
+        return ClientApp(address)
+    return ClientApp(address, _line(name), tuple(joined(reply.url, href) for href in links))
 
 
-def _app_name(text: str) -> str:
-    """What the page's h-app (microformats) calls the program; "" where there is none."""
-    begin = _APP.search(text)
-    app = _AppName()
-    if begin:
-        app.feed(text[begin.start() : begin.start() + _LONGEST_APP])
-    return _line(app.name)
+def _described(body: bytes) -> tuple[str, list[str]]:
+    """What a page calls its program (in its h-app, else in its title), and where answers may go."""
+    page = tree_of(body)
+    if page is None:
+        return "", []
+    named = page.xpath(f"({having('h-app')} | {having('h-x-app')}){having('p-name')}")
+    name = (
+        named[0].get("alt") or named[0].text_content() if named else page.xpath("string(//title)")
+    )
+    links = [link.get("href", "").strip() for link in page.iter("link")
+             if "redirect_uri" in link.get("rel", "").lower().split()]  # fmt: skip
+    return str(name), [link for link in links if link]
 
 
 def _from_json(address: str, text: str) -> ClientApp:
@@ -124,46 +122,6 @@ def _from_json(address: str, text: str) -> ClientApp:
         tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
     )
     return ClientApp(address, _line(str(document.get("client_name", ""))), places)
-
-
-class _Redirects(HTMLParser):
-    """Collects `<link rel="redirect_uri">`; it is given links only, one at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        if "redirect_uri" in values.get("rel", "").lower().split() and values.get("href"):
-            self.found.append(values["href"].strip())
-
-
-class _AppName(HTMLParser):
-    """Reads the first `p-name` of the element that the text begins with."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.name = ""
-        self._depth, self._inside, self._done = 0, 0, False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        named = "p-name" in values.get("class", "").split() and not self._inside
-        if named and tag == "img" and not self._done:
-            self.name, self._done = values.get("alt", ""), True
-        if tag not in _VOID:
-            self._depth += 1
-            self._inside = self._inside or named * self._depth
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in _VOID:
-            self._done = self._done or self._depth in (1, self._inside)
-            self._depth -= 1
-
-    def handle_data(self, data: str) -> None:
-        if self._inside and not self._done:
-            self.name += data
 
 
 def _split(address: str, field: str) -> SplitResult:
