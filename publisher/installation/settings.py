@@ -86,6 +86,7 @@ class Settings:
     source_markdown: str = "on"
     webmention_send: str = "on"
     webmention_receive: str = "off"
+    reader_test: str = "off"
     podcast_image: str = ""
     podcast_category: str = ""
     podcast_author: str = ""
@@ -226,6 +227,7 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "source_markdown": choice("on", "off"),
     "webmention_send": choice("on", "off"),
     "webmention_receive": choice("off", "on"),
+    "reader_test": choice("off", "on"),
     "backup_folder": folder,
     "backup_hours": whole(1, 8760),
     "backup_keep": whole(1, 1000),

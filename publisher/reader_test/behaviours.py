@@ -570,7 +570,12 @@ def _restart(seen: Evidence) -> Found:
         "if-none-match" in v.end.asked.headers or "if-modified-since" in v.end.asked.headers
         for v in known
     )
-    soon = sum(v.at - start < 600.0 for v, start in zip(after, starts, strict=True) if v)
+    soon = sum(
+        later.at - start < 600.0 and later.at - one.at < OWN_SECONDS * SLACK_SHARE
+        for start in starts
+        for one, later in pairwise(seen.visits)
+        if one.at < start <= later.at
+    )
     return _share(right, len(known)) * (0.5 if soon else 1.0), (
         f"Started again, it still had its validators {right} of {counted(len(known), 'time')}"
         f"{', and asked at once although nothing was due' if soon else ''}."

@@ -104,13 +104,14 @@ def faketime_library() -> str | None:
 @dataclass(frozen=True)
 class CommandRun:
     """How to run a command. command: as typed, with the word URL; library: that of faketime, or
-    None; port: of the test feed, 0 for any that is free."""
+    None; port: of the test feed, 0 for any that is free; every: seconds between two runs."""
 
     command: str
     begins: datetime
     library: str | None
     port: int = 0
     hours: float = WEEK_HOURS
+    every: int = EVERY_SECONDS
 
     def words(self, url: str) -> list[str]:
         """The command's words, with the address in place of URL. InvalidInput if it has none."""
@@ -150,7 +151,7 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
         url = f"{base}/{desk.word}/feed.xml"
         trace = desk.trace(base, desk.word)
         words = run.words(url)
-        for at in range(0, int(run.hours * 3600), EVERY_SECONDS):
+        for at in range(0, int(run.hours * 3600), run.every):
             clock.jump(float(at))
             tell(f"hour {at / 3600:g} of {run.hours:g}, {len(trace.asked)} requests")
             with TemporaryFile() as out, TemporaryFile() as errors:

@@ -136,6 +136,20 @@ def lion_reader(
         state[UNTIL] = now + max(answer[TTL], HOUR)
 
 
+def heard(
+    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
+    last: int, now: int,
+) -> None:  # fmt: skip
+    """A reader as the reader test saw it: which hints it hears, on which answers, and its own
+    interval where it hears none. Options: interval, floor, header, element."""
+    whole = answer[STATUS] != NOT_MODIFIED
+    if whole or options[3] < 2:
+        state[AGE] = max(answer[TTL], 0) if whole and options[3] > 0 else 0
+    told = http_freshness(answer, now) if options[2] > 1 or (whole and options[2] > 0) else -1
+    wait = told if told > 0 else state[AGE]
+    state[UNTIL] = now + (max(wait, options[1] * MINUTE) if wait > 0 else options[0] * MINUTE)
+
+
 def when_it_ends(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The second in which the copy's freshness ends; a minute at least."""
     return max(int(state[UNTIL]) - now, MINUTE), now, 0
@@ -161,6 +175,13 @@ def _period(minutes: int) -> Option:
     return Option("period", minutes, 1, 1440, "minutes between two wakings", whole=True)
 
 
+_WORDS: dict[str, float] = {"no": 0, "200": 1, "304": 2}
+_HEARD = (
+    Option("interval", 60, 5, 10_080, "minutes where it hears nothing", whole=True),
+    Option("floor", 15, 1, 1440, "the fewest minutes between two polls", whole=True),
+    Option("header", 0, 0, 0, "whether it hears max-age: no, on a 200, on a 304 too", words=_WORDS),
+    Option("element", 0, 0, 0, "the same for the ttl, which a 304 keeps", words=_WORDS),
+)
 _HINT = Option("hint", 0, 0, 0, "what is obeyed", words={"max-age": 0, "ttl": 1})
 READERS: dict[str, Rule] = {
     rule.name: rule
@@ -172,6 +193,7 @@ READERS: dict[str, Rule] = {
         _reader("commafeed", "5 minutes to 4 hours", commafeed, when_it_ends),
         _reader("lemon24-reader", "at full hours", keep_fresh, at_the_hour),
         _reader("feed2exec", "an HTTP cache, by cron", keep_fresh, at_the_tick, _period(15)),
+        _reader("heard", "as the reader test saw it", heard, when_it_ends, *_HEARD),
         _reader("lion-reader", "10 minutes or more", lion_reader, when_it_ends),
     )
 }  # fmt: skip

@@ -35,6 +35,7 @@ from publisher.web import (
     page_look,
     preview,
     reader_api,
+    reader_test,
     rendering,
     request_log,
     river,
@@ -79,6 +80,7 @@ _ADDRESSES = (
     passkeys,
     preview,
     reader_api,
+    reader_test,
     report,
     river,
     setup,
@@ -115,6 +117,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     rendering.prepare(app)
     page_look.prepare(app)
     app.register_blueprint(mirror.pages)
+    app.register_blueprint(reader_test.pages)
     for module in _ADDRESSES:
         app.register_blueprint(module.blueprint)
     failures.prepare(app)

@@ -16,7 +16,7 @@ from publisher.web.context import site
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
-PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "webmention")
+PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "reader_test", "webmention")
 
 
 def prepare(app: Flask) -> None:

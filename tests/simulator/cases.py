@@ -34,6 +34,8 @@ ALL_CLIENTS = (
     "lemon24-reader",
     "feed2exec",
     "lion-reader",
+    "heard:interval=60",
+    "heard:header=304,element=200,floor=60",
     "oracle",
 )
 

@@ -86,8 +86,8 @@ def test_lemon24_and_lion() -> None:
 
 
 def test_every_reader_has_its_source() -> None:
-    """But for the plain cron job."""
-    assert set(SOURCES) == set(READERS) - {"cron"}
+    """But for the plain cron job, and for those that the reader test saw."""
+    assert set(SOURCES) == set(READERS) - {"cron", "heard"}
 
 
 def test_score_days_counts_from_the_first_update() -> None:
@@ -96,3 +96,15 @@ def test_score_days_counts_from_the_first_update() -> None:
     found = scoring(line)
     assert (found.begin, found.last_scored) == (EPOCH + 2 * DAY, EPOCH + 5 * DAY)
     assert line.times.tolist() == [EPOCH, EPOCH + DAY, EPOCH + 3 * DAY]
+
+
+def test_heard() -> None:
+    """A reader of the reader test: its interval, its floor, and which answers it listens to."""
+    both = Answer(200, ttl_minutes=240, max_age_seconds=7200)
+    quiet = Answer(304, max_age_seconds=10_800)
+    assert waits("heard", (0, both), (3600, quiet)) == [3600, 3600]
+    assert waits("heard:header=200", (0, both), (7200, quiet)) == [7200, 3600]
+    assert waits("heard:header=304", (0, both), (7200, quiet)) == [7200, 10_800]
+    assert waits("heard:element=200,interval=30", (0, both), (14_400, quiet)) == [14_400, 1800]
+    assert waits("heard:element=304", (0, both), (14_400, quiet)) == [14_400, 14_400]
+    assert waits("heard:header=304,floor=240", (0, both)) == [14_400]

@@ -86,6 +86,15 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/preview/<token>"): "link",
     ("POST", "/setup/<secret>"): "public",
     ("POST", "/webmention"): "public",
+    # The word in the address is the right to it (tests/web/test_reader_test.py).
+    **{
+        (method, f"/reader-test{rest}"): "public"
+        for method, rest in (
+            ("GET", ""), ("POST", ""), ("GET", "/<word>/"), ("POST", "/<word>/"),
+            ("GET", "/<word>/<path:path>"), ("POST", "/<word>/<path:path>"),
+            ("GET", "/<word>/score"), ("GET", "/<word>/score.json"), ("GET", "/<word>/badge.svg"),
+        )
+    },
     ("GET", "/studio/mentions"): "login",
     ("POST", "/studio/mentions/<int:mention_id>/show"): "mention",
     ("POST", "/studio/mentions/<int:mention_id>/refuse"): "mention",

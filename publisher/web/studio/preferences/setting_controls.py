@@ -179,6 +179,13 @@ _GROUPS = (
                 "radios",
                 (("off", "cannot notify this blog"), ("on", "can notify this blog")),
             ),
+            Control(
+                "reader_test",
+                "A test for feed readers",
+                "At /reader-test anybody can try a reader on a feed that lives through a week.",
+                "radios",
+                (("off", "is not offered"), ("on", "is offered")),
+            ),
         ),
     ),
     Group(

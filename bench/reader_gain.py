@@ -1,0 +1,89 @@
+"""What readers would wait and ask at real histories, by what they hear: `gain.json` of the room
+`reader_test`. `python -m bench.reader_gain FOLDER...`
+
+Replays the last year of every timeline, at a feed as it is shipped, for each interval, floor, and
+each way to hear the header and the element (`heard` of `simulator.real_readers`). A cell has the
+means over the timelines of polls a day and of the delay in minutes, and the geometric mean of the
+efficiency (delay x polls / 720; a fixed interval of any length has 1).
+"""
+
+import json
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+
+from bench.evidence import replayed
+from bench.simulator import TIMELINES
+from publisher.base.errors import InvalidData
+from publisher.simulator import results as report
+from publisher.simulator.grid import ReplayOptions
+from publisher.simulator.histories.timelines import SIDE_TABLES, Timeline, cut, read_timeline
+
+TARGET = Path(__file__).parents[1] / "publisher" / "reader_test" / "gain.json"
+FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")
+LAST_DAYS, PHASES = 365, 2
+INTERVALS, FLOORS, HEARD = (15, 30, 60, 120, 1440), (15, 60), ("no", "200", "304")
+
+
+def timelines(folders: list[Path]) -> list[Timeline]:
+    """The last year of each timeline with enough of it."""
+    found = []
+    for folder in folders:
+        for path in sorted(folder.glob("*.csv")):
+            if path.name in SIDE_TABLES:
+                continue
+            try:
+                found.append(cut(read_timeline(path), last_days=LAST_DAYS))
+            except InvalidData as error:
+                print(f"left out: {error}", file=sys.stderr)
+    return found
+
+
+def clients() -> dict[str, str]:
+    """The clients, by their key in the table: interval, floor, header, element."""
+    return {
+        f"{interval} {floor} {header} {element}":
+            f"heard:interval={interval},floor={floor},header={header},element={element}"
+        for interval, floor, header, element in product(INTERVALS, FLOORS, HEARD, HEARD)
+        if floor == FLOORS[0] or (header, element) != ("no", "no")
+    }  # fmt: skip
+
+
+def main(words: list[str]) -> None:
+    """Write the table."""
+    lines = timelines([Path(word) for word in words] or list(FOLDERS))
+    chosen = clients()
+    options = ReplayOptions(tuple(chosen.values()), phases=PHASES)
+    cells: dict[str, list[tuple[float, float, float]]] = {spec: [] for spec in chosen.values()}
+    used = 0
+    for line in lines:
+        try:
+            rows = report.rows(replayed([line], ["forward"], options), options.window)
+        except InvalidData as error:
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        used += 1
+        for row in rows:
+            figures = row["polls_per_day"], row["delay_mean_minutes"], row["efficiency"]
+            cells[row["client"]].append(figures)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    table = {
+        "histories": used, "commit": commit,
+        "cells": {
+            key: [round(fmean(one[0] for one in cells[spec]), 2),
+                  round(fmean(one[1] for one in cells[spec]), 1),
+                  round(report.geometric_mean(one[2] for one in cells[spec]), 3)]
+            for key, spec in chosen.items()
+        },
+    }  # fmt: skip
+    text = json.dumps(table).replace('], "', '],\n"')
+    TARGET.write_text(text + "\n", "utf-8")
+    print(f"{used} histories, {len(chosen)} readers")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

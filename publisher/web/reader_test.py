@@ -1,0 +1,110 @@
+"""`/reader-test`: the test feed for feed readers, if the setting `reader_test` is on.
+
+Anybody may begin a test; the page limits how many. The feed's addresses take no cookie, and what is
+asked there is kept in files of the instance folder (see `reader_test.testers`).
+"""
+
+from datetime import timedelta
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as AnyResponse
+
+from publisher.base.errors import NotFound
+from publisher.blog.members.throttle import network
+from publisher.reader_test import scorecard
+from publisher.reader_test.testers import Tester, Testers
+from publisher.web.context import now, site
+from publisher.web.micropub.rate_limit import Pace
+from publisher.web.rendering import settings
+
+pages = Blueprint("reader_test_pages", __name__)
+blueprint = Blueprint("reader_test", __name__)
+
+SPEEDS = {"1": "real time: a week", "7": "a day", "168": "an hour"}
+_pace = Pace(5, timedelta(hours=1))
+
+
+@pages.before_request
+@blueprint.before_request
+def _only_if_on() -> None:
+    if settings().reader_test != "on":
+        raise NotFound("there is no test for feed readers here")
+
+
+def _testers() -> Testers:
+    return Testers(site().environment.instance / "reader-test", site().clock)
+
+
+def _address(tester: Tester) -> str:
+    return f"{site().site_url}/reader-test/{tester.word}"
+
+
+@pages.get("/reader-test")
+def explain() -> str:
+    """What the test is, and a form to begin one."""
+    return render_template("reader_test/explain.html", speeds=SPEEDS)
+
+
+@pages.post("/reader-test")
+def begin() -> AnyResponse:
+    """Make a tester, and show its page."""
+    _pace.check(network(request.remote_addr or ""), now())
+    speed = request.form.get("speed", "1")
+    tester = _testers().make(float(speed) if speed in SPEEDS else 0.0)
+    return redirect(url_for("reader_test_pages.card", word=tester.word), 303)
+
+
+@pages.get("/reader-test/<word>/score")
+def card(word: str) -> Response:
+    """The address to subscribe to, and the score so far."""
+    tester = _testers().named(word)
+    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    page = render_template(
+        "reader_test/score.html", feed=f"{_address(tester)}/feed.xml", tester=tester,
+        verdicts=Markup(scorecard.fragment(found)),  # noqa: S704 - escaped where it is made
+        badge=f"{_address(tester)}/badge.svg",
+    )  # fmt: skip
+    return _fresh(Response(page))
+
+
+@pages.get("/reader-test/<word>/score.json")
+def as_json(word: str) -> Response:
+    """The score as JSON."""
+    tester = _testers().named(word)
+    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    return _fresh(Response(scorecard.as_json(found), content_type="application/json"))
+
+
+@pages.get("/reader-test/<word>/badge.svg")
+def badge(word: str) -> Response:
+    """The score as a badge."""
+    tester = _testers().named(word)
+    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    return _fresh(Response(scorecard.badge(found), content_type="image/svg+xml"))
+
+
+@blueprint.route("/reader-test/<word>/", defaults={"path": ""}, methods=["GET", "POST"])
+@blueprint.route("/reader-test/<word>/<path:path>", methods=["GET", "POST"])
+def feed(word: str, path: str) -> Response:
+    """The test feed. A web server cannot break a connection off: 504 stands for such faults."""
+    tester = _testers().named(word)
+    query = request.query_string.decode("ascii", "replace")
+    served = _testers().answer(
+        tester, _address(tester), request.method, f"{path}?{query}" if query else path,
+        dict(request.headers.items()),
+    )  # fmt: skip
+    answer = Response(served.body, 504 if served.fault else served.status)
+    answer.headers.clear()
+    for name, value in served.headers:
+        if name != "Date":  # the server's own
+            answer.headers.add(name, value)
+    if served.fault:
+        answer.data = b"The connection would break off here.\n"
+        answer.headers.clear()
+    return answer
+
+
+def _fresh(answer: Response) -> Response:
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
