@@ -79,10 +79,10 @@ test-all: test ## run the whole test suite; tests of programs not installed here
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
-WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,base blog browser cli delivery demo exchange feeds \
-	foreign fuzz operations publishing readers real_readers river storage web)
+WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,blog cli delivery demo exchange \
+	foreign operations publishing readers river storage web)
 
-test-postgresql: $(EVERYTHING) ## run all tests that use a database, on a temporary PostgreSQL server
+test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
 losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
