@@ -68,7 +68,8 @@ TABLE: dict[tuple[str, str], str] = {
             "/indieauth/metadata", "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml",
             "/search", "/setup/<secret>",
             "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/studio/login",
-            "/subscribe", "/tags/<name>", "/tags/<tag>/rss.xml", "/xmlrpc",
+            "/subscribe", "/tags", "/tags/<name>", "/tags/<tag>/rss.xml", "/xmlrpc",
+            "/xmlrpc.php",
         )
     },
     ("GET", "/metrics"): "machine",
@@ -98,6 +99,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/studio/mentions"): "login",
     ("POST", "/studio/mentions/<int:mention_id>/show"): "mention",
     ("POST", "/studio/mentions/<int:mention_id>/refuse"): "mention",
+    ("POST", "/xmlrpc.php"): "public",
     ("POST", "/xmlrpc"): "public",  # who calls is said in the call (tests/web/xml_rpc)
     **{
         ("POST", f"/indieauth/{name}"): "public"  # the code or the token itself is looked at
@@ -350,7 +352,7 @@ def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
 NEEDS_ROWS = re.compile("media_id|mention_id|number")
 ANYTHING: dict[str, Any] = {
     "name": "guest", "old": "x/y", "year": 2024, "month": 3, "secret": "x", "part": 1,
-    "tag": "x", "feed_id": 1, "item_id": 1, "tag_id": 1, "key": "x",
+    "tag": "x", "feed_id": 1, "item_id": 1, "tag_id": 1, "key": "x", "word": "x", "path": "x",
 }  # fmt: skip
 
 
