@@ -1,12 +1,16 @@
-"""Limits of requests: the size of a body, by its path, and the number of a form's fields."""
+"""Limits of requests: the size of a body, by its path, a form's fields, changes in a time."""
 
 import io
+import threading
+from collections import deque
+from datetime import datetime, timedelta
 from typing import IO, Any
 
 from flask import Request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
+from publisher.base.errors import TooMany
 from publisher.blog.post_files.media import MAX_BYTES
 
 # The largest upload and its form around it; the form's own texts may be as long as a post.
@@ -29,6 +33,7 @@ _BY_PREFIX = (
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
 )
 MOST_FIELDS = 10_000
+_MAX_CALLERS = 10_000
 
 
 class _Forms(FormDataParser):
@@ -58,3 +63,25 @@ def body_limit(path: str) -> int:
         if path.startswith(prefix):
             return limit
     return FORM_BYTES
+
+
+class Pace:
+    """At most `limit` calls per caller within a sliding `window`; each worker counts by itself."""
+
+    def __init__(self, limit: int, window: timedelta) -> None:
+        self._limit, self._window = limit, window
+        self._calls: dict[object, deque[datetime]] = {}
+        self._lock = threading.Lock()
+
+    def check(self, caller: object, now: datetime) -> None:
+        """Count one call by `caller` at `now`; TooMany beyond the limit, without counting it."""
+        with self._lock:
+            if len(self._calls) > _MAX_CALLERS:
+                self._calls.clear()
+            calls = self._calls.setdefault(caller, deque())
+            while calls and calls[0] <= now - self._window:
+                calls.popleft()
+            if len(calls) >= self._limit:
+                wait = int((calls[0] + self._window - now).total_seconds()) + 1
+                raise TooMany(f"more than {self._limit} requests; try again in {wait} s", wait)
+            calls.append(now)

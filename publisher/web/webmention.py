@@ -8,7 +8,7 @@ from publisher.base.errors import FieldErrors, NotFound, PublisherError, TooMany
 from publisher.blog.members.throttle import network
 from publisher.publishing.mentioning import receiving
 from publisher.web.context import now, site
-from publisher.web.micropub.rate_limit import Pace
+from publisher.web.limits import Pace
 from publisher.web.rendering import own_address, settings
 
 blueprint = Blueprint("webmention", __name__)

@@ -8,8 +8,7 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog.members import tokens
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now
-from publisher.web.limits import FORM_BYTES
-from publisher.web.micropub.rate_limit import Pace
+from publisher.web.limits import FORM_BYTES, Pace
 
 WRITES_PER_MINUTE = 60
 
@@ -58,7 +57,10 @@ def may_write(scope: str) -> ApiToken:
 
 def count(token: ApiToken) -> None:
     """Count one change of a token; TooMany beyond `WRITES_PER_MINUTE`."""
-    _pace().check(token.id, now())
+    pace: Pace = current_app.extensions.setdefault(
+        "micropub_pace", Pace(WRITES_PER_MINUTE, timedelta(minutes=1))
+    )
+    pace.check(token.id, now())
 
 
 def check_scope(token: ApiToken, *scopes: str) -> None:
@@ -66,12 +68,3 @@ def check_scope(token: ApiToken, *scopes: str) -> None:
     if not any(tokens.allows(token, scope) for scope in scopes):
         wanted = " or ".join(scopes)
         raise Unauthorized(f"this token does not have the scope {wanted}", "insufficient_scope")
-
-
-def _pace() -> Pace:
-    pace = current_app.extensions.setdefault(
-        "micropub_pace", Pace(WRITES_PER_MINUTE, timedelta(minutes=1))
-    )
-    if not isinstance(pace, Pace):
-        raise TypeError("micropub_pace is something else")
-    return pace

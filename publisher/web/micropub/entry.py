@@ -2,7 +2,7 @@
 
 An entry is a dict of property names to lists of values, whichever way it was sent. Photos have no
 column of their own: they are the images that stand alone at the end of the text, one a paragraph.
-Properties that no field has (`in-reply-to`) stand at its beginning, see `named`.
+Properties that no field has (`in-reply-to`) stand at its beginning, see `kept_properties`.
 """
 
 import html
@@ -19,7 +19,7 @@ from publisher.base.text import clean
 from publisher.blog.post_files.media import PREFIX, is_name
 from publisher.blog.writing.content import FIELDS, Content, checked
 from publisher.storage.tables.blog import PostStatus, SourceFormat
-from publisher.web.micropub import named
+from publisher.web.micropub import kept_properties
 
 Properties = dict[str, list[Any]]
 
@@ -101,7 +101,7 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
     before = before or Content()
     source, source_format = _content(properties)
     photos = [photo_of(value) for value in properties.get("photo", [])]
-    stated = named.written(properties, _HANDLED)
+    stated = kept_properties.written(properties, _HANDLED)
     values = {name: field.from_texts(_texts(properties, sent)) for sent, name, field in _SENT}
     if not properties.get("content"):
         values["summary"] = ""  # it was taken as the text
@@ -117,7 +117,7 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
 
 def from_content(value: Content, status: PostStatus, moment: datetime | None) -> Properties:
     """A post as an entry, for the answer to `q=source` and as the start of an update."""
-    text_, stated = named.split(value.source)
+    text_, stated = kept_properties.split(value.source)
     source, photos = split_photos(text_, value.source_format)
     properties: Properties = {
         **stated,

@@ -23,9 +23,16 @@ from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
-from publisher.web.micropub import entry, uploads
+from publisher.web.micropub import entry
 from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
-from publisher.web.micropub.request import ACTIONS, MicropubRequest, read_request
+from publisher.web.micropub.request import (
+    ACTIONS,
+    MicropubRequest,
+    enclosure_of,
+    own_enclosure,
+    read_request,
+    record,
+)
 
 blueprint = Blueprint("micropub", __name__)
 
@@ -55,7 +62,8 @@ def act() -> Response:
 def upload() -> Response:
     """Store one file; the answer's Location is its address, for use in a post."""
     token = may_write("media")
-    file = uploads.only_file(request.files)
+    if (file := request.files.get("file")) is None:
+        raise InvalidInput("file: the field with the upload is missing")
     accepted = media.accept(file.stream.read())
     media.store(site().environment.media, accepted)
     with site().database.write() as db:
@@ -83,7 +91,7 @@ def query() -> Response:
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     properties, files = wanted.properties, wanted.files
-    uploads.record(db, files.all, token.author_id, now())
+    record(db, files.all, token.author_id, now())
     shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
     if files.audio:
@@ -118,10 +126,10 @@ def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
 def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:
     """The content with size, type and length of its sound, where the sound is ours."""
     if wanted.files.audio:
-        return replace(value, enclosure=uploads.enclosure_of(wanted.files.audio))
+        return replace(value, enclosure=enclosure_of(wanted.files.audio))
     if value.enclosure is None:
         return value
-    own = uploads.own_enclosure(db, site().environment.media, value.enclosure.url)
+    own = own_enclosure(db, site().environment.media, value.enclosure.url)
     return replace(value, enclosure=own or value.enclosure)
 
 

@@ -1,11 +1,11 @@
 """The Google Reader API, as FreshRSS and Miniflux offer it, for reading the river in apps.
 
 `/accounts/ClientLogin` takes an author's name and, as the password, a token with the scope `river`
-(an app password). `client_login` authenticates; the endpoints are in `subscription`, `stream` and
-`marks`.
+(an app password). `client_login` authenticates; the endpoints are in `subscription` and
+`items`.
 """
 
-from publisher.web.reader_api import marks, stream, subscription
+from publisher.web.reader_api import items, subscription
 from publisher.web.reader_api.client_login import blueprint
 
-__all__ = ["blueprint", "marks", "stream", "subscription"]
+__all__ = ["blueprint", "items", "subscription"]

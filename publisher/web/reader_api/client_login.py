@@ -63,17 +63,11 @@ def user_info(person: Author) -> Response:
 
 
 @blueprint.get("/reader/api/0/preference/list")
-@for_reader
-def preferences(_: Author) -> Response:
-    """An empty list: programs keep their preferences themselves."""
-    return jsonify(prefs=[])
-
-
 @blueprint.get("/reader/api/0/preference/stream/list")
 @for_reader
-def stream_preferences(_: Author) -> Response:
-    """An empty list, as for `preferences`."""
-    return jsonify(streamprefs={})
+def preferences(_: Author) -> Response:
+    """None: programs keep their preferences themselves."""
+    return jsonify(prefs=[], streamprefs={})
 
 
 @blueprint.errorhandler(PublisherError)

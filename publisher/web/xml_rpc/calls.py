@@ -15,7 +15,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import site
 from publisher.web.rendering import own_address
-from publisher.web.xml_rpc import caller, methods, values, wordpress
+from publisher.web.xml_rpc import methods, values, wordpress
 
 blueprint = Blueprint("xmlrpc", __name__)
 log = get_logger("xmlrpc")
@@ -143,7 +143,7 @@ def _called(name: str, parameters: list[Any]) -> Any:
     place, fewest, do = METHODS[name]
     if len(parameters) < fewest:
         raise InvalidInput(f"{name} needs {fewest} parameters")
-    token = caller.who(parameters[place], parameters[place + 1])
+    token = methods.who(parameters[place], parameters[place + 1])
     answer = do(token, parameters)
     if name.partition(".")[2].startswith(_CHANGES):
         rebuild(site())

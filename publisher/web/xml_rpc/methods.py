@@ -3,14 +3,13 @@
 A post that a program publishes is in the feed when the call returns: there is no undo window.
 """
 
-from collections.abc import Callable
 from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.errors import Forbidden, InvalidInput, NotFound
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
@@ -18,13 +17,39 @@ from publisher.blog.writing import overview, posts
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import now, site
+from publisher.web.context import bearer_of, now, site
+from publisher.web.micropub import access
 from publisher.web.rendering import own_address
-from publisher.web.xml_rpc import caller, entries
+from publisher.web.xml_rpc import entries
 from publisher.web.xml_rpc.entries import Form, Struct
 
 MOST_POSTS = 100
-Method = Callable[..., Any]
+
+
+def who(name: object, password: object) -> ApiToken:
+    """The token given as the password, if it belongs to the author `name`; Forbidden otherwise."""
+    token = bearer_of(str(password)[:200])
+    if token is None or token.author.name != str(name).strip():
+        raise Forbidden("wrong name or token: the password here is a token from your account page")
+    return token
+
+
+def may_read(token: ApiToken) -> None:
+    """Forbidden unless the token may write: posts are read here only to be edited."""
+    _check_scope(token, "create", "update")
+
+
+def may(token: ApiToken, scope: str) -> None:
+    """Forbidden without `scope`; TooMany when it writes too often."""
+    _check_scope(token, scope)
+    access.count(token)
+
+
+def _check_scope(token: ApiToken, *scopes: str) -> None:
+    try:
+        access.check_scope(token, *scopes)
+    except access.Unauthorized as error:
+        raise Forbidden(str(error)) from error
 
 
 def users_blogs(token: ApiToken) -> list[dict[str, Any]]:
@@ -64,7 +89,7 @@ def authors(token: ApiToken) -> list[dict[str, str]]:
 
 def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: PostKind) -> str:
     """A new post or page; its number."""
-    caller.may(token, "create")
+    may(token, "create")
     form, fields = entries.form_of(blog_id), _struct(struct)
     with site().database.write() as db:
         value = entries.to_content(fields, form, own_address(), kind, None)
@@ -77,7 +102,7 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
 
 def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) -> bool:
     """Change a post, and publish a draft if asked to."""
-    caller.may(token, "update")
+    may(token, "update")
     number, form = entries.known_by(post_id)
     fields = _struct(struct)
     with site().database.write() as db:
@@ -93,7 +118,7 @@ def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) 
 
 def delete(token: ApiToken, post_id: object) -> bool:
     """Delete a post; the studio can bring it back."""
-    caller.may(token, "delete")
+    may(token, "delete")
     with site().database.write() as db:
         posts.delete(db, _own(db, token, entries.known_by(post_id)[0]), now())
     return True
@@ -101,7 +126,7 @@ def delete(token: ApiToken, post_id: object) -> bool:
 
 def get(token: ApiToken, post_id: object) -> dict[str, Any]:
     """One post or page, to be edited."""
-    caller.may_read(token)
+    may_read(token)
     number, form = entries.known_by(post_id)
     with site().database.read() as db:
         return _shown(db, _own(db, token, number), form)
@@ -119,7 +144,7 @@ def recent(
 
     Drafts are among them, unless only one `state` is asked for.
     """
-    caller.may_read(token)
+    may_read(token)
     wanted = count if isinstance(count, int) else 10
     with site().database.read() as db:
         whose = None if permissions.is_admin(token.author) else token.author_id
@@ -132,7 +157,7 @@ def recent(
 
 def categories(token: ApiToken) -> list[dict[str, Any]]:
     """The tags, under all the names that programs look for."""
-    caller.may_read(token)
+    may_read(token)
     with site().database.read() as db:
         names = permissions.tags_seen(db, token.author)
     return [
@@ -160,7 +185,7 @@ def set_post_categories(token: ApiToken, post_id: object, wanted: Any) -> bool:
 
 def upload(token: ApiToken, struct: Any) -> dict[str, str]:
     """Keep a picture or a sound; its address."""
-    caller.may(token, "media")
+    may(token, "media")
     fields = _struct(struct)
     if not isinstance(fields.get("bits"), bytes):
         raise InvalidInput("bits: the file as base64 is needed")

@@ -18,7 +18,7 @@ from publisher.storage.tables.blog import Media, Tag
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.rendering import own_address
-from publisher.web.xml_rpc import caller, methods
+from publisher.web.xml_rpc import methods
 from publisher.web.xml_rpc.entries import Struct
 
 MOST_SKIPPED = 100_000
@@ -74,7 +74,7 @@ def get_posts(token: ApiToken, blog_id: object, wanted: Any) -> list[dict[str, A
 
 def options(token: ApiToken, names: Any) -> dict[str, Any]:
     """What programs ask about the blog; all of it if `names` is empty."""
-    caller.may_read(token)
+    methods.may_read(token)
     with site().database.read() as db:
         settings = load_settings(db)
     here = own_address()
@@ -97,7 +97,7 @@ def options(token: ApiToken, names: Any) -> dict[str, Any]:
 
 def media_library(token: ApiToken, wanted: Any) -> list[dict[str, Any]]:
     """Uploaded files, newest first; `wanted` numbers them and may name a type."""
-    caller.may_read(token)
+    methods.may_read(token)
     asked = _struct(wanted)
     query = select(Media).order_by(Media.id.desc())
     if kind := str(asked.get("mime_type") or ""):
@@ -110,7 +110,7 @@ def media_library(token: ApiToken, wanted: Any) -> list[dict[str, Any]]:
 
 def media_item(token: ApiToken, number: object) -> dict[str, Any]:
     """One uploaded file."""
-    caller.may_read(token)
+    methods.may_read(token)
     wanted = whole_number(str(number))
     with site().database.read() as db:
         row = None if wanted is None else db.get(Media, wanted)
@@ -121,7 +121,7 @@ def media_item(token: ApiToken, number: object) -> dict[str, Any]:
 
 def taxonomies(token: ApiToken) -> list[dict[str, Any]]:
     """The two kinds of terms that programs ask for."""
-    caller.may_read(token)
+    methods.may_read(token)
     return [
         {"name": name, "label": label, "hierarchical": False, "public": True, "show_ui": True,
          "_builtin": True, "labels": {"name": label}, "cap": {}, "object_type": ["post"]}

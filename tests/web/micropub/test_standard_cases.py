@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from publisher.installation import Site
 from tests.conftest import SITE_URL
-from tests.web.micropub.test_named import PLACE, texts
+from tests.web.micropub.test_kept_properties import PLACE, texts
 from tests.web.micropub.test_views import Program, program, program_of
 
 __all__ = ["program"]
