@@ -15,7 +15,7 @@ from publisher.blog.members.throttle import network
 from publisher.reader_test import scorecard
 from publisher.reader_test.testers import Tester, Testers
 from publisher.web.context import now, site
-from publisher.web.micropub.rate_limit import Pace
+from publisher.web.limits import Pace
 from publisher.web.rendering import settings
 
 pages = Blueprint("reader_test_pages", __name__)
