@@ -2,10 +2,10 @@
 
 `/accounts/ClientLogin` takes an author's name and, as the password, a token with the scope `river`
 (an app password). `client_login` authenticates; the endpoints are in `subscription` and
-`items`.
+`stream_items`.
 """
 
-from publisher.web.reader_api import items, subscription
+from publisher.web.reader_api import stream_items, subscription
 from publisher.web.reader_api.client_login import blueprint
 
-__all__ = ["blueprint", "items", "subscription"]
+__all__ = ["blueprint", "stream_items", "subscription"]
