@@ -58,6 +58,7 @@ OWNERS = {
     "PIL": ["blog.post_files.cards", "blog.post_files.pictures", "cli.demo"],
     "aiohttp": ["base.net", "river.fetching"],
     "alembic": ["storage"],
+    "babel": ["base.date_words", "web.translations"],
     "apscheduler": ["operations.scheduler"],
     "argon2": ["blog.members.authors"],
     "backports": ["feeds.packing"],

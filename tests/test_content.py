@@ -41,9 +41,11 @@ NAMES = [column.name for column in COLUMNS]
 TAGS = ("sea", "Two words")
 
 # Columns whose values are words of ours or addresses: nobody looks for them in a search.
-NO_PROSE = {"kind", "source_format", "slug", "enclosure_url", "enclosure_type", "transcript"}
+NO_PROSE = {
+    "kind", "source_format", "slug", "enclosure_url", "enclosure_type", "transcript", "image",
+}  # fmt: skip
 # What Micropub has no property for, or only half of one: an update keeps it all the same.
-NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds", "transcript"}
+NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds", "transcript", "image_alt"}
 
 
 def word(name: str) -> str:
@@ -61,6 +63,7 @@ def unusual(column: Any) -> Any:
         "enclosure_url": "https://a.example/1.mp3",
         "enclosure_type": "audio/mpeg",
         "transcript": "https://a.example/1.vtt",
+        "image": "https://a.example/1.jpg",
     }
     if column.name in known:
         return known[column.name]

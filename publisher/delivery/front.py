@@ -22,7 +22,7 @@ from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Second, Served
-from publisher.feeds.feed_answer import FeedAnswer, Moved, too_soon
+from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing.push.targets import link_headers
@@ -129,7 +129,7 @@ class FeedFront:
         poll.document = poll.second = None
         if isinstance(found, Served) and answer.code in (200, 304):
             poll.etag = found.second(now).etag
-            if environ["REQUEST_METHOD"] == "GET":
+            if environ["REQUEST_METHOD"] == "GET" and not navigates(environ):
                 poll.document, poll.peer, poll.kind = found, peer, found.kind(environ, poll.etag)
         return answer
 
@@ -146,7 +146,7 @@ class FeedFront:
         ticket = None
         if self._polls is not None and environ.get(SOURCE) != LOG:
             ticket = self._polls.count(document, answer, environ, now)
-        return answer, ticket
+        return as_page(answer) if navigates(environ) else answer, ticket
 
     def moment(self) -> datetime:
         """The site's time; once a second it also checks that the watch is alive."""

@@ -17,7 +17,8 @@ class Item:
     """One post as readers get it. `html` has absolute addresses only; `title` may be empty.
 
     `summary` is plain text, `markdown` the source where it is Markdown. `guid_is_permalink` holds
-    only for a guid that is a full address. `transcript`: address and media type.
+    only for a guid that is a full address. `transcript`: address and media type. `image`:
+    address of its picture, which `html` shows too.
     """
 
     guid: str
@@ -34,6 +35,7 @@ class Item:
     markdown: str = ""
     author_url: str = ""
     transcript: tuple[str, str] | None = None
+    image: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """HTTP answers to a request for a feed; here those without a document: 301, 405, 412 and 429."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,38 @@ NOT_ALLOWED = FeedAnswer(
     405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
 )
 NOT_THE_SAME = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])
+
+
+def navigates(environ: dict[str, Any]) -> bool:
+    """Whether a person opens the address in a browser, which shows a page.
+
+    Browsers say so (Fetch Metadata), except over plain http; there their `Accept` begins with HTML.
+    """
+    told = environ.get("HTTP_SEC_FETCH_DEST")
+    if told is None:
+        return bool(environ.get("HTTP_ACCEPT", "").startswith("text/html,application/xhtml+xml"))
+    return bool(told == "document")
+
+
+def as_page(answer: FeedAnswer) -> FeedAnswer:
+    """The same bytes as plain XML, which browsers show with the document's style sheet.
+
+    Chromium shows the media types of feeds as text. No shared cache may keep this answer, so the
+    others need no `Vary`, and programs are given the feed's own type.
+    """
+    if answer.code != 200:
+        return answer
+    before = dict(answer.headers)
+    if "json" in before["Content-Type"]:
+        return answer
+    changed = {
+        "Content-Type": "application/xml; charset=utf-8",
+        "Cache-Control": before["Cache-Control"].replace("public", "private"),
+        "CDN-Cache-Control": "no-store",
+        "X-Accel-Expires": "0",
+    }
+    headers = [(name, changed.get(name, value)) for name, value in answer.headers]
+    return replace(answer, headers=headers, wires={})
 
 
 class Moved:

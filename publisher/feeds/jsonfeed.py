@@ -34,6 +34,7 @@ def _item(item: Item) -> dict[str, Any]:
             "url": item.url,
             "title": item.title,
             "summary": item.summary,
+            "image": item.image,
             "content_html": item.html or item.url,
             "date_published": format_rfc3339(item.published_at),
             "date_modified": format_rfc3339(max(item.changed_at, item.published_at)),

@@ -19,6 +19,7 @@ DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
 PODCAST = "https://podcastindex.org/namespace/1.0"
 SOURCE = "http://source.scripting.com/"
+MEDIA = "http://search.yahoo.com/mrss/"
 HISTORY = "http://purl.org/syndication/history/1.0"
 
 
@@ -34,6 +35,8 @@ class ChannelExtension:
             names["fh"] = HISTORY
         if any(item.author for item in self.channel.items):
             names["dc"] = DUBLIN_CORE
+        if any(item.image for item in self.channel.items):
+            names["media"] = MEDIA
         if self.channel.is_podcast:
             names |= {"itunes": ITUNES, "podcast": PODCAST}
         return names
@@ -109,6 +112,8 @@ class ItemExtension:
             SubElement(entry, f"{{{DUBLIN_CORE}}}creator").text = self.item.author
         if self.item.markdown:
             SubElement(entry, f"{{{SOURCE}}}markdown").text = self.item.markdown
+        if self.item.image:
+            SubElement(entry, f"{{{MEDIA}}}content", url=self.item.image, medium="image")
         file = self.item.attachment
         if file is not None and file.is_audio:
             _add_episode(entry, self.item, file)
@@ -118,6 +123,8 @@ def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
     """The fields of one podcast episode."""
     if file.seconds:
         SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
+    if item.image:
+        SubElement(entry, f"{{{ITUNES}}}image", href=item.image)
     if item.transcript:
         url, kind = item.transcript
         timed = {"rel": "captions"} if kind in ("text/vtt", "application/x-subrip") else {}
@@ -127,10 +134,9 @@ def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
         SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author
 
 
-# A style sheet and a comment for people who open the feed in a browser. A processing instruction
-# names the sheet, for browsers that show feeds as XML; Chromium shows the source instead, so a
-# comment says in words where to subscribe. The sheet's address carries no hash, so that a new sheet
-# makes no new document. Feed readers ignore both.
+# A style sheet and a comment for people who open the feed in a browser, which is given it as XML
+# (`feed_answer.as_page`). The sheet's address carries no hash, so that a new sheet makes no new
+# document. Feed readers ignore both.
 _SHEET = '<?xml-stylesheet type="text/css" href="/static/feed.css"?>'
 _WORDS = "A web feed, meant for feed readers. How to follow this blog: {}"
 

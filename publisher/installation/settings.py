@@ -36,7 +36,8 @@ from publisher.installation.podcast_categories import category_names
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Meta, Preference
 
-LOOKS = ("calm", "book", "bold")
+LOOKS = ("book", "plain", "photo", "notes")
+FORMER_LOOKS = {"calm": "plain", "bold": "photo"}
 HOMES = ("whole", "summaries", "titles")
 
 
@@ -73,7 +74,7 @@ class Settings:
     cloud: str = ""
     readers_days: int = 30
     fairness: str = "off"
-    look: str = "calm"
+    look: str = "book"
     accent: str = ""  # empty: the look's own
     logo: str = ""  # addresses of files under /media/
     icon: str = ""
@@ -182,6 +183,11 @@ def _keep_former_address(session: Session, new: str) -> None:
         session.merge(Meta(name="former_site_urls", value=" ".join([*known, before.value])))
 
 
+def _look(text: str) -> str:
+    """A look; those of former releases lead to what they became."""
+    return choice(*LOOKS)(FORMER_LOOKS.get(text, text))
+
+
 def _category(text: str) -> str:
     wanted = " ".join(text.split())
     if wanted and wanted not in category_names():
@@ -239,7 +245,7 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "podcast_guid": guid,
     "readers_days": whole(1, 400),
     "fairness": choice("off", "on"),
-    "look": choice(*LOOKS),
+    "look": _look,
     "accent": lambda text: parse_colour(text) if text.strip() else "",
     "logo": file,
     "icon": file,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from urllib.parse import quote
+from html import escape
+from urllib.parse import quote, urljoin
 
 from publisher.base.text import clean
 from publisher.blog.markup.markdown import absolute
@@ -83,7 +84,8 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
         guid_is_permalink=post.guid_is_permalink and bool(_FULL_ADDRESS.fullmatch(post.guid)),
         url=url,
         title=post.title,
-        html=clean(absolute(post.html, url)),
+        html=clean(absolute(with_picture(post), url)),
+        image=urljoin(url, post.image) if post.image else "",
         summary=post.summary,
         published_at=_whole_second(post.published_at or post.changed_at),
         changed_at=_whole_second(post.changed_at),
@@ -94,6 +96,13 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
         transcript=_transcript(post, site_url),
         author_url=f"{site_url}/authors/{quote(post.author.name)}" if post.author else "",
     )
+
+
+def with_picture(post: Post) -> str:
+    """A post's HTML with its own picture above the text."""
+    if not post.image:
+        return post.html
+    return f'<p><img src="{escape(post.image)}" alt="{escape(post.image_alt)}"></p>\n{post.html}'
 
 
 def _transcript(post: Post, site_url: str) -> tuple[str, str] | None:

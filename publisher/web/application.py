@@ -43,8 +43,10 @@ from publisher.web import (
     site_address,
     studio,
     style,
+    translations,
     webmention,
 )
+from publisher.web.assets import PAGE_POLICY
 from publisher.web.indieauth import auth, endpoints
 from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.readers import advise, report, worth
@@ -52,11 +54,7 @@ from publisher.web.studio.account_pages import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
-        "img-src 'self' https: http: data:; media-src 'self' https: http:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": PAGE_POLICY,
     NOT_SNIFFED[0]: NOT_SNIFFED[1],
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
@@ -116,6 +114,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     form_key.prepare(app)
     rendering.prepare(app)
     page_look.prepare(app)
+    translations.prepare(app)
     app.register_blueprint(mirror.pages)
     app.register_blueprint(reader_test.pages)
     for module in _ADDRESSES:

@@ -10,6 +10,12 @@ from werkzeug.wrappers import Response
 blueprint = Blueprint("assets", __name__)
 
 FOLDER = Path(__file__).parent / "static"
+# What a page may load, and who may show it in a frame: this site's own files, and nobody.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+    "img-src 'self' https: http: data:; media-src 'self' https: http:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 YEAR_SECONDS, MINUTES_5 = 31_536_000, 300
 
 

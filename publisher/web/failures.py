@@ -11,6 +11,7 @@ from publisher.blog.post_files.media import limit_text
 from publisher.web import site_address
 from publisher.web.context import wants_json
 from publisher.web.request_log import number
+from publisher.web.translations import gettext
 
 # Status: heading, and the message for an error that has none of its own.
 WORDS = {
@@ -55,12 +56,16 @@ def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
     known, usual = WORDS.get(status, WORDS[400])
     usual = usual.format(number=f" as {number()}" if number() else "")
-    heading = heading or known
+    heading = gettext(heading or known)
     if wants_json():
         answer = jsonify(error=message or usual)
         answer.status_code = status
         return answer
-    words: dict[str, Any] = {"status": status, "heading": heading, "message": message or usual}
+    words: dict[str, Any] = {
+        "status": status,
+        "heading": heading,
+        "message": gettext(message or usual),
+    }
     try:
         text = render_template("error.html", **words)
     except Exception as broken:

@@ -4,17 +4,21 @@ import re
 from urllib.parse import urlsplit
 
 from flask import Flask, request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from publisher.base.links import parse_links
+from publisher.base.links import BUILT_IN, Link, parse_links
+from publisher.base.text import first_picture
 from publisher.blog.markup.formulas import drawn
-from publisher.blog.markup.markdown import render
+from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.post_files import media
+from publisher.storage.tables.blog import Post
 from publisher.web.cards import card_address
 from publisher.web.rendering import settings
-from publisher.web.style import look_address, style_address, theme_colours
+from publisher.web.style import look_address, look_font, style_address, theme_colours
+from publisher.web.translations import gettext
 
+_BUILT_IN = frozenset(parse_links(BUILT_IN))
 _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 
 
@@ -24,6 +28,11 @@ def prepare(app: Flask) -> None:
         style_address=style_address,
         look_address=look_address,
         theme_colours=theme_colours,
+        look_font=look_font,
+        photographs=photographs,
+        plate_of=plate_of,
+        picture_of=picture_of,
+        label_of=label_of,
         leads_here=leads_here,
         logo=logo,
         card_address=card_address,
@@ -51,6 +60,32 @@ def logo() -> Markup:
     return Markup('<img src="{}" alt=""{}>').format(settings().logo, size)
 
 
+def photographs() -> bool:
+    """Whether the look shows lists of posts as pictures."""
+    return settings().look == "photo"
+
+
+def picture_of(address: str, alt: str = "", classes: str = "", sizes: str = SIZES) -> Markup:
+    """A post's own picture, with its size and smaller versions if it is one of our files."""
+    known = media.responsive(address)
+    more = Markup(' width="{}" height="{}" srcset="{}" sizes="{}"').format(
+        known.width, known.height, known.srcset, sizes) if known else ""  # fmt: skip
+    named = Markup(' class="{}"').format(classes) if classes else ""
+    return Markup('<img src="{}" alt="{}"{}{}>').format(address, alt, named, more)
+
+
+def plate_of(post: Post) -> Markup | None:
+    """The picture above a post in a list: its own, or in the look for photographs its first."""
+    address = post.image or (first_picture(post.html) if photographs() else "")
+    sizes = "(min-width: 44rem) 21rem, 100vw" if photographs() else SIZES
+    return picture_of(address, sizes=sizes) if address else None
+
+
+def label_of(link: Link) -> str:
+    """A link's label; one that nobody changed is in the language of the blog."""
+    return gettext(link.label) if link in _BUILT_IN else link.label
+
+
 def place_name(address: str) -> str:
     """An address without its scheme, for people: example.org/@ada."""
     parts = urlsplit(address)
@@ -67,7 +102,6 @@ def opening(html: str) -> str:
 
 def anchored(html: str) -> str:
     """A post's HTML with a link to itself at the end of each heading."""
-    return _HEADING.sub(
-        r'<\1 id="\2">\3<a class="anchor" href="#\2" aria-label="Link to this section">#</a></\1>',
-        html,
-    )
+    label = escape(gettext("Link to this section")).replace("\\", "")
+    link = rf'<\1 id="\2">\3<a class="anchor" href="#\2" aria-label="{label}">#</a></\1>'
+    return _HEADING.sub(link, html)

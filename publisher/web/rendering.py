@@ -150,9 +150,8 @@ def month_of_year(at: datetime) -> str:
 
 
 def day_of_month(at: datetime) -> str:
-    """Day and time within a month: 4, 09:30."""
-    local = at.astimezone(settings().zone)
-    return f"{local.day} · {local:%H:%M}"
+    """The day within the author's month: 4."""
+    return str(at.astimezone(settings().zone).day)
 
 
 def updates(expected: float) -> str:

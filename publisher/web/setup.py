@@ -19,8 +19,9 @@ from publisher.web.studio.account_pages import login
 blueprint = Blueprint("setup", __name__)
 
 # A setting whose field is missing in the form keeps its value; an empty field is an error.
-ASKED = ("title", "timezone", "site_url")
+ASKED = ("title", "timezone", "site_url", "look")
 _MISSING = {"title": "give the blog a title; you can change it at any time",
+            "look": "choose a look; you can change it at any time",
             "timezone": "name your time zone or a large city near you",
             "site_url": "enter the address that readers will use"}  # fmt: skip
 

@@ -6,24 +6,32 @@ Pages behind the login do not use it, so that CSS that breaks a page can be remo
 
 import hashlib
 import re
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
+from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 
 from publisher.base.colour import mix, readable
-from publisher.installation.settings import Settings
-from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS
+from publisher.base.errors import InvalidInput
+from publisher.installation.settings import CHECKS, Settings
+from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS, asset
 from publisher.web.caching import cacheable
 from publisher.web.rendering import settings
 
 blueprint = Blueprint("style", __name__)
 
 ADDRESS = "/style.css"
+_FONT = re.compile(r"\b(fonts/[\w-]+\.woff2)")
 
 
 def style_address() -> str:
     """The address of the present style sheet, with a hash of its content."""
-    return f"{ADDRESS}?v={_fingerprint(_sheet(settings()))}"
+    chosen = settings()
+    if g.get("tried_style"):  # the preview of a look that is not saved
+        return f"{ADDRESS}?{urlencode({'look': chosen.look, 'accent': chosen.accent})}"
+    return f"{ADDRESS}?v={_fingerprint(_sheet(chosen))}"
 
 
 def look_address() -> str:
@@ -35,7 +43,7 @@ def look_address() -> str:
 def sheet() -> Response:
     """The style sheet; an address with the right hash is cached for a year."""
     look_alone = request.args.get("part") == "look"
-    text = _look_alone(settings()) if look_alone else _sheet(settings())
+    text = _look_alone(settings()) if look_alone else _sheet(_asked())
     response = Response(text, content_type="text/css; charset=utf-8")
     known = request.args.get("v", "") == _fingerprint(text)
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
@@ -43,22 +51,35 @@ def sheet() -> Response:
     return cacheable(response)
 
 
+def look_font() -> str:
+    """The address of the font in which the look's pages begin; "" where systems have one."""
+    return asset("fonts/serif.woff2") if settings().look == "book" else ""
+
+
 @cache
 def theme_colours(look: str) -> tuple[str, str]:
     """The background colours of a look, light and dark."""
-    papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) or _file("base.css"))
+    papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) + _file("base.css"))
     return papers[0], papers[1]
 
 
 @lru_cache(maxsize=8)
 def card_colours(chosen: Settings) -> tuple[str, str, str]:
     """Background, text and accent colours of the look in its light form."""
-    text = _look(chosen.look) or _file("base.css")
+    text = _look(chosen.look) + _file("base.css")
     paper, ink, accent = (
         re.findall(rf"--{name}: (#[0-9a-f]{{3,6}})\b", text)[0]
         for name in ("paper", "ink", "accent")
     )
     return paper, ink, readable(chosen.accent or accent, paper)
+
+
+def _asked() -> Settings:
+    """The settings, with the look and accent of the address if it names them."""
+    with suppress(InvalidInput, KeyError):
+        tried = {name: CHECKS[name](request.args[name]) for name in ("look", "accent")}
+        return replace(settings(), **tried)  # type: ignore[arg-type]
+    return settings()
 
 
 def _sheet(chosen: Settings) -> str:
@@ -75,9 +96,9 @@ def _assembled(look: str, accent: str, own: str) -> str:
     house = "".join((_file("base.css"), _file("blog.css"), _look(look)))
     # Our comments are for those who read the files; the author's CSS stays as it was written.
     plain = re.sub(r"/\*.*?\*/", "", house, flags=re.DOTALL)
-    plain = re.sub(r"\n\s*", "\n", plain).strip()
+    plain = _FONT.sub(lambda font: asset(font[1]), re.sub(r"\n\s*", "\n", plain).strip())
     ours = f"{plain}\n{_accents(look, accent)}".strip()
-    # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look-bold`.
+    # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look`.
     return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"
 
 
@@ -91,8 +112,8 @@ def _file(name: str) -> str:
 
 
 def _look(look: str) -> str:
-    """The CSS of a look; empty for the first look, which is base.css and blog.css."""
-    return "" if look == "calm" else _file(f"looks/{look}.css")
+    """The CSS of a look, which builds on base.css and blog.css."""
+    return _file(f"looks/{look}.css")
 
 
 def _accents(look: str, accent: str) -> str:

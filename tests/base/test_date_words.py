@@ -4,7 +4,6 @@ from datetime import date
 
 import pytest
 
-from publisher.base import date_words
 from publisher.base.date_words import date_in, month_in, month_of_year_in
 
 
@@ -16,13 +15,14 @@ from publisher.base.date_words import date_in, month_in, month_of_year_in
         ("en-GB", "1 March 2024", "March", "March 2024"),
         ("de-AT", "1. März 2024", "März", "März 2024"),
         ("fr", "1er mars 2024", "Mars", "Mars 2024"),
-        ("pt-BR", "1 de março de 2024", "Março", "Março 2024"),
+        ("pt-BR", "1 de março de 2024", "Março", "Março de 2024"),
         ("pl", "1 marca 2024", "Marzec", "Marzec 2024"),
-        ("ru", "1 марта 2024 г.", "Март", "Март 2024"),
+        ("ru", "1 марта 2024\u202fг.", "Март", "Март 2024\u202fг."),
         ("fi", "1. maaliskuuta 2024", "Maaliskuu", "Maaliskuu 2024"),
         ("hu", "2024. március 1.", "Március", "2024. március"),
         ("ja", "2024年3月1日", "3月", "2024年3月"),
         ("ko", "2024년 3월 1일", "3월", "2024년 3월"),
+        ("ar", "1 مارس 2024", "مارس", "مارس 2024"),
         ("xx", "1 March 2024", "March", "March 2024"),
     ],
 )
@@ -33,10 +33,3 @@ def test_known_forms(language: str, day: str, month: str, heading: str) -> None:
     assert month_in(language, first) == month
     assert month_of_year_in(language, first) == heading
     assert date_in("fr", date(2024, 3, 2)) == "2 mars 2024"
-
-
-def test_every_language_has_twelve_months() -> None:
-    """And all of them different, in both forms."""
-    for language, words in date_words._WORDS.items():
-        for names in filter(None, (words.months, words.alone)):
-            assert len(set(names.split())) == 12, language

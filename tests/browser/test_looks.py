@@ -25,7 +25,12 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Look").click()
     assert violations(page) == []
-    page.get_by_text("Warm paper").click()
+    assert overflow(page) == 0
+    frame = page.frame_locator("[data-try]")
+    expect(frame.locator("body.look-book").get_by_text("A paragraph with a")).to_be_visible()
+    page.get_by_label("Photographs").check()
+    expect(frame.locator("body.look-photo")).to_be_visible()
+    page.get_by_label("Book").check()
     page.get_by_label("CSS", exact=True).fill("body { display: none; background: rgb(1, 2, 3) }")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="See the blog").click()
@@ -48,7 +53,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     assert page.evaluate(paper) == "rgb(253, 249, 241)"
 
 
-@pytest.mark.parametrize("look", ["book", "bold"])
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Scheme) -> None:
     """axe finds nothing, nothing overflows, and paper is white in print."""

@@ -1,5 +1,7 @@
 """Public pages in a real browser: accessible in light and dark, nothing wider than the screen."""
 
+import gzip
+
 import pytest
 from playwright.sync_api import Browser, Page, Request
 
@@ -66,9 +68,9 @@ def watched(page: Page) -> list[Request]:
     return sent
 
 
-@pytest.mark.parametrize("look", ["calm", "book", "bold"])
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
 def test_little_is_sent(written: Live, chromium: Browser, look: str) -> None:
-    """A first visitor's page takes at most 6 requests and less than 40 kB, uncompressed."""
+    """A first visitor's page, its font with it, takes at most 7 requests and 30 kB on the wire."""
     with written.site.database.write() as db:
         store_settings(db, {"look": look})
     heavy = []
@@ -76,8 +78,9 @@ def test_little_is_sent(written: Live, chromium: Browser, look: str) -> None:
         page = chromium.new_page(base_url=written.url)  # with an empty cache
         sent = watched(page)
         page.goto(place)
-        size = sum(request.sizes()["responseBodySize"] for request in sent)
-        if len(sent) > 6 or not 1_000 < size < 40_000:
+        bodies = [answer.body() for request in sent if (answer := request.response())]
+        size = sum(min(len(body), len(gzip.compress(body))) for body in bodies)
+        if len(sent) > 7 or not 1_000 < size < 30_000:
             heavy.append(f"{place}: {len(sent)} requests, {size} bytes")
         page.close()
     assert heavy == []

@@ -366,3 +366,26 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     rebuild(site)
     front.refresh()
     compare()
+
+
+def test_a_browser_is_shown_a_page(site: Site, client: FlaskClient) -> None:
+    """The same bytes and tag as plain XML, for this browser alone; programs get the feed's type."""
+    make_post(site)
+    rebuild(site)
+    plain = client.get("/rss.xml")
+    firefox = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    for headers in ({"Sec-Fetch-Dest": "document", "Accept": "*/*"}, firefox):
+        page = client.get("/rss.xml", headers=headers)
+        assert page.content_type == "application/xml; charset=utf-8"
+        assert (page.data, page.headers["ETag"]) == (plain.data, plain.headers["ETag"])
+        assert page.headers["Cache-Control"].startswith("private")
+        assert page.headers["CDN-Cache-Control"] == "no-store"
+        assert page.headers["X-Accel-Expires"] == "0"
+        again = client.get("/rss.xml", headers=headers | {"If-None-Match": page.headers["ETag"]})
+        assert again.status_code == 304
+    script = client.get("/rss.xml", headers=firefox | {"Sec-Fetch-Dest": "empty"})
+    assert script.content_type == plain.content_type == "application/rss+xml; charset=utf-8"
+    assert plain.headers["Cache-Control"].startswith("public")
+    shown = client.get("/atom.xml", headers=firefox).content_type
+    assert shown == "application/xml; charset=utf-8"
+    assert "json" in client.get("/feed.json", headers=firefox).content_type

@@ -53,7 +53,7 @@ def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
     found: dict[int, list[Use]] = {row.id: [] for row in rows}
     if not rows:
         return found
-    columns = (Post.html, Post.source, Post.enclosure_url, Post.transcript)
+    columns = (Post.html, Post.source, Post.image, Post.enclosure_url, Post.transcript)
     has_one = or_(*(column.contains(mark) for mark in marks.values() for column in columns))
     posts = session.execute(select(Post.id, Post.title, *columns).where(has_one))
     for post_id, title, *texts in posts:

@@ -13,7 +13,15 @@ from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
 from publisher.blog.post_files.enclosures import EnclosureField
 from publisher.blog.post_files.transcripts import Transcript
-from publisher.blog.writing.content_fields import Choice, Field, Paragraphs, Slug, SourceText, Tags
+from publisher.blog.writing.content_fields import (
+    Choice,
+    Field,
+    Paragraphs,
+    PictureField,
+    Slug,
+    SourceText,
+    Tags,
+)
 from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
 
 
@@ -30,6 +38,8 @@ class Content:
     source_format: SourceFormat = "markdown"
     enclosure: Attachment | None = None
     transcript: str = ""
+    image: str = ""
+    image_alt: str = ""
 
 
 # In the order in which a revision's changes are shown.
@@ -38,6 +48,15 @@ FIELDS: tuple[Field, ...] = (
     Slug("slug", "Address", prose=False, micropub="mp-slug"),
     Tags("tags", "Tags", limit=50, prose=False, micropub="category"),
     Paragraphs("summary", "Summary", limit=2_000, aliases=("description", "excerpt")),
+    PictureField(
+        "image",
+        "Picture",
+        limit=2_000,
+        prose=False,
+        micropub="featured",
+        aliases=("cover", "featured_image", "feature_image"),
+    ),
+    Field("image_alt", "Picture in words", limit=1_000, micropub=None),
     Choice("kind", "Kind", prose=False, micropub=None, options=KINDS),
     EnclosureField("enclosure", "Sound", prose=False, micropub=None),
     Transcript("transcript", "Transcript", limit=2_000, prose=False, micropub=None),

@@ -4,6 +4,7 @@
 differs. `content.py` lists the fields of a post.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from publisher.base.text import clean
 from publisher.blog.slugs import slugify, tag_slug
 
 MAX_TAG = 60
+_PICTURE = re.compile(r"(/media/|https?://[^/\s]+/)\S+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,24 @@ class Paragraphs(Field):
     def cleaned(self, value: Any) -> Any:
         """Line ends become newlines; inside the text all spaces stay."""
         return with_newlines(clean(value)).strip()
+
+
+class PictureField(Field):
+    """The address of a picture: of a file under /media/, or elsewhere on the web."""
+
+    def problems(self, typed: Any, value: Any) -> dict[str, str]:
+        """A problem when it is no such address."""
+        if value and not _PICTURE.fullmatch(value):
+            return {self.name: "give the address of a picture: /media/… or https://…"}
+        return super().problems(typed, value)
+
+    def fitted(self, value: Any) -> tuple[Any, str]:
+        """The value; "" for one that is no such address."""
+        return (
+            ("", f"{self.name} is no address and is left out")
+            if self.problems("", value)
+            else (value, "")
+        )
 
 
 class SourceText(Field):

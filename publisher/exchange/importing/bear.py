@@ -55,6 +55,7 @@ def _post(row: dict[str, str], number: int, zone: tzinfo) -> ImportedPost:
         title=" ".join(row["title"].split()),
         slug=slug,
         summary=row.get("meta description") or row.get("meta_description", ""),
+        image=row.get("meta image") or row.get("meta_image", ""),
         tags=_tags(tags),
         published_at=moment,
         address=f"/{slug}/" if slug and out else "",

@@ -65,6 +65,8 @@ def _post(
         source=source,
         needs=tuple(f"the card {kind} of Ghost's editor" for kind in cards),
         as_markdown=True,
+        image=_picture(row),
+        image_alt=_text(row.get("feature_image_alt")) if _picture(row) else "",
         kind="page" if is_page else "post",
         status=status,
         title="" if title == "(Untitled)" else title,
@@ -80,20 +82,29 @@ def _post(
 
 
 def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
-    """The rendered text, with the feature image before it, and what of it could not be rendered."""
+    """The rendered text, before it a feature image with a caption; and what could not be
+    rendered."""
     text, cards = _text(row.get("html")), tuple[str, ...]()
     if not text and (lexical := _text(row.get("lexical"))):
         text, cards = html_of(lexical)
     if not text and (plain := _text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
-    if picture := _text(row.get("feature_image")):
+    picture, caption = _text(row.get("feature_image")), _text(row.get("feature_image_caption"))
+    if picture and not _picture(row):
         alt = html.escape(_text(row.get("feature_image_alt")))
-        caption = _text(row.get("feature_image_caption"))
+        shown = f'<img src="{html.escape(picture)}" alt="{alt}">'
         below = f"<figcaption>{caption}</figcaption>" if caption else ""
-        text = f'<figure><img src="{html.escape(picture)}" alt="{alt}">{below}</figure>\n{text}'
+        text = f"<figure>{shown}{below}</figure>\n{text}"
     if _SITE in text:
         batch.notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
     return text.replace(_SITE, ""), cards
+
+
+def _picture(row: Row) -> str:
+    """The feature image; "" for one that has a caption, or whose address is not a whole one."""
+    found = _text(row.get("feature_image"))
+    alone = fields.is_web_address(found) and not _text(row.get("feature_image_caption"))
+    return found if alone else ""
 
 
 def _moment(row: Row, name: str, where: str) -> datetime | None:

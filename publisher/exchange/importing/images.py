@@ -79,8 +79,8 @@ def bring(
 
 def wanted(post: ImportedPost) -> set[str]:
     """The pictures of a post that are not ours: web addresses, or files beside it."""
-    names = (name_of(post, html.unescape(m["address"])) for m in _mentions(post))
-    return {name for name in names if name}
+    names = {name_of(post, html.unescape(m["address"])) for m in _mentions(post)}
+    return (names | {name_of(post, post.image) if post.image else ""}) - {""}
 
 
 def fetcher(allow_private: bool) -> Fetch:
@@ -141,7 +141,8 @@ def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
         source = _IN_MARKDOWN.sub(change, source)
     if source != post.source:
         source = _without_srcset(source)  # browsers would prefer these addresses to ours
-    return replace(post, source=source)
+    picture = found.get(name_of(post, post.image), post.image) if post.image else ""
+    return replace(post, source=source, image=picture)
 
 
 def _without_srcset(source: str) -> str:

@@ -219,12 +219,12 @@ class Pictures:
             self.featured[guid] = thumbnail
 
     def put_into(self, post: ImportedPost) -> ImportedPost:
-        """The post with its galleries as pictures, and its featured image at the beginning."""
+        """The post with its galleries as pictures, and its featured image as its own."""
         source = _GALLERY.sub(lambda found: self._gallery(found[1]) or found[0], post.source)
         address, alt = self.files.get(self.featured.get(post.guid, ""), ("", ""))
-        if address and _stem(address) not in source:
-            source = f"{_figure(address, alt)}\n\n{source}"
-        return post if source == post.source else replace(post, source=source)
+        if not fields.is_web_address(address) or _stem(address) in source:
+            address = alt = ""
+        return replace(post, source=source, image=address, image_alt=alt)
 
     def _gallery(self, numbers: str) -> str:
         """The pictures with these ids as HTML; "" if none of them is in the export."""

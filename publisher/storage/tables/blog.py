@@ -79,6 +79,8 @@ class Post(Base):
     enclosure_bytes: Mapped[int] = mapped_column(default=0)
     enclosure_seconds: Mapped[int] = mapped_column(default=0)
     transcript: Mapped[str] = mapped_column(default="", server_default="")
+    image: Mapped[str] = mapped_column(default="", server_default="")
+    image_alt: Mapped[str] = mapped_column(default="", server_default="")
     preview_token: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     changed_at: Mapped[datetime]

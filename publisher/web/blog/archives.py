@@ -9,14 +9,17 @@ from publisher.web.rendering import settings
 
 blueprint = Blueprint("archives", __name__)
 
+ON_ONE_PAGE = 500  # posts
+
 
 @blueprint.get("/archives", strict_slashes=False)
 def index() -> str:
-    """All months with posts."""
+    """All posts by month; of a blog with many posts, the months only."""
     with site().database.read() as db:
-        return render_template(
-            "blog/archives.html", years=_years(archive.months(db, settings().zone))
-        )
+        months = archive.months(db, settings().zone)
+        few = sum(month.posts for month in months) <= ON_ONE_PAGE
+        lines = {month: archive.lines(db, month) for month in months} if few else None
+    return render_template("blog/archives.html", years=_years(months), lines=lines)
 
 
 @blueprint.get("/archives/<int:year>/<int:month>", strict_slashes=False)

@@ -9,6 +9,7 @@ from publisher.blog import published
 from publisher.web.blog_day import strip
 from publisher.web.context import now, site
 from publisher.web.rendering import settings, url
+from publisher.web.translations import gettext
 
 blueprint = Blueprint("subscribe", __name__)
 
@@ -56,7 +57,7 @@ def subscribe() -> str:
 
 def web_readers(feed: str) -> list[ReaderLink]:
     """Readers on the web, and the program for `feed:` links on the visitor's device."""
-    own = ReaderLink("A program on this device", f"feed:{feed}")
+    own = ReaderLink(gettext("A program on this device"), f"feed:{feed}")
     return [*(ReaderLink(name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
 
 

@@ -12,7 +12,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       document.execCommand("copy"); // no TLS, as in a house of one's own: browsers hide the other way
     }
     const label = button.firstChild;
-    label.data = "Copied";
-    setTimeout(() => { label.data = "Copy"; }, 2000);
+    const before = label.data;
+    label.data = button.dataset.copied;
+    setTimeout(() => { label.data = before; }, 2000);
   });
 }

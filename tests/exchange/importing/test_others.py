@@ -43,9 +43,12 @@ def test_ghost() -> None:
     """Text with its feature image, tags without internal ones, dates, permalink, author."""
     post = one(ghost(POSTED))
     assert (post.title, post.slug, post.summary, post.guid) == ("Tea", "tea", "On tea.", "9c8a")
-    assert post.source.startswith(
-        '<figure><img src="https://ghost.example/content/images/tea.jpg" alt="A &quot;cup&quot;">'
-    )
+    assert post.image == "https://ghost.example/content/images/tea.jpg"
+    assert post.image_alt == 'A "cup"'
+    captioned = one(ghost(POSTED | {"feature_image_caption": "By <b>Ben</b>"}))
+    assert captioned.image == ""
+    assert captioned.source.startswith('<figure><img src="https://ghost.example/content/images/')
+    assert "<figcaption>By <b>Ben</b></figcaption>" in captioned.source
     assert '<a href="/about/">' in post.source
     assert (post.tags, post.by, post.address) == (("Drinks",), ("Ada",), "/tea/")
     assert post.published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -200,12 +203,16 @@ def wordpress(content: str) -> str:
 
 
 def test_wordpress_pictures_come_along() -> None:
-    """The featured image begins the text, unless it stands there; a gallery becomes pictures."""
+    """The featured image is the post's own unless the text has it; a gallery becomes pictures."""
     batch = read(wordpress('One\n\n[gallery columns="2" ids="71, 72,99"]\n\nTwo'))
     (post,) = batch.posts
     figure = '<figure><img src="https://old.example/wp-content/{0}.jpg" alt="Picture {0}"></figure>'
     assert post.source == "\n\n".join(
-        [figure.format(70), "<p>One</p>", figure.format(71), figure.format(72), "<p>Two</p>"]
+        ["<p>One</p>", figure.format(71), figure.format(72), "<p>Two</p>"]
+    )
+    assert (post.image, post.image_alt) == (
+        "https://old.example/wp-content/70.jpg",
+        "Picture 70",
     )
     assert post.needs == ()
     shown = '<img src="https://old.example/wp-content/70-300x200.jpg">'

@@ -122,7 +122,7 @@ def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) ->
     make_post(site)
     page = client.get("/subscribe").text
     assert f"{SITE_URL}/rss.xml" in page
-    assert "A polite reader that comes now" in page
+    assert "A reader that comes now, at 09:30" in page
     assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
     assert page.count('<th scope="row">') >= 24
     for strip in (page, client.get("/about").text):

@@ -32,12 +32,12 @@ def style(browser: Browser) -> str:
 
 def choose(ada: Browser, **fields: Any) -> None:
     """Save the look page with some fields as typed."""
-    known: dict[str, Any] = {"look": "calm", "logo_shape": "round", "home": "whole", "css_on": "1"}
+    known: dict[str, Any] = {"look": "book", "logo_shape": "round", "home": "whole", "css_on": "1"}
     ada.get("/studio/look")
     assert ada.post("/studio/look", **(known | fields)).status_code == 302
 
 
-@pytest.mark.parametrize("look", ["calm", "book", "bold"])
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
 @pytest.mark.parametrize("accent", ["", "#ffff00", "#000080", "#e01b5d"])
 def test_every_look_with_every_accent_can_be_read(ada: Browser, look: str, accent: str) -> None:
     """Links and buttons have contrast on the paper of both schemes, whatever colour was chosen."""
@@ -172,6 +172,6 @@ def test_dates_speak_the_blogs_language(ada: Browser, site: Site) -> None:
     make_post(site, "Hallo.", title="Eins")
     with site.database.write() as db:
         store_setting(db, "language", "de")
-    assert "4. März 2024, 09:30</time>" in ada.get("/posts/eins")
+    assert "4. März 2024, 09:30" in re.sub("<[^>]*>", "", ada.get("/posts/eins"))
     assert "<h1>März 2024</h1>" in ada.get("/archives/2024/03")
     assert "4 March 2024, 09:30" in ada.get("/studio/posts")

@@ -1,20 +1,28 @@
 """`/studio/look`: the appearance of the public pages: look, colour, picture, texts, own CSS."""
 
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, flash, g, redirect, render_template, request, url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import FieldErrors, PublisherError
+from publisher.base.errors import FieldErrors, InvalidInput, PublisherError
 from publisher.blog.post_files import media
-from publisher.installation.settings import load_settings, store_settings
+from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
+from publisher.web.assets import PAGE_POLICY
+from publisher.web.blog import home
 from publisher.web.context import admin_required, me, now, site
+from publisher.web.rendering import settings
 from publisher.web.studio.preferences.setting_controls import LOOK
 
 blueprint = Blueprint("look", __name__)
+
+# This page shows the home page in a frame, and no other site may.
+FRAMING = f"{PAGE_POLICY}; frame-src 'self'"
+FRAMED = PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
 # The value of the colour field until a colour is chosen.
 FIRST_ACCENT = "#006375"
@@ -22,10 +30,28 @@ FIRST_ACCENT = "#006375"
 
 @blueprint.get("/look")
 @admin_required
-def page() -> str:
+def page() -> Response:
     """The form with the present choices."""
     with site().database.read() as db:
         return _page(_texts(db), {})
+
+
+@blueprint.get("/look/preview")
+@admin_required
+def preview() -> Response:
+    """The home page as it would be with other choices, for the frame beside the form."""
+    tried: dict[str, Any] = {}
+    for name in ("look", "accent", "home", "logo_shape"):
+        with suppress(InvalidInput):
+            tried[name] = CHECKS[name](request.args[name]) if name in request.args else None
+    g.settings = replace(
+        settings(), **{n: value for n, value in tried.items() if value is not None}
+    )
+    g.tried_style = True
+    answer = Response(home.home())
+    answer.headers["Content-Security-Policy"] = FRAMED
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return answer
 
 
 @blueprint.post("/look")
@@ -89,7 +115,10 @@ def _texts(db: Session) -> dict[str, str]:
     return {name: known[name] for name in (*LOOK, "logo", "icon")}
 
 
-def _page(values: dict[str, str], errors: dict[str, str]) -> str:
-    return render_template(
+def _page(values: dict[str, str], errors: dict[str, str]) -> Response:
+    page = render_template(
         "settings/look.html", values=values, errors=errors, first_accent=FIRST_ACCENT
     )
+    answer = Response(page)
+    answer.headers["Content-Security-Policy"] = FRAMING
+    return answer

@@ -1,0 +1,22 @@
+// The looks to choose from show the title as it is typed; beside the controls of the look, the blog
+// itself is shown as it would become.
+const title = document.querySelector("input[name=title]");
+title?.addEventListener("input", () => {
+  for (const shown of document.querySelectorAll("[data-look-title]")) shown.textContent = title.value || "Your blog";
+});
+
+const frame = document.querySelector("[data-try]");
+if (frame) {
+  const form = frame.closest("form"), tried = ["look", "accent", "home", "logo_shape"];
+  let timer;
+  const show = () => {
+    const values = new URLSearchParams(tried.map((name) => [name, form.elements[name]?.value ?? ""]));
+    if (!form.elements.own_accent.checked) values.set("accent", "");
+    frame.src = `${frame.dataset.try}?${values}`;
+  };
+  form.addEventListener("input", (event) => {
+    if (event.target.name === "accent") form.elements.own_accent.checked = true;
+    clearTimeout(timer);
+    timer = setTimeout(show, 250);
+  });
+}
