@@ -8,7 +8,6 @@ efficiency (delay x polls / 720; a fixed interval of any length has 1).
 """
 
 import json
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -68,11 +67,8 @@ def main(words: list[str]) -> None:
         for row in rows:
             figures = row["polls_per_day"], row["delay_mean_minutes"], row["efficiency"]
             cells[row["client"]].append(figures)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
     table = {
-        "histories": used, "commit": commit,
+        "histories": used,
         "cells": {
             key: [round(fmean(one[0] for one in cells[spec]), 2),
                   round(fmean(one[1] for one in cells[spec]), 1),

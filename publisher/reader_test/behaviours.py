@@ -25,6 +25,7 @@ from publisher.reader_test.script import FEEDS, HOUR, Stretch, stretch_at
 from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Trace
 
 SLACK_SHARE, SLACK_SECONDS = 0.95, 30.0  # of a wait, for clocks that differ and timers that round
+REAL_SLACK_SECONDS = 0.1  # for a machine that is busy; multiplied by the speed of the clock
 TOGETHER_SECONDS = 15.0  # requests within it belong to one visit
 REDIRECT_SECONDS = 120.0
 OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
@@ -114,6 +115,11 @@ class Evidence:
                 found.append([one])
         return [FeedVisit(tuple(hops)) for hops in found]
 
+    @property
+    def slack(self) -> float:
+        """Seconds by which a wait may be too short."""
+        return SLACK_SECONDS + REAL_SLACK_SECONDS * (self.trace.speed - 1.0)
+
     @cached_property
     def gaps(self) -> list[tuple[FeedVisit, float]]:
         """Each visit with the seconds until the next; visits that belong together count once."""
@@ -138,7 +144,7 @@ def _gaps(seen: Evidence, wanted: Callable[[FeedVisit], float | None], what: str
         if wait is None:
             continue
         of += 1
-        if gap >= wait * SLACK_SHARE - SLACK_SECONDS:
+        if gap >= wait * SLACK_SHARE - seen.slack:
             right += 1
         elif not early or gap < early:
             early, told = gap, wait
@@ -266,7 +272,7 @@ def _backs_off(seen: Evidence) -> Found:
         if alone and alone[0] >= OWN_SECONDS * SLACK_SHARE:
             return 1.0, f"After an error it waited {duration(alone[0])}."
         return None
-    grows = all(later >= earlier - 60.0 for earlier, later in pairwise(waits))
+    grows = all(later >= earlier - 2 * seen.slack for earlier, later in pairwise(waits))
     slower = grows and waits[-1] >= 1.5 * waits[0]
     said = ", ".join(duration(wait) for wait in waits[:6])
     steady = grows and min(waits) >= OWN_SECONDS * SLACK_SHARE

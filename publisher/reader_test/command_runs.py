@@ -179,6 +179,7 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
         )
     clock = RunClock(speed=speed)
     desk = RunDesk(run.begins, clock, LONG_RUNNING)
+    desk.kept.speed = speed
     run.words("")
     with serving(desk, "127.0.0.1", run.port) as base, TemporaryFile() as errors:
         url = f"{base}/{desk.word}/feed.xml"

@@ -45,11 +45,12 @@ class Asked:
 class Trace:
     """The requests of one tester, and how they were brought about.
 
-    mode: `one-shot` (a command that was run every quarter of an hour), `long-running` (a program
-    that keeps its own time under a shifted clock), `from-afar` (somebody's reader, in real time or
-    at a chosen speed). ran: seconds of the test that are over. runs: how often a command ran.
-    restarts: at which seconds a long-running program was started again. shown: for each run that
-    printed items, its second and the identities printed, in order.
+    mode: `one-shot` (a command that was run every quarter of an hour), `long-running` (a
+    program that keeps its own time under a shifted clock), `from-afar` (somebody's reader, in
+    real time or at a chosen speed). ran: seconds of the test that are over. runs: how often a
+    command ran; speed: of the clock. restarts: at which seconds a long-running program was
+    started again. shown: for each run that printed items, its second and the identities
+    printed, in order.
     """
 
     address: str
@@ -58,6 +59,7 @@ class Trace:
     program: str = ""
     ran: float = 0.0
     runs: int = 0
+    speed: float = 1.0
     restarts: list[float] = field(default_factory=list)
     shown: list[tuple[float, list[str]]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
@@ -73,6 +75,7 @@ class Trace:
         document = {
             "address": self.address, "begins": format_rfc3339(self.begins), "mode": self.mode,
             "program": self.program, "ran": round(self.ran), "runs": self.runs,
+            "speed": self.speed,
             "restarts": self.restarts, "shown": self.shown,
         }  # fmt: skip
         head = json.dumps(document, ensure_ascii=False)[:-1]
@@ -90,6 +93,7 @@ def read_trace(text: str) -> Trace:
         return Trace(
             str(stored["address"]), parse_rfc3339(stored["begins"]), str(stored["mode"]),
             str(stored["program"]), float(stored["ran"]), int(stored["runs"]),
+            float(stored.get("speed", 1)),
             [float(at) for at in stored["restarts"]],
             [(float(at), [str(name) for name in names]) for at, names in stored["shown"]], asked,
         )  # fmt: skip

@@ -118,7 +118,8 @@ class Testers:
 
     def trace(self, tester: Tester, address: str) -> Trace:
         """What a tester has asked so far."""
-        trace = Trace(address, tester.begins, ran=tester.hours(self._clock()) * 3600)
+        trace = Trace(address, tester.begins, speed=tester.speed)
+        trace.ran = tester.hours(self._clock()) * 3600
         with self._file(tester.word).open(encoding="utf-8") as file:
             next(file)
             for line, _ in zip(file, range(MOST_REQUESTS), strict=False):
