@@ -6,19 +6,22 @@ then UTF-8. A declaration that the bytes contradict is ignored.
 
 import codecs
 import re
+from collections.abc import Iterator
 from email.message import Message
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 _DECLARATION = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"'][^>]*\?>")
 _DECLARATION_TEXT = re.compile(r"^\s*<\?xml[^>]*\?>")
-# Python codecs that are no character sets of documents.
-_REFUSED = frozenset({"utf-7", "unicode_escape", "raw_unicode_escape", "punycode", "idna"})
+# UTF-16 without a mark: `<` and the next character have a zero byte each.
+_BARE_UTF16 = re.compile(rb"(\0?)[ \t\r\n\0]*<\0[^\0]\0")
+# Python codecs that are no character sets of documents; without a mark it is no UTF-16 or UTF-32.
+_REFUSED = re.compile("utf-(7|16|32)|.*unicode.escape|punycode|idna")
 # What is labelled Latin-1 on the web is Windows-1252 (WHATWG Encoding Standard).
 _REALLY = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
@@ -27,37 +30,26 @@ def header_charset(content_type: str) -> str | None:
     """The charset parameter of a Content-Type header, if there is one."""
     message = Message()
     message["Content-Type"] = content_type
-    found = message.get_param("charset")
-    return found.strip() if isinstance(found, str) and found.strip() else None
+    return message.get_content_charset()
 
 
-def _codec(label: str | None) -> str | None:
-    try:
-        name = codecs.lookup(label or "").name
-    except (LookupError, ValueError):
-        return None
-    return None if name in _REFUSED else _REALLY.get(name, name)
-
-
-def _bare_utf16(body: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark: `<` and the next character have a zero byte each."""
-    start = body[:64].lstrip(b" \t\r\n\x00")[:4]
-    if start[:2] == b"<\x00" and len(start) == 4 and start[3] == 0 != start[2]:
-        return "utf-16-be" if body[:1] == b"\x00" else "utf-16-le"
-    return None
-
-
-def _candidates(body: bytes, content_type: str) -> list[str]:
-    bare = _bare_utf16(body)
-    if bare is not None:
-        return [bare]
+def _candidates(body: bytes, content_type: str) -> Iterator[str]:
+    """Codecs to try, in order."""
+    if (bare := _BARE_UTF16.match(body[:64])) is not None:
+        yield "utf-16-be" if bare[1] else "utf-16-le"
+        return
     declared = _DECLARATION.match(body[:1024])
-    labels = [header_charset(content_type), declared.group(1).decode("ascii") if declared else None]
-    # Without a mark or those zero bytes it is no UTF-16, whatever a label says.
-    found = [_codec(label) for label in labels]
-    names = [name for name in found if name and not name.startswith(("utf-16", "utf-32"))]
-    # An ASCII label on UTF-8 bytes is common, so UTF-8 is tried before a one-byte guess.
-    return [n for n in names if n != "cp1252"] + ["utf-8"] + [n for n in names if n == "cp1252"]
+    late = []
+    for label in (header_charset(content_type), declared and declared[1].decode("ascii")):
+        try:
+            name = codecs.lookup(label or "").name
+        except (LookupError, ValueError):
+            continue
+        if name in _REALLY or name == "cp1252":
+            late.append("cp1252")  # a common label on UTF-8 bytes, so UTF-8 is tried before
+        elif not _REFUSED.match(name):
+            yield name
+    yield from ("utf-8", *late)
 
 
 def to_text(body: bytes, content_type: str = "") -> str:
@@ -65,7 +57,7 @@ def to_text(body: bytes, content_type: str = "") -> str:
 
     If all but a few bytes are valid UTF-8, only those few are read as Windows-1252.
     """
-    for mark, name in _BOMS:
+    for mark, name in _MARKS.items():
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace")
     for name in _candidates(body, content_type):

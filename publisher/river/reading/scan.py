@@ -5,6 +5,7 @@ module). With the byte ranges, only items that have not been read before are par
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers.expat import ExpatError
@@ -28,6 +29,8 @@ _QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _MAX_DEPTH = 200
 _MAX_ATTRIBUTES = 256
 _MAX_MINUTES = 60 * 24 * 366
+_MOST_ENTITIES, _MOST_GROWTH = 256, 1_000_000
+_ENTITIES = "the document declares entities, which is not allowed"
 _TOO_MANY_ATTRIBUTES = f"an element has more than {_MAX_ATTRIBUTES} attributes"
 
 
@@ -58,6 +61,7 @@ class Scan:
     """`kind` is rss, rdf or atom, or "" for something else.
 
     `broken` means not well-formed, `cut_off` that its end is missing: it was not delivered whole.
+    `entities` are those that it declares.
     """
 
     kind: str
@@ -65,6 +69,7 @@ class Scan:
     items: tuple[tuple[int, int], ...] = ()
     broken: bool = False
     cut_off: bool = False
+    entities: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -72,15 +77,19 @@ class _Collector:
     """Handlers for the parser. Keeps only short texts near the root, none inside items."""
 
     parser: Any
+    document: bytes
     path: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     found: dict[str, list[str]] = field(default_factory=dict)
     items: list[tuple[int, int]] = field(default_factory=list)
+    entities: dict[bytes, bytes] = field(default_factory=dict)
+    growth: int = 0
     start_byte: int = 0
     depth_in_item: int = 0
 
     def listen(self) -> None:
-        """Register the handlers; those of DefusedXMLParser against entities stay in force."""
+        """Register the handlers; those of DefusedXMLParser against external ones stay in force."""
+        self.parser.EntityDeclHandler = self.declared
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.data
@@ -98,6 +107,15 @@ class _Collector:
                 self.depth_in_item = 1
         if len(self.path) + self.depth_in_item > _MAX_DEPTH:
             raise UnsafeDocument("elements are nested too deeply")
+
+    def declared(self, name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
+        """Take a plain entity (`<!ENTITY nbsp "&#160;">`), as old feeds have; refuse any other."""
+        if is_parameter or value is None or set(value) & set("&%<"):
+            raise UnsafeDocument(_ENTITIES)
+        self.entities[name.encode()] = value.encode()
+        self.growth += self.document.count(f"&{name};".encode()) * len(value)
+        if len(self.entities) > _MOST_ENTITIES or self.growth > _MOST_GROWTH:
+            raise UnsafeDocument(_ENTITIES)
 
     def data(self, text: str) -> None:
         if not self.depth_in_item and len(self.path) <= 4 and len(text) < 100:
@@ -158,7 +176,7 @@ def scan(document: bytes) -> Scan:
     kind = _ROOTS.get(first_tag(document), "")
     if not kind:
         return Scan("")
-    collector = _Collector(DefusedXMLParser().parser)
+    collector = _Collector(DefusedXMLParser(forbid_entities=False).parser, document)
     collector.listen()
     broken = False
     try:
@@ -167,10 +185,16 @@ def scan(document: bytes) -> Scan:
         broken = True
         _refuse_crowded_tags(document)
     except DefusedXmlException as problem:
-        raise UnsafeDocument("the document declares entities, which is not allowed") from problem
+        raise UnsafeDocument(_ENTITIES) from problem
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
-    return Scan(kind, _hints(collector.found), spans, broken, cut_off)
+    return Scan(kind, _hints(collector.found), spans, broken, cut_off, collector.entities)
+
+
+def expanded(document: bytes, entities: Mapping[bytes, bytes]) -> bytes:
+    """The document with the plain entities that it declares expanded: feedparser knows few."""
+    names = re.compile(rb"&(" + b"|".join(map(re.escape, entities)) + rb");")
+    return names.sub(lambda match: entities[match[1]], document)
 
 
 def _refuse_crowded_tags(document: bytes) -> None:
