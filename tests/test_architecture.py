@@ -430,8 +430,8 @@ def test_who_writes_beside_the_other_writers() -> None:
     users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
     assert users == {
         "publisher.readers.poll_batches",  # adds rows alone
-        "publisher.river.fetching.leases",
-        "publisher.river.fetching.machine_turns",
+        "publisher.river.fetching.frontier",
+        "publisher.river.fetching.host_names",
         "publisher.river.following.on_demand",
         "publisher.river.worker",
     }

@@ -73,7 +73,7 @@ def list_feeds(as_json: bool) -> None:
 
     from publisher.installation.settings import load_settings
     from publisher.river.following import subscriptions
-    from publisher.river.polls import missed_items
+    from publisher.river.polls import item_store
     from publisher.storage.tables.river import RiverItem
 
     here = site()
@@ -85,7 +85,7 @@ def list_feeds(as_json: bool) -> None:
         )
         counts = dict(db.execute(per_feed).all())
         default = load_settings(db).river_policy
-        missed = missed_items.missed_items(db)
+        missed = item_store.missed_items(db)
         rows = [
             _row(feed, counts.get(feed.id, 0), default) | {"missed": missed.get(feed.id, 0)}
             for feed in subscriptions.everyone(db)
@@ -105,14 +105,14 @@ def poll(url: str | None, everything: bool) -> None:
     import asyncio
 
     from publisher.river import service
-    from publisher.river.following import retrieval, subscriptions
+    from publisher.river.following import on_demand, subscriptions
 
     here = site()
     if url is not None and everything:
         raise InvalidInput("name a feed, or use --all")
     if everything:
         with here.database.write() as db:
-            _, left_alone = retrieval.ask_all(db, here.clock(), service.options(here))
+            _, left_alone = on_demand.ask_all(db, here.clock(), service.options(here))
         if left_alone:
             click.echo(f"{left_alone} skipped: checked recently, or asked us to wait", err=True)
     if url is None:
@@ -123,7 +123,7 @@ def poll(url: str | None, everything: bool) -> None:
     poller = service.on_demand(here)
     with here.database.write() as db:
         feed = subscriptions.named(db, url)
-        retrieval.ask(db, feed, here.clock(), poller.options)
+        on_demand.ask(db, feed, here.clock(), poller.options)
         number = feed.id
     feed = poller.retrieve(number)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
@@ -151,11 +151,11 @@ def retry() -> None:
     import asyncio
 
     from publisher.river import service
-    from publisher.river.following import retrieval, subscriptions
+    from publisher.river.following import on_demand, subscriptions
 
     here = site()
     with here.database.write() as db:
-        retried = retrieval.retry_failed(db, here.clock())
+        retried = on_demand.retry_failed(db, here.clock())
     worker = service.worker(here)
     asyncio.run(worker.drain())
     with here.database.read() as db:
@@ -170,12 +170,12 @@ def why(url: str, as_json: bool) -> None:
     """Say when URL will be polled next, and why."""
     from publisher.installation.settings import load_settings
     from publisher.river.following import subscriptions
-    from publisher.river.polls import missed_items
+    from publisher.river.polls import item_store
 
     here = site()
     with here.database.read() as db:
         feed = subscriptions.named(db, url)
-        gaps = missed_items.gaps_of(db, feed.id)
+        gaps = item_store.gaps_of(db, feed.id)
         default = load_settings(db).river_policy
     if as_json:
         echo_json(_why(feed, gaps, default))
@@ -204,15 +204,15 @@ def hide(url: str | None, folder: str | None) -> None:
 
 
 def _show(url: str | None, folder: str | None, *, public: bool) -> None:
-    from publisher.river.following import blogroll, subscriptions
+    from publisher.river.following import feed_list, subscriptions
 
     if (url is None) == (folder is None):
         raise InvalidInput("name a feed, or a folder with --folder")
     with site().database.write() as db:
         if url is not None:
-            blogroll.show(subscriptions.named(db, url), public)
+            feed_list.show(subscriptions.named(db, url), public)
         elif folder is not None:
-            result = blogroll.show_folder(db, folder, public)
+            result = feed_list.show_folder(db, folder, public)
             click.echo(f"shown {result.shown}, left out as private {result.left_out}")
 
 
@@ -249,7 +249,7 @@ river.add_command(river_observe.observe_lines)
 
 
 def _problem(feed: "RiverFeed") -> str:
-    from publisher.river.polls.failed_polls import in_words
+    from publisher.river.polls.schedule import in_words
 
     return in_words(feed.problem, feed.detail)
 

@@ -24,8 +24,7 @@ def observe_lines(
 ) -> None:
     """Read a crawler's results as JSON lines; print the next poll interval for each."""
     from publisher.installation.settings import load_settings
-    from publisher.river import feed_policies
-    from publisher.river.observe import Estimator, history, observe
+    from publisher.river.observe import Estimator, apply, history, observe
 
     here = site()
     if url is not None:
@@ -41,7 +40,7 @@ def observe_lines(
     for batch in _batches(sys.stdin.fileno()):
         with here.database.write() as db:
             result = observe(db, batch, rule)
-            feed_policies.apply(db, result.answers, here.clock())
+            apply(db, result.answers, here.clock())
         for answer in result.answers:
             sys.stdout.write(encode(answer) + "\n")
         sys.stdout.flush()

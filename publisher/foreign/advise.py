@@ -22,8 +22,7 @@ from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.feeds import validation
 from publisher.foreign.learning import FeedHistory, learn
-from publisher.river.fetching.answers import Fetched, Validators
-from publisher.river.fetching.http_hints import header_hints
+from publisher.river.fetching.answers import Fetched, Validators, header_hints
 from publisher.river.reading.feed_document import FeedDocument, NotAFeed
 from publisher.river.reading.parse import read_document
 

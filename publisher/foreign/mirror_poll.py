@@ -23,8 +23,8 @@ from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.river import service
 from publisher.river.fetching.answers import Validators
-from publisher.river.polls.failed_polls import in_words
 from publisher.river.polls.feed_visit import Visit
+from publisher.river.polls.schedule import in_words
 from publisher.river.reading.feed_document import NotAFeed, UnreadableFeed
 from publisher.river.reading.parse import read_document
 from publisher.storage.tables.mirror import Mirror

@@ -23,7 +23,7 @@ from publisher.publishing import feed_archive, feed_content, feed_problems, snap
 from publisher.publishing.push import outbox
 from publisher.publishing.push.targets import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
-from publisher.river.following import blogroll
+from publisher.river.following import feed_list
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.credentials import Author
@@ -186,7 +186,7 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.items(rows, site_url, with_markdown),
-        blogroll_url=f"{site_url}/opml.xml" if blogroll.shown(session) else "",
+        blogroll_url=f"{site_url}/opml.xml" if feed_list.shown(session) else "",
         complete=older is None,
         older=feed_archive.folder(site_url, older),
         deleted=feed_content.tombstones(deleted),

@@ -12,15 +12,12 @@ from publisher.base.errors import StorageUnavailable
 from publisher.base.logs import get_logger
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import Fetcher, open_fetcher
-from publisher.river.fetching.frontier import Lease
-from publisher.river.fetching.host_names import AddressBook
-from publisher.river.fetching.leases import HostGate
-from publisher.river.fetching.machine_turns import machine_turns
+from publisher.river.fetching.frontier import HostGate, Lease
+from publisher.river.fetching.host_names import AddressBook, machine_turns
 from publisher.river.options import RiverOptions
-from publisher.river.polls import clock_repair, due_polls
+from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll
-from publisher.river.polls.feed_visit import Visit, visit
-from publisher.river.polls.outage import NetworkHealth
+from publisher.river.polls.feed_visit import NetworkHealth, Visit, visit
 from publisher.river.polls.poll_results import settle
 from publisher.storage.database import Database
 
@@ -127,7 +124,7 @@ class RiverWorker:
         now = self._clock()
         if self._latest is None or now < self._latest:
             with self._database.write() as session:
-                moved = clock_repair.repair(session, now)
+                moved = due_polls.repair(session, now)
             if moved:
                 log.warning("the clock went back; plans moved with it", feeds=moved)
         self._latest = now

@@ -19,7 +19,7 @@ from publisher.base.text import first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
 from publisher.installation.settings import Settings, load_settings
-from publisher.river.polls.failed_polls import in_words
+from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.blog import Post
 from publisher.web import site_address
 from publisher.web.assets import asset

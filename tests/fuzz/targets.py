@@ -23,7 +23,7 @@ from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.river.fetching.http_hints import asked_to_wait_seconds, header_hints
+from publisher.river.fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.river.following import subscriptions
 from publisher.river.reading import opml
 from publisher.river.reading.parse import parse_harmless

@@ -5,7 +5,7 @@ from sqlalchemy import select, text
 
 from publisher.base.errors import Conflict
 from publisher.installation import Site
-from publisher.river.following import blogroll
+from publisher.river.following import feed_list
 from publisher.river.polls.poll_rows import FeedRow
 from publisher.river.polls.redirects import take_address
 from publisher.storage.tables.river import RiverFeed
@@ -33,12 +33,12 @@ def feed(url: str, username: str = "") -> RiverFeed:
     ],
 )
 def test_addresses_that_look_private(url: str, private: bool) -> None:
-    assert bool(blogroll.why_private(feed(url))) == private
+    assert bool(feed_list.why_private(feed(url))) == private
 
 
 def test_a_feed_with_a_login_is_never_shown() -> None:
     with pytest.raises(Conflict):
-        blogroll.show(feed("https://a.example/f", "ada"), True)
+        feed_list.show(feed("https://a.example/f", "ada"), True)
 
 
 def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
@@ -47,7 +47,7 @@ def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
     river = River(site, clock)
     river.add("http://a.example/f")
     with site.database.write() as db:
-        blogroll.show_folder(db, "", True)
+        feed_list.show_folder(db, "", True)
     assert river.feed("http://a.example/f").public
     with site.database.write() as db:
         (row,) = FeedRow.made_of(db.execute(select(*FeedRow.columns())))
@@ -58,5 +58,5 @@ def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
 def test_a_new_site_is_told_nothing(site: Site) -> None:
     """The note of the upgrade is for sites that had subscriptions before it."""
     with site.database.read() as db:
-        assert blogroll.made_private(db) == 0
+        assert feed_list.made_private(db) == 0
         assert db.execute(text("SELECT count(*) FROM river_feeds")).scalar() == 0

@@ -10,8 +10,8 @@ from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import open_fetcher
-from publisher.river.following import retrieval, subscriptions
-from publisher.river.polls.outage import OFFLINE
+from publisher.river.following import on_demand, subscriptions
+from publisher.river.polls.feed_visit import OFFLINE
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -173,7 +173,7 @@ def test_a_failed_retrieval_does_not_use_up_the_hour(river: River, origin: Origi
     def ask() -> None:
         with river.site.database.write() as db:
             feed = subscriptions.named(db, url)
-            retrieval.ask(db, feed, river.clock(), OPTIONS)
+            on_demand.ask(db, feed, river.clock(), OPTIONS)
 
     ask()
     river.poll()
@@ -204,7 +204,7 @@ def test_retry_polls_what_failed_and_nothing_else(river: River, origin: Origin) 
     river.clock.forward(minutes=2)
     before = len(origin.log)
     with river.site.database.write() as db:
-        assert retrieval.retry_failed(db, river.clock()) == 1
+        assert on_demand.retry_failed(db, river.clock()) == 1
     river.later(seconds=5)
     assert [entry.target for entry in origin.log[before:]] == ["/bad"]
 

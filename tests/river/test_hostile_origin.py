@@ -16,10 +16,14 @@ import aiohttp
 import pytest
 
 from publisher.base.net import explain_failure
-from publisher.river.fetching.answers import Fetched, Validators
+from publisher.river.fetching.answers import (
+    LONGEST_SILENCE_SECONDS,
+    Fetched,
+    Validators,
+    header_hints,
+)
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.http_hints import LONGEST_SILENCE_SECONDS, header_hints
-from publisher.river.fetching.lenient_http import LenientResponses
+from publisher.river.fetching.http_response import LenientResponses
 from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, visit
 from tests.conftest import MONDAY_MORNING
@@ -291,7 +295,7 @@ class Searches:
 def test_a_head_byte_by_byte_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else 256 kB of it, a byte at a time, keep the loop that polls everybody for half a minute."""
     searches = Searches()
-    monkeypatch.setattr("publisher.river.fetching.lenient_http._HEAD_END", searches)
+    monkeypatch.setattr("publisher.river.fetching.http_response._HEAD_END", searches)
     reader = LenientResponses(Mock())
     reader._head = bytearray()
     for byte in OK + b"X: " + b"a" * 2_000:

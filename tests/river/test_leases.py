@@ -14,8 +14,8 @@ from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Fetched
-from publisher.river.fetching.leases import HostGate
-from publisher.river.fetching.machine_turns import MachineRows
+from publisher.river.fetching.frontier import HostGate
+from publisher.river.fetching.host_names import MachineRows
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll

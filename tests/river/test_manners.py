@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from publisher.installation import Site
-from publisher.river import own_politeness
+from publisher.river import politeness
 from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.river.politeness import Logged, judge, judge_timing
@@ -157,7 +157,7 @@ def test_thirty_days_of_our_own(site: Site, clock: FakeClock, origin: Origin, po
     assert Counter((f.rule, f.entry.target, f.detail) for f in verdict.findings) == {}
     assert verdict.score == 100
     with site.database.read() as db:
-        own = own_politeness.politeness(db, clock(), days=31)
+        own = politeness.politeness(db, clock(), days=31)
     assert own.score == 100
 
 

@@ -10,8 +10,7 @@ from sqlalchemy import select
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.core.polling import Answer, parse
 from publisher.installation import Site
-from publisher.river.feed_policies import apply
-from publisher.river.observe import Estimator, Observed, history, observe, prune_visits
+from publisher.river.observe import Estimator, Observed, apply, history, observe, prune_visits
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, conditional, rss

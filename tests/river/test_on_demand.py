@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
 from publisher.installation import Site
-from publisher.river.following import retrieval, subscriptions
+from publisher.river.following import on_demand, subscriptions
 from publisher.river.following.on_demand import OnDemandPoller
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.conftest import FakeClock
@@ -73,11 +73,11 @@ def test_retrieve_all(site: Site, clock: FakeClock, everywhere: Origin) -> None:
     before = len(everywhere.log)
     for expected, asked in (((2, 1), 2), ((0, 3), 2)):
         with site.database.write() as db:
-            assert retrieval.ask_all(db, clock(), OPTIONS) == expected
+            assert on_demand.ask_all(db, clock(), OPTIONS) == expected
         river.poll()
         assert len(everywhere.log) - before == asked
         clock.forward(minutes=5)
     clock.forward(minutes=OPTIONS.on_demand_minutes)
     with site.database.write() as db:
-        assert retrieval.ask_all(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
-        assert retrieval.ask_all(db, clock(), OPTIONS) == (2, 1)
+        assert on_demand.ask_all(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
+        assert on_demand.ask_all(db, clock(), OPTIONS) == (2, 1)

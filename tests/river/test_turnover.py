@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from publisher.base.dates import format_rfc822
 from publisher.installation import Site
-from publisher.river.polls import due_polls, missed_items
+from publisher.river.polls import due_polls, item_store
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
@@ -89,10 +89,10 @@ def test_what_the_floor_makes_impossible_is_announced(
     share = live(site, clock, origin, feed)
     assert 0.4 < share < 0.6
     with site.database.read() as db:
-        announced = missed_items.missed_items(db)[1]
-        newest = missed_items.gaps_of(db, 1)[0]
+        announced = item_store.missed_items(db)[1]
+        newest = item_store.gaps_of(db, 1)[0]
     assert announced == pytest.approx((1 - share) * DAYS * 1_000, rel=0.15)
-    assert "items were missed within" in missed_items.in_words(newest)
+    assert "items were missed within" in item_store.in_words(newest)
 
 
 def test_a_feed_without_dates_and_validators(site: Site, clock: FakeClock, origin: Origin) -> None:
@@ -127,7 +127,7 @@ def test_gaps_are_told_from_dates(clock: FakeClock) -> None:
         items = tuple(
             FeedItem(str(h), "", str(h), "", published_at=now - timedelta(hours=h)) for h in hours
         )
-        return missed_items.gap(row, FeedDocument("rss", items=items), items, now)
+        return item_store.gap(row, FeedDocument("rss", items=items), items, now)
 
     found = document([1, 2, 3, 4, 5])
     assert found is not None
@@ -219,7 +219,7 @@ def test_what_a_lost_first_answer_took_along_is_announced(
     stored = {int(title) for title in river.titles()}
     missed = {n for n, at in enumerate(feed.moments, 1) if at > begin and n < min(stored)}
     with site.database.read() as db:
-        (found,) = missed_items.gaps_of(db, 1)
+        (found,) = item_store.gaps_of(db, 1)
     assert found.begins_at == begin
     assert found.items == pytest.approx(len(missed), rel=0.3)
 
@@ -233,7 +233,7 @@ def test_a_late_first_document_without_dates_may_have_missed_some(
     river.add(origin.serve("/f", Busy(clock, 300, etag=True, dated=False)))
     river.later(hours=hours)
     with site.database.read() as db:
-        found = [missed_items.in_words(gap) for gap in missed_items.gaps_of(db, 1)]
+        found = [item_store.in_words(gap) for gap in item_store.gaps_of(db, 1)]
     words = [
         f"items may have been missed {time}: nothing in the document was known" for time in said
     ]
@@ -249,4 +249,4 @@ def test_a_first_document_from_before_the_feed_was_added_is_no_gap(
     river.later(hours=4)
     assert len(river.titles()) == 20
     with site.database.read() as db:
-        assert not missed_items.gaps_of(db, 1)
+        assert not item_store.gaps_of(db, 1)

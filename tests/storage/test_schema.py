@@ -16,7 +16,7 @@ from sqlalchemy import select, text
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import search
 from publisher.blog.writing import posts, revisions
-from publisher.river.following import blogroll
+from publisher.river.following import feed_list
 from publisher.storage import sqlite_copy
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
@@ -123,8 +123,8 @@ def test_subscriptions_become_private_and_their_owner_is_told(released: Database
         connection.execute(text(OLD_FEED))
     upgrade(released)
     with released.read() as session:
-        assert blogroll.made_private(session) == 1
-        assert not blogroll.shown(session)
+        assert feed_list.made_private(session) == 1
+        assert not feed_list.shown(session)
 
 
 @pytest.mark.parametrize(

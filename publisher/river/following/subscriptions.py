@@ -12,10 +12,10 @@ from yarl import URL
 
 from publisher.base import encryption, net
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.river.feed_policies import check_policy
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials
 from publisher.river.fetching.host_names import work_unit_of
+from publisher.river.observe import check_policy
 from publisher.river.polls import item_store
 from publisher.storage.tables.river import RiverFeed
 

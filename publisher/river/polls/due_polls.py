@@ -5,18 +5,18 @@ the feed is neither lost nor polled twice within its interval.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.polls.poll_rows import FeedRow, HostRow
-from publisher.storage.tables.river import RiverHost
+from publisher.storage.tables.river import RiverFeed, RiverHost
 
 _LEAST_RETRY = timedelta(minutes=15)
 _MOST_RETRY = timedelta(days=1)
@@ -160,3 +160,40 @@ def _job(feed: Row[Any], now: datetime, owner: str) -> DuePoll:
         is_list=feed.is_list,
         owner=owner,
     )
+
+
+_OF_FEED = (
+    "added_at", "next_poll_at", "last_polled_at", "last_success_at", "last_new_at",
+    "asked_at", "gone_at", "offered_at",
+)  # fmt: skip
+_TOLERANCE = timedelta(seconds=2)
+_OF_HOST = ("free_at", "rested_at", "not_before")
+
+
+def repair(session: Session, now: datetime) -> int:
+    """Move back the plans of feeds that were polled or added after `now`; returns how many.
+
+    They keep the interval they were on, counted from `now`; so do the pauses of their hosts.
+    Safe at any time: nothing changes unless the clock went back by more than two seconds, by
+    which the clocks of machines may differ.
+    """
+    latest = func.coalesce(RiverFeed.last_polled_at, RiverFeed.added_at)
+    jumps: dict[str, timedelta] = {}
+    ahead = session.scalars(select(RiverFeed).where(latest > now + _TOLERANCE)).all()
+    for feed in ahead:
+        jump = (feed.last_polled_at or feed.added_at) - now
+        _move_back(feed, _OF_FEED, jump, now)
+        jumps[feed.host] = max(jump, jumps.get(feed.host, jump))
+    for name, jump in jumps.items():
+        if (host := session.get(RiverHost, name, with_for_update=True)) is not None:
+            _move_back(host, _OF_HOST, jump, now)
+    return len(ahead)
+
+
+def _move_back(
+    row: RiverFeed | RiverHost, names: Iterable[str], jump: timedelta, now: datetime
+) -> None:
+    for name in names:
+        moment: datetime | None = getattr(row, name)
+        if moment is not None and moment > now:
+            setattr(row, name, moment - jump)

@@ -13,18 +13,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
-from publisher.river.feed_policies import policy_of
 from publisher.river.fetching.fetch import BUSY
 from publisher.river.following import followed_lists
+from publisher.river.observe import policy_of
 from publisher.river.options import RiverOptions
-from publisher.river.polls import (
-    due_polls,
-    failed_polls,
-    item_store,
-    missed_items,
-    outage,
-    redirects,
-)
+from publisher.river.polls import due_polls, feed_visit, item_store, redirects, schedule
 from publisher.river.polls.feed_visit import OVERLOADED, Visit, answer_of
 from publisher.river.polls.poll_rows import FeedRow
 from publisher.river.polls.schedule import Stakes, plan
@@ -60,11 +53,11 @@ def take_in(
     policy = policy_of(session, feed, options)
     memory = policy.restore(feed.memory)
     new: list[FeedItem] = []
-    if problem in (outage.OFFLINE, BUSY, OVERLOADED):
+    if problem in (feed_visit.OFFLINE, BUSY, OVERLOADED):
         _uncounted(feed, visit, problem, options, new_rows)
         return
     if problem:
-        failed_polls.count(feed, visit, problem)
+        schedule.count(feed, visit, problem)
     else:
         new = _accept(session, feed, visit, new_rows)
         changed = visit.content_hash != feed.content_hash
@@ -73,7 +66,7 @@ def take_in(
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
-    trouble = failed_polls.trouble(feed, visit, waited) if problem else None
+    trouble = schedule.trouble(feed, visit, waited) if problem else None
     stakes = None if problem else _stakes(session, feed, visit, new)
     planned = plan(policy, memory, now, options, rng, trouble=trouble, stakes=stakes)
     feed.next_poll_at = planned.next_at if feed.state == "active" else None
@@ -103,7 +96,7 @@ def _weigh_move(session: Session, feed: FeedRow, visit: Visit, options: RiverOpt
 
 def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
     """What was wrong with an answer that was accepted all the same."""
-    found = [missed_items.in_words(gap)] if gap is not None else []
+    found = [item_store.in_words(gap)] if gap is not None else []
     document = visit.document
     if document is not None and document.cut_off:
         found.append("its end was missing: the answer was not delivered whole")
@@ -129,8 +122,8 @@ def _stakes(
     blind = not (feed.etag or feed.last_modified or asked)
     if not blind and (document is None or hints.skip_hours or hints.skip_days):
         return Stakes()
-    size = missed_items.document_size(feed, document)
-    time = missed_items.turnover(session, feed, size, new, visit.job.at)
+    size = item_store.document_size(feed, document)
+    time = item_store.turnover(session, feed, size, new, visit.job.at)
     return Stakes(blind, time, asked)
 
 
@@ -140,7 +133,7 @@ def _accept(session: Session, feed: FeedRow, visit: Visit, new_rows: NewRows) ->
     new: list[FeedItem] = []
     if document is not None:
         new = item_store.keep(session, feed, document.items, now, new_rows.items)
-        if (gap := missed_items.gap(feed, document, new, now)) is not None:
+        if (gap := item_store.gap(feed, document, new, now)) is not None:
             new_rows.gaps[feed.id] = gap
         _describe(feed, document)
     pair = visit.fetched.validators
@@ -188,7 +181,7 @@ def _uncounted(
 
     We are offline or overloaded, or a host that the feed leads to is busy.
     """
-    wait = options.lease * due_polls.RETRY_SHARE if problem == BUSY else outage.RETRY
+    wait = options.lease * due_polls.RETRY_SHARE if problem == BUSY else feed_visit.RETRY
     words = {
         BUSY: visit.detail,
         OVERLOADED: "this site was too busy to read the answer",

@@ -8,7 +8,7 @@ discarded: that worker polls again. `poll_outcome` updates the feed, `pacing` se
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import cast
 
 from sqlalchemy import Table, bindparam, insert, select
@@ -16,11 +16,11 @@ from sqlalchemy.orm import Session
 
 from publisher.base.logs import get_logger
 from publisher.river.fetching import frontier
+from publisher.river.fetching.fetch import BUSY
 from publisher.river.following import followed_lists
 from publisher.river.options import RiverOptions
-from publisher.river.polls import item_store, outage, pacing
-from publisher.river.polls.feed_visit import Visit
-from publisher.river.polls.outage import NetworkHealth
+from publisher.river.polls import feed_visit, item_store
+from publisher.river.polls.feed_visit import NetworkHealth, Visit
 from publisher.river.polls.poll_outcome import NewRows, take_in
 from publisher.river.polls.poll_rows import FeedRow, HostRow, save
 from publisher.storage.tables.river import RiverVisit
@@ -74,10 +74,10 @@ def settle(
     for feed, visit in new_rows.lists:
         _follow_list(session, feed, visit)
     if outage_since is not None:
-        outage.resume(session, outage_since, now)
+        feed_visit.resume(session, outage_since, now)
     session.flush()
     for visit in visits:
-        pacing.rest(units, visit, visit.job.feed_id in limited, now, options)
+        rest(units, visit, visit.job.feed_id in limited, now, options)
     frontier.release(session, frontier.held(units.values(), leases))
     save(session, units.values())  # also the pauses of hosts that were not leased
     return len(new_rows.items)
@@ -105,11 +105,66 @@ def _in_time(units: Mapping[str, HostRow], visit: Visit) -> bool:
 
 def _blameless(visit: Visit) -> Visit:
     """While we are offline: a visit that reached no server gets the problem OFFLINE."""
-    if visit.problem not in outage.UNREACHED:
+    if visit.problem not in feed_visit.UNREACHED:
         return visit
-    return replace(visit, problem=outage.OFFLINE, detail="our own network seems to be down")
+    return replace(visit, problem=feed_visit.OFFLINE, detail="our own network seems to be down")
 
 
 def _not_ahead(visit: Visit, now: datetime) -> Visit:
     """The visit, dated `now` at the latest: the clock may have gone back meanwhile."""
     return visit if visit.job.at <= now else replace(visit, job=replace(visit.job, at=now))
+
+
+_FORGETTING = 0.99
+"""A host's learned pause is multiplied by this after a good answer: halved after 69 answers."""
+
+
+def rest(
+    units: Mapping[str, HostRow],
+    visit: Visit,
+    again: bool,
+    ended_at: datetime,
+    options: RiverOptions,
+) -> None:
+    """Set the pause of each host that was sent a request; the answer adjusts the last one."""
+    last = visit.hosts_asked[-1]
+    for name in visit.hosts_asked:
+        if (host := units.get(name)) is None:
+            continue
+        if name == last and visit.problem != BUSY:
+            _pace(host, visit, again, ended_at, options)
+        else:
+            pause = max(host.delay_seconds, options.host_delay_seconds)
+            host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _pace(
+    host: HostRow, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
+) -> None:
+    """Set a host's pause: doubled when it refuses us, slightly shorter after good answers.
+
+    So the pause settles a little above what the host allows, and the limit is rarely met again.
+
+    If an address is limited `again` while its host answers other requests well, the limit is
+    taken to be that address's own: the host's pause stays.
+    """
+    status = visit.fetched.status
+    if visit.asked_to_slow_down or status in (403, 503):
+        if not (again and host.strikes == 0):
+            _strike(host, visit, options)
+    elif visit.fetched.ok or visit.fetched.not_modified:
+        host.strikes = 0
+        slower = host.delay_seconds * _FORGETTING
+        host.delay_seconds = max(slower, options.host_delay_seconds)
+    pause = max(host.delay_seconds, options.host_delay_seconds)
+    host.rested_at = ended_at + timedelta(seconds=pause)
+
+
+def _strike(host: HostRow, visit: Visit, options: RiverOptions) -> None:
+    host.strikes += 1
+    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
+    host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
+    if visit.asked_to_slow_down:
+        told = visit.told_seconds
+        seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
+        host.not_before = visit.job.at + timedelta(seconds=seconds)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, NotFound
 from publisher.river.fetching import frontier
 from publisher.river.fetching.host_names import work_unit_of
-from publisher.river.following import blogroll
+from publisher.river.following import feed_list
 from publisher.river.options import RiverOptions
 from publisher.river.polls.poll_rows import FeedRow, save
 from publisher.river.reading.feed_document import FeedDocument
@@ -101,7 +101,7 @@ def take_address(session: Session, feed: FeedRow, url: str | None, now: datetime
         feed.state, feed.merged_into, feed.next_poll_at = "merged", other.id, None
         return
     feed.url, feed.host = url, work_unit_of(url)
-    feed.public = feed.public and not blogroll.why_private(feed)
+    feed.public = feed.public and not feed_list.why_private(feed)
     save(session, [feed])  # the next feed that moves there is to find this one
     frontier.enqueue(session, feed.host, feed.next_poll_at or now)
 

@@ -16,8 +16,8 @@ from defusedxml.ElementTree import fromstring
 from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.specs import SpecError
-from publisher.river.feed_policies import check_policy
 from publisher.river.following.subscriptions import Outline, tidy_folder, tidy_url
+from publisher.river.observe import check_policy
 from publisher.river.reading.charset import to_utf8
 from publisher.river.reading.feed_document import web_address
 from publisher.storage.tables.river import RiverFeed

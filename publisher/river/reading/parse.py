@@ -21,7 +21,6 @@ from publisher.base.errors import InvalidData
 from publisher.base.numerals import whole_number
 from publisher.base.text import clean, plain_text
 from publisher.river.reading.charset import to_text, to_utf8
-from publisher.river.reading.discover import alternates
 from publisher.river.reading.feed_document import (
     MAX_ITEMS,
     FeedDocument,
@@ -36,7 +35,7 @@ from publisher.river.reading.feed_document import (
     newest_part,
     web_address,
 )
-from publisher.river.reading.feed_html import harmless
+from publisher.river.reading.feed_html import alternates, harmless
 from publisher.river.reading.jsonfeed import looks_like_json, parse_json_feed
 from publisher.river.reading.scan import Scan, UnsafeDocument, expanded, first_tag, scan
 

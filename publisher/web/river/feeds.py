@@ -16,21 +16,19 @@ from publisher.core.replay.coming_hours import day_hours, ttl_by_hour
 from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.rule import TtlRule
-from publisher.river import own_politeness, service
-from publisher.river.feed_policies import OBSERVED, SUMMARY
+from publisher.river import politeness, service
 from publisher.river.following import (
-    blogroll,
     feed_list,
     followed_lists,
+    on_demand,
     reading_list,
-    retrieval,
     subscriptions,
 )
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
-from publisher.river.polls import missed_items, redirects
-from publisher.river.polls.failed_polls import dead_for
-from publisher.river.polls.schedule import DEAD_AFTER
+from publisher.river.observe import OBSERVED, SUMMARY
+from publisher.river.polls import item_store, redirects
+from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
 from publisher.web.day_strip import Day, draw
@@ -77,7 +75,7 @@ def show_folder() -> Any:
     """Show a folder's feeds in the blogroll, or hide them."""
     public = request.form.get("public") == "1"
     with site().database.write() as db:
-        result = blogroll.show_folder(db, request.form.get("folder", "")[:200], public)
+        result = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {result.left_out} left out as private" if result.left_out else ""
     flash(f"{counted(result.shown, 'feed')} shown{left_out}." if public else "Hidden.", "done")
     return redirect(url_for("river.feeds.page"))
@@ -88,7 +86,7 @@ def show_folder() -> Any:
 def retry() -> Any:
     """Poll all feeds whose last poll failed, each when its host may be asked again."""
     with site().database.write() as db:
-        count = retrieval.retry_failed(db, now())
+        count = on_demand.retry_failed(db, now())
     flash(f"{counted(count, 'feed')} will be tried again within a few seconds.", "done")
     return redirect(url_for("river.feeds.page"))
 
@@ -99,7 +97,7 @@ def retrieve_all() -> Any:
     """Retrieve all feeds now, or those of a folder."""
     folder = request.form.get("folder")
     with site().database.write() as db:
-        asked, left_alone = retrieval.ask_all(db, now(), service.options(site()), folder)
+        asked, left_alone = on_demand.ask_all(db, now(), service.options(site()), folder)
     spared = (
         f" {counted(left_alone, 'feed is', 'feeds are')} left alone: checked just now, or asked us"
         " to wait."
@@ -115,7 +113,7 @@ def retrieve_all() -> Any:
 def understood() -> Any:
     """Dismiss the note that subscriptions are private now."""
     with site().database.write() as db:
-        blogroll.forget_made_private(db)
+        feed_list.forget_made_private(db)
     return redirect(url_for("river.feeds.page"))
 
 
@@ -134,7 +132,7 @@ def change(feed_id: int) -> Any:
     try:
         with site().database.write() as db:
             row = subscriptions.by_id(db, feed_id)
-            blogroll.show(row, request.form.get("public") == "1")
+            feed_list.show(row, request.form.get("public") == "1")
             row.folder = subscriptions.tidy_folder(request.form.get("folder", ""))
             subscriptions.rename(row, request.form.get("title", row.title))
             if spec != row.policy:
@@ -163,7 +161,7 @@ def act(feed_id: int, action: str) -> Any:
 
 def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "retrieve":
-        retrieval.ask(db, row, now(), service.options(site()))
+        on_demand.ask(db, row, now(), service.options(site()))
         return "It will be retrieved in its turn, within a few seconds."
     if action == "pause":
         subscriptions.pause(row)
@@ -193,8 +191,8 @@ def subscriptions_page(
         found, total = feed_list.page_of(db, wanted)
         failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
         folders = feed_list.folders(db)
-        verdict = own_politeness.politeness(db, now())
-        made_private = blogroll.made_private(db)
+        verdict = politeness.politeness(db, now())
+        made_private = feed_list.made_private(db)
     return render_template(
         "river/feeds.html",
         room="river",
@@ -235,12 +233,12 @@ def _query() -> FeedQuery:
 def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         row = subscriptions.by_id(db, feed_id)
-        visits = own_politeness.visits_of(db, feed_id)
-        private = blogroll.why_private(row)
+        visits = politeness.visits_of(db, feed_id)
+        private = feed_list.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
-        gaps = missed_items.gaps_of(db, feed_id)
+        gaps = item_store.gaps_of(db, feed_id)
         past = redirects.history(db, feed_id)
-        waits = retrieval.told_to_wait_until(db, row)
+        waits = on_demand.told_to_wait_until(db, row)
         of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
         brought = followed_lists.size(db, row)
     return render_template(
@@ -249,7 +247,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         feed=row,
         visits=visits,
         moves=past,
-        gaps=[(gap, missed_items.in_words(gap)) for gap in gaps],
+        gaps=[(gap, item_store.in_words(gap)) for gap in gaps],
         private=private,
         of_list=of_list,
         brought=brought,

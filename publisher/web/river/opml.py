@@ -7,7 +7,7 @@ from flask import Blueprint, Response, flash, redirect, request, url_for
 
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.numerals import counted
-from publisher.river.following import blogroll, subscriptions
+from publisher.river.following import feed_list, subscriptions
 from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, now, site
@@ -40,7 +40,7 @@ def import_opml() -> Any:
 def public_opml() -> Response:
     """The public blogroll: the feeds that the owner shows, the same whether logged in or not."""
     with site().database.read() as db:
-        return _opml(blogroll.shown(db), complete=False)
+        return _opml(feed_list.shown(db), complete=False)
 
 
 @blueprint.get("/river/opml.xml")

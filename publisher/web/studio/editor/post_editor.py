@@ -12,7 +12,7 @@ from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, previews, revisions
 from publisher.blog.writing.difference import Piece, difference
 from publisher.river.following import reading_list
-from publisher.river.following.quotation import quotation
+from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, moment, settings
