@@ -1,4 +1,8 @@
-"""Reading one HTTP answer: headers, bounded body, redirect target, names of problems."""
+"""Reading one HTTP answer: headers, bounded body, redirect target, names of problems.
+
+Mistakes of servers with one possible meaning are read as they were meant: see `unpacked` for
+bodies, `LenientResponses` for headers.
+"""
 
 import asyncio
 import re
@@ -42,11 +46,13 @@ async def body_of(response: aiohttp.ClientResponse, most: int) -> bytes:
             response.close()
         return b"" if label else start
     try:
-        return unpacked(await net.read_bounded(response, most), label, most)
-    except (net.OutgoingError, TooLargeBody) as problem:
+        raw = await net.read_bounded(response, most)
+    except net.OutgoingError as problem:
         raise ProblemError("too-large", str(problem)) from problem
-    except DamagedBody as problem:
-        raise ProblemError("truncated", str(problem)) from problem
+    body = unpacked(raw, label, most)
+    if len(body) > most:
+        raise ProblemError("too-large", f"the answer is larger than {most} bytes")
+    return body
 
 
 def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
@@ -62,11 +68,7 @@ def target_of(here: str, location: str | None, status: int) -> str:
     if not location:
         raise ProblemError("redirect-nowhere", f"status {status} without a Location")
     try:
-        target = str(URL(urljoin(here, location.strip()).partition("#")[0]))
-    except ValueError:
-        raise ProblemError("redirect-refused", "redirected to a malformed address") from None
-    try:
-        return net.check_url(target)
+        return net.check_url(str(URL(urljoin(here, location.strip()).partition("#")[0])))
     except ValueError as problem:
         raise ProblemError("redirect-refused", f"redirected to a bad address: {problem}") from None
 
@@ -91,88 +93,61 @@ _BEGINS_LIKE_TEXT = (b"<", b"{", b"\xef\xbb\xbf")
 _MOST_MEMBERS = 100
 
 
-class DamagedBody(ValueError):
-    """The body is not what its label says, or breaks off."""
-
-
-class TooLargeBody(ValueError):
-    """The unpacked body is larger than allowed."""
-
-
 def unpacked(raw: bytes, label: str, most: int) -> bytes:
     """The bytes of the document in an answer labelled `label` (its Content-Encoding).
 
-    Raises DamagedBody, or TooLargeBody beyond `most` bytes. An unknown label leaves the bytes as
-    they are, for the parser to refuse.
+    The bytes decide before the label: gzip is recognised by its first two bytes, and a body that
+    begins like text is not compressed. An unknown label leaves the bytes as they are, for the
+    parser to refuse. Beyond `most` bytes the rest is cut off, so more than `most` come back.
     """
     coding = label.strip().lower().removeprefix("x-")
-    if raw.startswith(_GZIP_MAGIC):
-        body = _inflated(raw, 31, most)  # packed a second time by a proxy or a cache
-        return _inflated(body, 31, most) if body.startswith(_GZIP_MAGIC) else body
-    if raw.lstrip()[:3].startswith(_BEGINS_LIKE_TEXT):
-        return raw
-    if coding == "gzip" and raw:
-        raise DamagedBody("the answer is labelled gzip, but is not gzip")
-    if coding == "deflate" and raw:
-        is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
-        return _inflated(raw, 15 if is_zlib else -15, most)
-    return _by_library(raw, coding, most)
+    try:
+        if raw.startswith(_GZIP_MAGIC):
+            body = _inflated(raw, 31, most)  # packed a second time by a proxy or a cache
+            return _inflated(body, 31, most) if body.startswith(_GZIP_MAGIC) else body
+        if not raw or raw.lstrip()[:3].startswith(_BEGINS_LIKE_TEXT):
+            return raw
+        if coding == "deflate":
+            is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
+            return _inflated(raw, 15 if is_zlib else -15, most)
+        if coding == "br" and HAS_BROTLI:
+            return BrotliDecompressor().decompress_sync(raw, most + 1)
+        if coding == "zstd" and HAS_ZSTD:
+            return ZSTDDecompressor().decompress_sync(raw, most + 1)
+    except Exception as problem:  # each library has errors of its own
+        raise ProblemError(
+            "truncated", "the compressed answer is damaged or breaks off"
+        ) from problem
+    if coding == "gzip":
+        raise ProblemError("truncated", "the answer is labelled gzip, but is not gzip")
+    return raw
 
 
 def _inflated(raw: bytes, window_bits: int, most: int) -> bytes:
     """A zlib, raw deflate or gzip stream, which may have several members."""
-    parts: list[bytes] = []
-    size = 0
+    body = b""
     for _ in range(_MOST_MEMBERS):
         member = zlib.decompressobj(window_bits)
-        try:
-            parts.append(member.decompress(raw, most + 1 - size))
-        except zlib.error as problem:
-            raise DamagedBody("the compressed answer is damaged") from problem
-        size += len(parts[-1])
-        if size > most:
-            raise TooLargeBody(f"the answer is larger than {most} bytes")
-        if not member.eof:
-            raise DamagedBody("the compressed answer breaks off")
+        body += member.decompress(raw, most + 1 - len(body))
+        if len(body) > most or not member.unused_data.startswith(_GZIP_MAGIC):
+            break  # what follows the last member is padding
         raw = member.unused_data
-        if not raw.startswith(_GZIP_MAGIC):  # what follows the last member is padding
-            break
-    return b"".join(parts)
-
-
-def _by_library(raw: bytes, coding: str, most: int) -> bytes:
-    """Decompress br or zstd with aiohttp's classes; unchanged where they are not installed."""
-    decoder: BrotliDecompressor | ZSTDDecompressor
-    if coding == "br" and HAS_BROTLI:
-        decoder = BrotliDecompressor()
-    elif coding == "zstd" and HAS_ZSTD:
-        decoder = ZSTDDecompressor()
-    else:
-        return raw
-    try:
-        body = decoder.decompress_sync(raw, most + 1)
-        while len(body) <= most and decoder.data_available:
-            more = decoder.decompress_sync(b"", most + 1 - len(body))
-            if not more:
-                break
-            body += more
-    except Exception as problem:  # each library has errors of its own
-        raise DamagedBody("the compressed answer is damaged") from problem
-    if len(body) > most:
-        raise TooLargeBody(f"the answer is larger than {most} bytes")
+    if len(body) <= most and not member.eof:
+        raise EOFError
     return body
 
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LONGEST_HEAD = 1 << 18
 _FRAMING = re.compile(
-    rb"^(content-length|transfer-encoding)[ \t]*:([^\r\n]*)\r?\n",
+    rb"^(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)\r?\n",
     re.IGNORECASE | re.MULTILINE,
 )
+_LENGTH = re.compile(rb"^content-length[ \t]*:[^\r\n]*\r?\n", re.IGNORECASE | re.MULTILINE)
 
 
 class LenientResponses(ResponseHandler):
-    """aiohttp's protocol class for answers; it gets the headers from `mended`."""
+    """aiohttp's protocol class for answers, with the headers as `mended`: its parser is strict."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
@@ -192,18 +167,19 @@ class LenientResponses(ResponseHandler):
             return
         looked_at = max(len(self._head) - 3, 0)  # the end may span two reads
         self._head += data
-        while self._head is not None and (end := _HEAD_END.search(self._head, looked_at)):
+        while self._head and (end := _HEAD_END.search(self._head, looked_at)):
             head, rest = bytes(self._head[: end.end()]), bytes(self._head[end.end() :])
             if head[9:10] == b"1":  # 100, 103: the answer is still to come
                 super().data_received(head)
                 self._head, looked_at = bytearray(rest), 0
                 continue
             self._head = None
-            if head[9:12] in (b"304", b"204"):
-                self._end_here(head, rest)
-            else:
-                super().data_received(mended(head) + rest)
-        if self._head and (len(self._head) > _LONGEST_HEAD or not _may_be_http(self._head)):
+            if head[9:12] in (b"304", b"204") and (rest or _FRAMING.search(head)):
+                self._discarding = True  # a body may follow: the connection is not used again
+                self.force_close()
+                head, rest = _FRAMING.sub(b"", head), b""
+            super().data_received(mended(head) + rest)
+        if self._head and (len(self._head) > _LONGEST_HEAD or self._head[:5] not in b"HTTP/"):
             self._hand_on()
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -216,30 +192,22 @@ class LenientResponses(ResponseHandler):
         if held:
             super().data_received(bytes(held))
 
-    def _end_here(self, head: bytes, rest: bytes) -> None:
-        """Pass on an answer without a body. If one may follow, the connection is not reused."""
-        if rest or _FRAMING.search(head):
-            self._discarding = True
-            self.force_close()
-        super().data_received(_FRAMING.sub(b"", head))
-
-
-def _may_be_http(head: bytearray) -> bool:
-    return head[:5] == b"HTTP/"[: len(head)]
-
 
 def mended(head: bytes) -> bytes:
-    """The headers with one way to find the end of the body; unchanged if lengths differ."""
-    found = [(name, value.strip(b" \t")) for name, value in _FRAMING.findall(head)]
-    lengths = [value for name, value in found if name[:1] in b"cC"]
-    chunked = any(value.lower().endswith(b"chunked") for name, value in found if name[:1] in b"tT")
-    if not lengths or (len(lengths) == 1 and not chunked and b"," not in lengths[0]):
+    """The headers with one way to find the end of the body; unchanged if lengths differ.
+
+    A repeated, equal Content-Length counts once; it is ignored in a chunked answer (RFC 9112
+    section 6.3). Different lengths stay refused: two programs that choose differently between them
+    would see different answers.
+    """
+    framing = _FRAMING.findall(head)
+    lengths = {n.strip() for name, value in framing if name[:1] in b"cC" for n in value.split(b",")}
+    chunked = any(
+        v.strip().lower().endswith(b"chunked") for name, v in framing if name[:1] in b"tT"
+    )
+    plain = len(framing) == 1 and b"," not in framing[0][1]
+    if not lengths or plain or (len(lengths) > 1 and not chunked):
         return head
-    values: set[bytes] = {part.strip() for value in lengths for part in value.split(b",")}
-    if not chunked and len(values) > 1:
-        return head
-    without = re.sub(rb"(?im)^content-length[ \t]*:[^\r\n]*\r?\n", b"", head)
-    if chunked:
-        return without
-    line, _, rest = without.partition(b"\n")
-    return line + b"\nContent-Length: " + values.pop() + b"\r\n" + rest
+    line, _, rest = _LENGTH.sub(b"", head).partition(b"\n")
+    length = b"" if chunked else b"Content-Length: " + lengths.pop() + b"\r\n"
+    return line + b"\n" + length + rest
