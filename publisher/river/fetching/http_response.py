@@ -13,12 +13,7 @@ from urllib.parse import urljoin
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.compression_utils import (
-    HAS_BROTLI,
-    HAS_ZSTD,
-    BrotliDecompressor,
-    ZSTDDecompressor,
-)
+from aiohttp.compression_utils import HAS_BROTLI, HAS_ZSTD, BrotliDecompressor, ZSTDDecompressor
 from yarl import URL
 
 from publisher.base import net
@@ -69,8 +64,9 @@ def target_of(here: str, location: str | None, status: int) -> str:
         raise ProblemError("redirect-nowhere", f"status {status} without a Location")
     try:
         return net.check_url(str(URL(urljoin(here, location.strip()).partition("#")[0])))
-    except ValueError as problem:
-        raise ProblemError("redirect-refused", f"redirected to a bad address: {problem}") from None
+    except ValueError:
+        words = "redirected to an address that is malformed, or not to be fetched"
+        raise ProblemError("redirect-refused", words) from None
 
 
 def name_of(failure: BaseException) -> str:

@@ -85,9 +85,7 @@ def _move(session: Session, feed: RiverFeed | FeedRow, outline: Outline, before:
     if outline.folder == before:
         return
     mine = select(RiverFeed).where(
-        RiverFeed.list_id == feed.id,
-        RiverFeed.added_url == outline.url,
-        RiverFeed.folder == before,
+        RiverFeed.list_id == feed.id, RiverFeed.added_url == outline.url, RiverFeed.folder == before
     )
     for found in session.scalars(mine):
         found.folder = outline.folder

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    and_,
-    case,
-    delete,
-    func,
-    literal,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Select, and_, case, delete, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound

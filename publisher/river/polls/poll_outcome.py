@@ -182,10 +182,9 @@ def _uncounted(
     We are offline or overloaded, or a host that the feed leads to is busy.
     """
     wait = options.lease * due_polls.RETRY_SHARE if problem == BUSY else feed_visit.RETRY
-    words = {
-        BUSY: visit.detail,
-        OVERLOADED: "this site was too busy to read the answer",
-    }.get(problem, "we are offline")
+    words = {BUSY: visit.detail, OVERLOADED: "this site was too busy to read the answer"}.get(
+        problem, "we are offline"
+    )
     _note(feed, visit, problem)
     feed.asked_at = None
     feed.next_poll_at = visit.job.at + wait

@@ -63,11 +63,7 @@ def _item(entry: dict[str, Any], base: str) -> FeedItem:
         author=", ".join(as_text(a.get("name")) for a in authors if isinstance(a, dict)),
         published_at=_moment(entry),
         enclosures=tuple(
-            FeedFile(
-                address,
-                as_text(file.get("mime_type")),
-                _count(file.get("size_in_bytes")),
-            )
+            FeedFile(address, as_text(file.get("mime_type")), _count(file.get("size_in_bytes")))
             for file in as_list(entry.get("attachments"))
             if isinstance(file, dict) and (address := web_address(base, as_text(file.get("url"))))
         ),

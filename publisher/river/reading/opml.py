@@ -2,13 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from xml.etree.ElementTree import (
-    Element,
-    ParseError,
-    SubElement,
-    register_namespace,
-    tostring,
-)
+from xml.etree.ElementTree import Element, ParseError, SubElement, register_namespace, tostring
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
