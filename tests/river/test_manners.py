@@ -12,10 +12,11 @@ from publisher.installation import Site
 from publisher.river import politeness
 from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
-from publisher.river.politeness import Logged, judge, judge_timing
+from publisher.river.politeness import Logged, judge_timing
 from tests.conftest import FakeClock
 from tests.river.fast import FastRounds
 from tests.river.origin import Origin, Reply, conditional, rss
+from tests.river.politeness_rules import judge
 from tests.river.test_worker import OPTIONS
 
 AGENT = "Reader/1.2 (+https://reader.example/about)"

@@ -53,7 +53,7 @@ class Hop:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fetched:
     """The result of one poll. `status` is 0 when no answer came at all.
 

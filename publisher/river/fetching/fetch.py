@@ -62,30 +62,16 @@ _LOGIN_LOST = (
 )
 
 
-_Answer = tuple[int, dict[str, str], bytes, str]  # status, headers, body, the login's scheme
-_NO_ANSWER: _Answer = (0, {}, b"", "")
-
-
 @dataclass(slots=True)
-class _Trip:
-    """The state of one poll. `seconds_left` does not count waiting for a host or machine.
+class _Trip(Fetched):
+    """A poll under way; `seconds_left` does not count waiting for a host or machine.
 
-    `held` are the hosts leased to it, `asked` those that were sent a request.
+    `held` are the hosts leased to it.
     """
 
-    url: str
-    seconds_left: float
-    held: set[str]
-    owner: str
-    hops: list[Hop] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    requests: int = 0
-    waits_for: str = ""
-
-    @property
-    def place(self) -> str:
-        """The address reached so far."""
-        return self.hops[-1].url if self.hops else self.url
+    seconds_left: float = 0.0
+    held: set[str] = field(default_factory=set)
+    owner: str = ""
 
 
 class Fetcher:
@@ -132,95 +118,82 @@ class Fetcher:
         `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to
         it; the caller releases them: they are in `asked`.
         """
-        trip = _Trip(url, self._limits.total_seconds, set(held), owner)
         known = validators or Validators()
+        trip = _Trip(
+            url, url, conditional=bool(known), requests=0, held=set(held), owner=owner,
+            seconds_left=self._limits.total_seconds,
+        )  # fmt: skip
         try:
             if credentials is not None and is_encrypted(credentials.password):
                 raise ProblemError("login-lost", _LOGIN_LOST)
-            answer = await self._follow(url, known, credentials, trip)
-            problem = detail = ""
+            await self._follow(known, credentials, trip)
         except ProblemError as found:
-            answer, problem, detail = _NO_ANSWER, found.problem, found.detail
+            trip.problem, trip.detail = found.problem, found.detail
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
-            answer, problem, detail = _NO_ANSWER, name_of(failure), net.explain_failure(failure)
-        status, headers, body, scheme = answer
-        return Fetched(
-            url,
-            trip.place,
-            status,
-            headers,
-            body,
-            hops=tuple(trip.hops),
-            conditional=bool(known),
-            problem=problem,
-            detail=detail,
-            auth_scheme=scheme,
-            asked=tuple(trip.asked),
-            requests=trip.requests,
-            waits_for=trip.waits_for,
-        )
+            trip.problem, trip.detail = name_of(failure), net.explain_failure(failure)
+        if trip.problem:
+            trip.status, trip.headers, trip.body = 0, {}, b""
+        return trip
 
     async def _follow(
-        self, url: str, known: Validators, credentials: Credentials | None, trip: _Trip
-    ) -> _Answer:
-        visited = {url}
+        self, known: Validators, credentials: Credentials | None, trip: _Trip
+    ) -> None:
+        """Send the request, and again where redirects lead; the answer goes into `trip`."""
         while True:
-            here = trip.place
-            conditional = known if here == known.url else Validators()
-            secret = credentials if credentials and _origin(here) == _origin(url) else None
-            answer = await self._once(here, conditional, secret, trip)
-            status, headers, _, _ = answer
-            if not 300 <= status < 400 or status == 304:
-                return answer
-            target = target_of(here, headers.get("location"), status)
+            conditional = known if trip.url == known.url else Validators()
+            ours = credentials and _origin(trip.url) == _origin(trip.requested_url)
+            await self._once(conditional.headers(), credentials if ours else None, trip)
+            if not 300 <= trip.status < 400 or trip.status == 304:
+                return
+            target = target_of(trip.url, trip.headers.get("location"), trip.status)
+            visited = {trip.requested_url, *(hop.url for hop in trip.hops)}
             if target in visited or len(trip.hops) >= MAX_HOPS:
                 raise ProblemError("redirect-loop", "redirects go round in circles")
-            visited.add(target)
-            trip.hops.append(Hop(status, target))
+            trip.hops += (Hop(trip.status, target),)
+            trip.url = target
 
     async def _once(
-        self, url: str, validators: Validators, credentials: Credentials | None, trip: _Trip
-    ) -> _Answer:
+        self, headers: dict[str, str], credentials: Credentials | None, trip: _Trip
+    ) -> None:
+        """One request to `trip.url`, with a login a second one if the server asks for it."""
         if credentials is None:
-            return (*await self._send(url, validators.headers(), trip), "")
+            await self._send(headers, trip)
+            return
         login = Login(credentials)
-        sent = validators.headers() | login.headers()
-        status, headers, body = await self._send(url, sent, trip, login.middlewares())
-        if status == 401 and login.can_answer(headers.get("www-authenticate", "")):
-            sent = validators.headers() | login.headers()
-            status, headers, body = await self._send(url, sent, trip)
-        return status, headers, body, login.scheme if status < 400 else ""
+        await self._send(headers | login.headers(), trip, login.middlewares())
+        if trip.status == 401 and login.can_answer(trip.headers.get("www-authenticate", "")):
+            await self._send(headers | login.headers(), trip)
+        trip.auth_scheme = login.scheme if trip.status < 400 else ""
 
     async def _send(
         self,
-        url: str,
         headers: Mapping[str, str],
         trip: _Trip,
         middlewares: tuple[aiohttp.ClientMiddlewareType, ...] = (),
-    ) -> tuple[int, dict[str, str], bytes]:
+    ) -> None:
         """One request, in the turn of its host and its machine."""
-        net.check_url(url)
-        name = urlsplit(url).hostname or ""
+        address = URL(net.check_url(trip.url), encoded=True)
+        name = urlsplit(trip.url).hostname or ""
         host = work_unit(name)
+        clock = asyncio.get_running_loop().time
         async with AsyncExitStack() as turns:
             async with self._waiting(host, trip):
                 await self._pass_gate(host, trip)
                 await turns.enter_async_context(self._book.turn(name))
-            self._check_turn(host, trip)
-            clock, most = asyncio.get_running_loop().time, self._limits.max_bytes
+            if self._gate is not None and not self._gate.holds((host, trip.owner)):
+                trip.waits_for = host  # the lease has ended while we waited for the machine
+                raise ProblemError(BUSY, f"the turn of {host} was over before it was asked")
             begun = clock()
             trip.requests += 1
             try:
                 async with (
                     asyncio.timeout(trip.seconds_left),
                     self._session.get(
-                        URL(url, encoded=True),
-                        headers=headers,
-                        middlewares=middlewares,
-                        allow_redirects=False,
+                        address, headers=headers, middlewares=middlewares, allow_redirects=False
                     ) as response,
                 ):
-                    return response.status, headers_of(response), await body_of(response, most)
+                    trip.status, trip.headers = response.status, headers_of(response)
+                    trip.body = await body_of(response, self._limits.max_bytes)
             finally:
                 trip.seconds_left -= clock() - begun
 
@@ -250,13 +223,7 @@ class Fetcher:
                 raise ProblemError(BUSY, f"it leads to {host}, which is busy")
             trip.held.add(host)
         if host not in trip.asked:
-            trip.asked.append(host)
-
-    def _check_turn(self, host: str, trip: _Trip) -> None:
-        """Refuse a request whose lease has ended while we waited for the machine."""
-        if self._gate is not None and not self._gate.holds((host, trip.owner)):
-            trip.waits_for = host
-            raise ProblemError(BUSY, f"the turn of {host} was over before it was asked")
+            trip.asked += (host,)
 
 
 def _origin(url: str) -> tuple[str, str]:
