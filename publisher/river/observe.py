@@ -17,7 +17,7 @@ from hashlib import blake2b
 from operator import itemgetter
 from typing import Any, cast
 
-from sqlalchemy import ClauseElement, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Table, bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_rfc3339
@@ -226,46 +226,34 @@ def _learn(
     }
 
 
-def _save(
-    session: Session,
-    pages: dict[bytes, _Page],
-    kept: list[tuple[bytes, int, float, str, str | None]],
-) -> None:
-    """Write the addresses and their visits, each kind with one statement."""
-    new: list[tuple[Any, ...]] = []
-    known: list[tuple[Any, ...]] = []
+def _save(session: Session, pages: dict[bytes, _Page], kept: list[tuple[Any, ...]]) -> None:
+    """Write the addresses and their visits, each kind with one statement.
+
+    Rows are given straight to the driver, so that SQLAlchemy handles no value.
+    """
+    rows: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
     for digest, page in pages.items():
         packed = array("d", page.state).tobytes()
-        values = (page.visits, page.epoch, page.last_hash, page.estimate, packed)
-        if page.stored:
-            known.append((*values, digest))
-        elif page.visits:
-            new.append((*values, page.url, digest))
-    names = ["visits", "last_visit_epoch", "last_hash", "estimated_frequency_seconds", "state"]
+        values = (page.visits, page.epoch, page.last_hash, page.estimate, packed, page.url, digest)
+        if page.stored or page.visits:
+            rows[page.stored].append(values)
+    state = "visits", "last_visit_epoch", "last_hash", "estimated_frequency_seconds", "state"
     change = update(_CRAWLS).where(_CRAWLS.c.digest == bindparam("key"))
-    _many(session, change.values({n: bindparam(n) for n in names}), [*names, "key"], known)
-    _insert(session, _CRAWLS, [*names, "url", "digest"], new)
-    _insert(session, _VISITS, ["digest", "group", "epoch", "hash", "extra"], kept)
-
-
-def _insert(session: Session, table: Table, names: list[str], rows: Sequence[Any]) -> None:
-    _many(session, insert(table).values({n: bindparam(n) for n in names}), names, rows)
-
-
-def _many(
-    session: Session, statement: ClauseElement, names: list[str], rows: Sequence[tuple[Any, ...]]
-) -> None:
-    """One statement for many rows, given straight to the driver: SQLAlchemy handles no value."""
-    if not rows:
-        return
+    new = insert(_CRAWLS), (*state, "url", "digest"), (*state, "url", "digest"), rows[False]
+    known = change, state, (*state, "url", "key"), rows[True]
+    visit = "digest", "group", "epoch", "hash", "extra"
     connection = session.connection()
-    compiled = statement.compile(dialect=connection.dialect)
-    order = getattr(compiled, "positiontup", None)
-    if order:
-        values: list[Any] = list(map(itemgetter(*map(names.index, order)), rows))
-    else:
-        values = [dict(zip(names, row, strict=True)) for row in rows]
-    connection.exec_driver_sql(str(compiled), values)
+    writes: list[tuple[Any, tuple[str, ...], tuple[str, ...], list[tuple[Any, ...]]]]
+    writes = [new, known, (insert(_VISITS), visit, visit, kept)]
+    for statement, columns, names, data in writes:
+        if data:
+            filled = statement.values({name: bindparam(name) for name in columns})
+            compiled = filled.compile(dialect=connection.dialect)
+            if order := getattr(compiled, "positiontup", None):
+                given: list[Any] = list(map(itemgetter(*map(names.index, order)), data))
+            else:
+                given = [dict(zip(names, row, strict=True)) for row in data]
+            connection.exec_driver_sql(str(compiled), given)
 
 
 OBSERVED = "observed"

@@ -81,6 +81,7 @@ def test_many_attributes_without_values() -> None:
         (b"<?xml version='1.0'?><!-- <a> --><rss/>", "rss"),
         (b"<!DOCTYPE rss [<!ELEMENT a (b)> ] ><rdf:RDF>", "RDF"),
         (b"<!DOCTYPE rss PUBLIC 'a' 'b'>\n<rss>", "rss"),
+        (b"<!DOCTYPE rss [<!ENTITY a '] '><!ENTITY b 'b'>]><rss>", "rss"),
         (b"text before <feed xmlns='a'>", "feed"),
         (b"<!--" + b"x" * 100_000 + b"--><rss>", ""),
         (b"<!-- <rss>", ""),

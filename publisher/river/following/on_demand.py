@@ -5,7 +5,8 @@ Each waits for the turn of its host like any other poll, for some seconds at mos
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from publisher.core.durations import duration
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.frontier import HostGate, Lease
+from publisher.river.fetching.frontier import HostGate
 from publisher.river.fetching.host_names import AddressBook, machine_turns, work_unit_of
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import in_folder
@@ -92,23 +93,16 @@ class OnDemandPoller:
 
         Conflict when the host stays busy, or has asked us to wait.
         """
-        job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
-        return asyncio.run(self._poll_once(job))
 
-    async def _poll_once(self, job: DuePoll) -> Visit:
-        gate = self._gate()
-        job = replace(job, owner=gate.new_owner())
-        held = set[Lease]()
-        try:
-            await self._take((job.host, job.owner), gate, held)
-            found = await self._visit(replace(job, at=self.clock()), gate)
-            held |= {(host, job.owner) for host in found.hosts}
-        finally:
-            self._give_back(held)
-        return found
+        async def poll() -> Visit:
+            job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
+            async with self._turns() as turns:
+                return await turns.visit(job)
+
+        return asyncio.run(poll())
 
     def retrieve(self, feed_id: int) -> RiverFeed:
-        """Poll a feed that `retrieval.ask` made due; waits while its host is busy."""
+        """Poll a feed that `ask` made due; waits while its host is busy."""
         return asyncio.run(self._retrieve(feed_id))
 
     def _check_new(self, address: str) -> None:
@@ -120,69 +114,31 @@ class OnDemandPoller:
         self, address: str, secret: Credentials | None, choose_first: bool
     ) -> tuple[str, Visit]:
         """The first visit to an address, or to the feed that the page there announces."""
-        gate = self._gate()
-        lease = (work_unit_of(address), gate.new_owner())
-        held: set[Lease] = set()
-        try:
-            await self._take(lease, gate, held)
-            first = await self._first_visit(address, secret, gate, lease, held)
+        async with self._turns() as turns:
+            first = await turns.first_visit(address, secret)
             if first.problem == "not-a-feed":
                 address = _announced(first, choose_first)
                 self._check_new(address)
-                lease = (work_unit_of(address), lease[1])
-                self._give_back(held - {lease})
-                held &= {lease}
-                await self._take(lease, gate, held)
-                first = await self._first_visit(address, secret, gate, lease, held)
-        finally:
-            self._give_back(held)
+                turns.give_back(turns.held - {work_unit_of(address)})
+                first = await turns.first_visit(address, secret)
         return address, first
 
-    async def _take(self, lease: Lease, gate: HostGate, held: set[Lease]) -> None:
-        """Lease a host; if it is leased already, it was just polled: wait for its pause."""
-        if lease in held:
-            await gate.rest(lease[0])
-        elif not await gate.take(lease, _PATIENCE_SECONDS):
-            raise Conflict(f"{lease[0]} is busy or asked us to wait; try again later")
-        held.add(lease)
-
-    async def _first_visit(
-        self,
-        url: str,
-        credentials: Credentials | None,
-        gate: HostGate,
-        lease: Lease,
-        held: set[Lease],
-    ) -> Visit:
-        job = DuePoll(0, lease[0], url, self.clock(), Validators(), credentials, owner=lease[1])
-        found = await self._visit(job, gate)
-        held |= {(host, job.owner) for host in found.hosts}
-        if found.problem == "not-a-feed" and names_feeds(found.fetched):
-            return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
-        return found
-
-    def _give_back(self, held: set[Lease]) -> None:
-        pause = timedelta(seconds=self.options.host_delay_seconds)
-        with self.database.write_rows() as session:
-            frontier.give_back(session, held, self.clock() + pause)
-
-    def _gate(self) -> HostGate:
-        return HostGate(self.database, self.clock, self.options)
+    @asynccontextmanager
+    async def _turns(self) -> AsyncIterator["_Turns"]:
+        turns = _Turns(self, HostGate(self.database, self.clock, self.options))
+        try:
+            yield turns
+        finally:
+            turns.give_back(turns.held)
 
     def _enrol(
         self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
     ) -> RiverFeed:
         with self.database.write() as session:
             now = first.job.at
+            about = {"folder": folder, "policy": policy, "credentials": secret}
             feed = subscriptions.subscribe(
-                session,
-                url,
-                now,
-                now,
-                folder=folder,
-                policy=policy,
-                credentials=secret,
-                is_list=first.job.is_list,
+                session, url, now, now, **about, is_list=first.job.is_list
             )
             # Stored without a lease: the hosts were released, and nobody else knows this feed yet.
             done = replace(first, job=replace(first.job, feed_id=feed.id, owner=""))
@@ -195,37 +151,77 @@ class OnDemandPoller:
     async def _retrieve(self, feed_id: int) -> RiverFeed:
         with self.database.read() as session:
             host = subscriptions.by_id(session, feed_id).host
-        gate = self._gate()
-        owner = gate.new_owner()
-        held = await gate.take((host, owner), _PATIENCE_SECONDS)
+        turns = _Turns(self, HostGate(self.database, self.clock, self.options))
+        held = await turns.take(host)
         with self.database.write() as session:
             feed = subscriptions.by_id(session, feed_id)
             if not held:
                 return feed  # the worker polls it in its turn
             # The gate leases the host that the feed redirects to, during the poll.
-            job = due_polls.take_job(session, feed_id, self.clock(), owner)
+            job = due_polls.take_job(session, feed_id, self.clock(), turns.owner)
             job = replace(job, leads_to="")
-        brought = await self._visit(job, gate)
+        brought = await turns.poll(job)
         with self.database.write() as session:
             settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
             return subscriptions.by_id(session, feed_id)
 
-    async def _visit(self, job: DuePoll, gate: HostGate) -> Visit:
+
+class _Turns:
+    """The hosts that are held while a person waits: `held`, by the name of one owner."""
+
+    def __init__(self, poller: OnDemandPoller, gate: HostGate) -> None:
+        self._poller = poller
+        self._gate = gate
+        self.owner = gate.new_owner()
+        self.held = frozenset[str]()
+
+    async def visit(self, job: DuePoll) -> Visit:
+        """Make a poll in its host's turn; Conflict when that does not come soon."""
+        if job.host in self.held:  # it was just polled: wait for its pause
+            await self._gate.rest(job.host)
+        elif not await self._gate.take((job.host, self.owner), _PATIENCE_SECONDS):
+            raise Conflict(f"{job.host} is busy or asked us to wait; try again later")
+        self.held |= {job.host}
+        job = replace(job, owner=self.owner, at=self._poller.clock())
+        found = await self.poll(job)
+        self.held |= found.hosts
+        return found
+
+    async def first_visit(self, url: str, credentials: Credentials | None) -> Visit:
+        """The first poll of an address, which may be a list of feeds."""
+        now = self._poller.clock()
+        job = DuePoll(0, work_unit_of(url), url, now, Validators(), credentials)
+        found = await self.visit(job)
+        if found.problem == "not-a-feed" and names_feeds(found.fetched):
+            return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
+        return found
+
+    async def poll(self, job: DuePoll) -> Visit:
+        """Make a poll whose host is held."""
+        options, database = self._poller.options, self._poller.database
+        turns = machine_turns(database, options)
         async with open_fetcher(
-            book=AddressBook(
-                per_address=self.options.per_address,
-                turns=machine_turns(self.database, self.options),
-            ),
-            gate=gate,
-            contact_url=self.options.contact_url,
-            allow_private=self.options.allow_private,
-            limits=self.limits,
-        ) as fetcher:
-            keeping = asyncio.create_task(gate.keep(lambda _: None))
+            book=AddressBook(per_address=options.per_address, turns=turns), gate=self._gate,
+            contact_url=options.contact_url, allow_private=options.allow_private,
+            limits=self._poller.limits,
+        ) as fetcher:  # fmt: skip
+            keeping = asyncio.create_task(self._gate.keep(lambda _: None))
             try:
-                return await visit(fetcher, job, self.clock)
+                return await visit(fetcher, job, self._poller.clock)
             finally:
                 keeping.cancel()
+
+    async def take(self, host: str) -> bool:
+        """Hold a host; False when it stays busy."""
+        return await self._gate.take((host, self.owner), _PATIENCE_SECONDS)
+
+    def give_back(self, hosts: frozenset[str]) -> None:
+        """Release hosts, each with a pause."""
+        pause = timedelta(seconds=self._poller.options.host_delay_seconds)
+        rested_at = self._poller.clock() + pause
+        with self._poller.database.write_rows() as session:
+            frontier.give_back(session, {(host, self.owner) for host in hosts}, rested_at)
+        self.held -= hosts
 
 
 def _is_one_word(url: str) -> bool:
@@ -259,19 +255,8 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
     """
     if feed.state != "active":
         raise Conflict(f"this feed is not polled: it is {feed.state}")
-    if feed.asked_at is not None:
-        free_at = feed.asked_at + timedelta(minutes=options.on_demand_minutes)
-        if free_at > now:
-            left = int((free_at - now).total_seconds())
-            raise TooMany(f"retrieved on demand already; again in {duration(left)}", left)
-    if feed.problem and feed.last_polled_at is not None:
-        left = int((feed.last_polled_at + RETRY_PAUSE - now).total_seconds())
-        if 0 < left <= RETRY_PAUSE.total_seconds():
-            raise TooMany(f"it failed a moment ago; again in {duration(left)}", left)
-    told = told_to_wait_until(session, feed)
-    if told is not None and told > now:
-        left = int((told - now).total_seconds())
-        raise TooMany(f"the server asked us to stay away for another {duration(left)}", left)
+    for words, left in _waits(session, feed, now, options.on_demand_minutes, bool(feed.problem)):
+        raise TooMany(f"{words} {duration(left)}", left)
     feed.asked_at = feed.next_poll_at = now
     session.flush()
     frontier.enqueue(session, feed.host, now)
@@ -291,13 +276,7 @@ def ask_all(
     if folder is not None:
         wanted = wanted.where(in_folder(folder))
     feeds = session.scalars(wanted).all()
-    limit = timedelta(minutes=options.on_demand_minutes)
-    free = [
-        feed
-        for feed in feeds
-        if (feed.asked_at is None or feed.asked_at + limit <= now)
-        and not _in_silence(session, feed, now)
-    ]
+    free = [f for f in feeds if not any(_waits(session, f, now, options.on_demand_minutes, True))]
     for feed in free:
         feed.asked_at = now
     _poll_now(session, free, now)
@@ -311,17 +290,29 @@ def retry_failed(session: Session, now: datetime) -> int:
     """
     failing = (RiverFeed.state == "active", RiverFeed.problem != "")
     feeds = session.scalars(select(RiverFeed).where(*failing).order_by(RiverFeed.id))
-    retried = [feed for feed in feeds.all() if not _in_silence(session, feed, now)]
+    retried = [feed for feed in feeds.all() if not any(_waits(session, feed, now, 0, True))]
     _poll_now(session, retried, now)
     return len(retried)
 
 
-def _in_silence(session: Session, feed: RiverFeed, now: datetime) -> bool:
-    """Whether a feed was polled within the last minute, or its server asked us to wait."""
-    if feed.last_polled_at is not None and timedelta(0) <= now - feed.last_polled_at < RETRY_PAUSE:
-        return True
-    told = told_to_wait_until(session, feed)
-    return told is not None and told > now
+def _waits(
+    session: Session, feed: RiverFeed, now: datetime, minutes: float, pause: bool
+) -> Iterator[tuple[str, int]]:
+    """What forbids a poll on demand, in words, and for how many seconds still.
+
+    A retrieval on demand within `minutes`; a poll within the last minute, if that gives a `pause`;
+    a wait that the server asked for.
+    """
+    until: dict[str, datetime | None] = {
+        "retrieved on demand already; again in": feed.asked_at
+        and feed.asked_at + timedelta(minutes=minutes),
+        "the server asked us to stay away for another": told_to_wait_until(session, feed),
+    }
+    if pause and feed.last_polled_at is not None and feed.last_polled_at <= now:
+        until["it failed a moment ago; again in"] = feed.last_polled_at + RETRY_PAUSE
+    for words, moment in until.items():
+        if moment is not None and moment > now:
+            yield words, int((moment - now).total_seconds())
 
 
 def _poll_now(session: Session, feeds: Sequence[RiverFeed], now: datetime) -> None:

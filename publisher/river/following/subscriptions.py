@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
@@ -88,39 +89,19 @@ def with_items(session: Session) -> list[RiverFeed]:
 
 
 def subscribe(
-    session: Session,
-    url: str,
-    now: datetime,
-    first_poll_at: datetime,
-    *,
-    title: str = "",
-    folder: str = "",
-    policy: str = "",
-    credentials: Credentials | None = None,
-    is_list: bool = False,
+    session: Session, url: str, now: datetime, first_poll_at: datetime, **about: Any
 ) -> RiverFeed:
     """Follow a checked address; its first poll comes at `first_poll_at`, in its host's turn.
 
-    Raises Conflict when it is followed already, SpecError for an unknown policy, InvalidInput for
-    a password that cannot be encrypted here.
+    `about` are fields of its `Outline`. Raises Conflict when it is followed already, SpecError for
+    an unknown policy, InvalidInput for a password that cannot be encrypted here.
     """
-    check_policy(policy)
+    outline = Outline(url, **about)
+    check_policy(outline.policy)
     if (known := known_url(session, url)) is not None:
         raise Conflict(f"already subscribed to {known.url}")
-    feed = RiverFeed(
-        url=url,
-        added_url=url,
-        host=work_unit_of(url),
-        title=title[:500],
-        renamed=bool(title),
-        folder=tidy_folder(folder),
-        policy=policy,
-        is_list=is_list,
-        added_at=now,
-        next_poll_at=first_poll_at,
-        reasons=["new: never polled"],
-    )
-    _set_login(feed, credentials)
+    feed = _new(outline, now, first_poll_at)
+    _set_login(feed, outline.credentials)
     session.add(feed)
     session.flush()
     frontier.enqueue(session, feed.host, first_poll_at)
@@ -135,28 +116,13 @@ def subscribe_all(
     `list_id` is the followed list that they come with.
     First polls are spread, a second apart, so that no burst follows an import.
     """
-    known = set(session.scalars(select(RiverFeed.url))) | set(
-        session.scalars(select(RiverFeed.added_url))
-    )
+    rows = session.execute(select(RiverFeed.url, RiverFeed.added_url))
+    known = {url for row in rows for url in row}
     new = [outline for outline in outlines if outline.url not in known]
     turns: dict[str, datetime] = {}
     for position, outline in enumerate(new):
-        first_poll_at = now + timedelta(seconds=position)
-        feed = RiverFeed(
-            url=outline.url,
-            added_url=outline.url,
-            host=work_unit_of(outline.url),
-            title=outline.title,
-            renamed=bool(outline.title),
-            site_url=outline.site_url,
-            folder=outline.folder,
-            policy=outline.policy,
-            is_list=outline.is_list,
-            list_id=list_id,
-            added_at=now,
-            next_poll_at=first_poll_at,
-            reasons=["new: never polled"],
-        )
+        feed = _new(outline, now, now + timedelta(seconds=position))
+        feed.list_id = list_id
         if outline.paused:
             pause(feed)
         try:
@@ -166,10 +132,19 @@ def subscribe_all(
             feed.reasons = [str(problem)]
         session.add(feed)
         if feed.next_poll_at is not None:
-            turns.setdefault(feed.host, first_poll_at)
+            turns.setdefault(feed.host, feed.next_poll_at)
     session.flush()
     frontier.enqueue_all(session, turns)
     return len(new)
+
+
+def _new(outline: Outline, now: datetime, first_poll_at: datetime) -> RiverFeed:
+    return RiverFeed(
+        url=outline.url, added_url=outline.url, host=work_unit_of(outline.url),
+        title=outline.title[:500], renamed=bool(outline.title), site_url=outline.site_url,
+        folder=tidy_folder(outline.folder), policy=outline.policy, is_list=outline.is_list,
+        added_at=now, next_poll_at=first_poll_at, reasons=["new: never polled"],
+    )  # fmt: skip
 
 
 def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFeed | None:

@@ -20,8 +20,11 @@ _SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
 _ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
-_MARKUP = re.compile(rb"<(!--|\?|!|[A-Za-z_][\w.:-]*)")
-_SUBSET_END = re.compile(rb"\]\s*>")
+_FIRST_TAG = re.compile(
+    rb"(?:<!--.*?-->|<\?.*?\?>|<!(?!--)[^>\[]*+(?:\[.*?\]\s*)?>|<(?![!?A-Za-z_])|[^<])*+"
+    rb"<([A-Za-z_][\w.:-]*)",
+    re.DOTALL,
+)
 _LAST_TAG = re.compile(rb"</(?:[\w.-]+:)?(?:rss|RDF|feed)\s*>", re.IGNORECASE)
 _END_BYTES = 4_096
 _FIRST_TAG_WITHIN = 65_536
@@ -140,31 +143,8 @@ def first_tag(document: bytes) -> str:
     Each byte is looked at once, whatever comments, instructions and declarations come
     before: where one of them is not closed, there is no element.
     """
-    position = 0
-    while match := _MARKUP.search(document, position, _FIRST_TAG_WITHIN):
-        opening = match.group(1)
-        if opening not in (b"!--", b"?", b"!"):
-            return opening.decode("ascii").rpartition(":")[2]
-        position = _end_of_markup(document, opening, match.end())
-        if position < 0:
-            break
-    return ""
-
-
-def _end_of_markup(document: bytes, opening: bytes, start: int) -> int:
-    """Where a comment, instruction or declaration is over; -1 when it is never closed."""
-    if opening == b"!":
-        subset = _SUBSET_END.search(document, start) if _has_subset(document, start) else None
-        return subset.end() if subset else document.find(b">", start) + 1 or -1
-    closing = b"-->" if opening == b"!--" else b"?>"
-    found = document.find(closing, start)
-    return found + len(closing) if found >= 0 else -1
-
-
-def _has_subset(document: bytes, start: int) -> bool:
-    """Whether a DOCTYPE has an internal subset, between square brackets."""
-    end = document.find(b">", start)
-    return document.find(b"[", start, end if end >= 0 else len(document)) >= 0
+    found = _FIRST_TAG.match(document, 0, _FIRST_TAG_WITHIN)
+    return found[1].decode("ascii").rpartition(":")[2] if found else ""
 
 
 def scan(document: bytes) -> Scan:
