@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Integer, cast, func, or_, select
+from sqlalchemy import ColumnElement, Integer, cast, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
@@ -16,22 +16,25 @@ from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed
 
 PAGE = 50
-FILTERS = {
-    "": "All",
-    "problems": "With a problem",
-    "resting": "Not polled",
-    "shown": "Shown to others",
-    "own": "With a policy of their own",
-    "lists": "Lists",
+_TITLE: tuple[Any, ...] = (func.lower(RiverFeed.title), RiverFeed.url)
+_FILTERS: dict[str, tuple[str, ColumnElement[bool]]] = {
+    "": ("All", true()),
+    "problems": ("With a problem", RiverFeed.problem != ""),
+    "resting": ("Not polled", RiverFeed.state != "active"),
+    "shown": ("Shown to others", RiverFeed.public.is_(True)),
+    "own": ("With a policy of their own", RiverFeed.policy != ""),
+    "lists": ("Lists", RiverFeed.is_list.is_(True)),
 }
-SORTS = {
-    "problems": "Problems first",
-    "title": "Title",
-    "folder": "Folder",
-    "new": "Newest item",
-    "next": "Next poll",
-    "last": "Last poll",
+_SORTS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "problems": ("Problems first", (RiverFeed.problem == "", RiverFeed.state == "active")),
+    "title": ("Title", ()),
+    "folder": ("Folder", (RiverFeed.folder,)),
+    "new": ("Newest item", (RiverFeed.last_new_at.desc(),)),
+    "next": ("Next poll", (RiverFeed.next_poll_at.is_(None), RiverFeed.next_poll_at)),
+    "last": ("Last poll", (RiverFeed.last_polled_at.desc(),)),
 }
+FILTERS = {name: label for name, (label, _) in _FILTERS.items()}
+SORTS = {name: label for name, (label, _) in _SORTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +72,30 @@ class FeedName(NamedTuple):
 
 def page_of(session: Session, query: FeedQuery) -> tuple[Sequence[RiverFeed], int]:
     """The feeds of a page, and how many there are on all pages."""
-    wanted = _wanted(query)
-    total = session.scalar(select(func.count()).select_from(RiverFeed).where(*wanted)) or 0
-    found = select(RiverFeed).where(*wanted).order_by(*_order(query.sort))
-    return session.scalars(found.limit(PAGE).offset(query.page * PAGE)).all(), total
+    wanted = [_FILTERS.get(query.only, _FILTERS[""])[1]]
+    if query.folder is not None:
+        wanted.append(in_folder(query.folder))
+    if query.list_id is not None:
+        wanted.append(RiverFeed.list_id == query.list_id)
+    for word in query.words.split()[:8]:
+        places = (RiverFeed.title, RiverFeed.url, RiverFeed.folder)
+        wanted.append(or_(*(place.icontains(word, autoescape=True) for place in places)))
+    order = _SORTS.get(query.sort, _SORTS["title"])[1]
+    return _page(session, wanted, (*order, *_TITLE), PAGE, query.page * PAGE)
 
 
 def failing(session: Session, limit: int) -> tuple[Sequence[RiverFeed], int]:
     """Feeds with a problem, those that failed most often in a row first; and how many there are."""
-    having = (RiverFeed.problem != "", RiverFeed.state == "active")
-    total = session.scalar(select(func.count()).select_from(RiverFeed).where(*having)) or 0
-    order = (RiverFeed.failures.desc(), func.lower(RiverFeed.title))
-    return session.scalars(
-        select(RiverFeed).where(*having).order_by(*order).limit(limit)
-    ).all(), total
+    wanted = [RiverFeed.problem != "", RiverFeed.state == "active"]
+    return _page(session, wanted, (RiverFeed.failures.desc(), *_TITLE), limit, 0)
+
+
+def _page(
+    session: Session, wanted: Sequence[ColumnElement[bool]], order: Any, limit: int, offset: int
+) -> tuple[Sequence[RiverFeed], int]:
+    total = session.scalar(select(func.count()).select_from(RiverFeed).where(*wanted)) or 0
+    found = select(RiverFeed).where(*wanted).order_by(*order).limit(limit).offset(offset)
+    return session.scalars(found).all(), total
 
 
 def folders(session: Session) -> list[FolderCount]:
@@ -95,41 +108,9 @@ def folders(session: Session) -> list[FolderCount]:
 def names(session: Session) -> list[FeedName]:
     """The subscriptions that bring items, by folder and title, with few columns."""
     columns = (RiverFeed.id, RiverFeed.title, RiverFeed.url, RiverFeed.folder, RiverFeed.problem)
-    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
     bring_items = (RiverFeed.state != "merged", RiverFeed.is_list.is_(False))
-    followed = select(*columns).where(*bring_items).order_by(*order)
+    followed = select(*columns).where(*bring_items).order_by(RiverFeed.folder, *_TITLE)
     return [FeedName(*row) for row in session.execute(followed)]
-
-
-def _wanted(query: FeedQuery) -> list[ColumnElement[bool]]:
-    wanted: list[ColumnElement[bool]] = []
-    if query.folder is not None:
-        wanted.append(in_folder(query.folder))
-    if query.list_id is not None:
-        wanted.append(RiverFeed.list_id == query.list_id)
-    for word in query.words.split()[:8]:
-        places = (RiverFeed.title, RiverFeed.url, RiverFeed.folder)
-        wanted.append(or_(*(place.icontains(word, autoescape=True) for place in places)))
-    only: dict[str, ColumnElement[bool]] = {
-        "problems": RiverFeed.problem != "",
-        "resting": RiverFeed.state != "active",
-        "shown": RiverFeed.public.is_(True),
-        "own": RiverFeed.policy != "",
-        "lists": RiverFeed.is_list.is_(True),
-    }
-    return [*wanted, only[query.only]] if query.only in only else wanted
-
-
-def _order(sort: str) -> list[Any]:
-    title: list[Any] = [func.lower(RiverFeed.title), RiverFeed.url]
-    orders: dict[str, list[Any]] = {
-        "problems": [RiverFeed.problem == "", RiverFeed.state == "active", *title],
-        "folder": [RiverFeed.folder, *title],
-        "new": [RiverFeed.last_new_at.desc(), *title],
-        "next": [RiverFeed.next_poll_at.is_(None), RiverFeed.next_poll_at, *title],
-        "last": [RiverFeed.last_polled_at.desc(), *title],
-    }
-    return orders.get(sort, title)
 
 
 _MADE_PRIVATE = "river_made_private"
@@ -169,8 +150,7 @@ def shown(session: Session) -> Sequence[RiverFeed]:
     """The subscriptions that everybody may see, by folder and title; never one with a login."""
     allowed = (RiverFeed.public, RiverFeed.username == "", RiverFeed.is_list.is_(False))
     chosen = select(RiverFeed).where(*allowed)
-    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
-    return session.scalars(chosen.order_by(*order)).all()
+    return session.scalars(chosen.order_by(RiverFeed.folder, *_TITLE)).all()
 
 
 def show(feed: RiverFeed, public: bool) -> None:
