@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from publisher.base import whole_files
 from publisher.base.clock import ShiftedClock, clock_from_text
 from publisher.base.errors import InvalidInput, StorageUnavailable
-from publisher.base.media_files import Bucket, MediaFolder, bucket_url
+from publisher.base.media_files import Bucket, MediaFiles, MediaFolder, bucket_url
 
 _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name, or IPv6
 
@@ -73,7 +73,7 @@ class Environment:
     purge: Purge | None = None
 
     @property
-    def media(self) -> MediaFolder | Bucket:
+    def media(self) -> MediaFiles:
         """Where uploaded pictures and sounds are kept."""
         return Bucket(self.media_url) if self.media_url else MediaFolder(self.instance / "media")
 

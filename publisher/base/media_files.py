@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cache
 from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from publisher.base import whole_files
 from publisher.base.errors import InvalidInput, StorageUnavailable
@@ -54,28 +54,6 @@ class Attachment:
     def is_audio(self) -> bool:
         """Whether it is an audio file, which podcast players can play."""
         return self.content_type.startswith("audio/")
-
-
-class MediaFiles(Protocol):
-    """The operations of both; they raise OSError (disk) or StorageUnavailable (store)."""
-
-    def names(self) -> list[str]:
-        """The names of all files, sorted."""
-
-    def size(self, name: str) -> int | None:
-        """A file's size in bytes; None if there is no such file."""
-
-    def open(self, name: str) -> IO[bytes]:
-        """Open a file for reading and seeking."""
-
-    def write(self, name: str, data: bytes) -> None:
-        """Store a file, whole or not at all."""
-
-    def bring(self, file: Path, name: str) -> None:
-        """Store the file at the path `file`, which may be moved away from there."""
-
-    def erase(self, name: str) -> None:
-        """Delete a file; a missing one is no error."""
 
 
 class MediaFolder:
@@ -183,6 +161,10 @@ class Bucket:
             if fitting is None and isinstance(error, FileNotFoundError):
                 raise
             raise StorageUnavailable(f"the media: {fitting or _SILENT}") from error
+
+
+MediaFiles = MediaFolder | Bucket
+"""Either; its methods raise OSError (disk) or StorageUnavailable (store)."""
 
 
 class _Parts(RawIOBase):

@@ -16,6 +16,7 @@ import ipaddress
 import os
 import re
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
 
 SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
 
-# Our message for an error of aiohttp, by the name of its class.
-_IN_WORDS = {
-    "ClientSSLError": "no encrypted connection could be made",
-    "ClientPayloadError": "the answer broke off before its end",
-    "ServerDisconnectedError": "the server closed the connection without an answer",
-    "ClientResponseError": "the answer does not keep to the rules of HTTP",
-}
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -158,33 +152,44 @@ async def read_bounded(
     return b"".join(parts)
 
 
-def explain_failure(problem: BaseException) -> str:
-    """One line for a failed connection, without library names in it."""
+def failure_of(problem: BaseException) -> tuple[str, str]:
+    """A failed connection as a short name, and in one line without library names."""
     import aiohttp
 
     cause = getattr(problem, "os_error", problem)
-    if isinstance(cause, PrivateAddressError) or getattr(cause, "errno", 0) == errno.EACCES:
-        return "the address is private, local or reserved, so it was not fetched"
-    if isinstance(problem, TimeoutError):
-        return "no complete answer in time"
-    if isinstance(problem, aiohttp.ClientConnectorDNSError):
-        return "the host name could not be resolved"
-    if isinstance(problem, aiohttp.ClientConnectorError) and problem.os_error.errno:
-        return f"no connection: {os.strerror(problem.os_error.errno)}"
-    if isinstance(problem, aiohttp.TooManyRedirects):
-        return "redirects go round in circles"
-    if isinstance(problem, aiohttp.NonHttpUrlRedirectClientError):
-        return "redirected to something that is not http or https"
-    if isinstance(problem, aiohttp.ClientConnectorCertificateError):
-        why = getattr(problem.certificate_error, "verify_message", "") or "it cannot be checked"
-        return f"the server's certificate is not valid: {why}"
-    for name, words in _IN_WORDS.items():
-        if isinstance(problem, getattr(aiohttp, name)):
-            return words
-    dropped = isinstance(problem, ConnectionResetError | BrokenPipeError)
-    if dropped or getattr(problem, "errno", 0) in (errno.ECONNRESET, errno.EPIPE):
-        return "the server dropped the connection"
-    return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+    number = getattr(cause, "errno", 0) or 0
+    why = getattr(getattr(problem, "certificate_error", None), "verify_message", "")
+    kinds: tuple[tuple[type[BaseException] | bool, str, str], ...] = (
+        (number == errno.EACCES, "private-address",
+         "the address is private, local or reserved, so it was not fetched"),
+        (TimeoutError, "timeout", "no complete answer in time"),
+        (aiohttp.ClientConnectorDNSError, "dns", "the host name could not be resolved"),
+        (aiohttp.ClientConnectorCertificateError, "tls",
+         f"the server's certificate is not valid: {why or 'it cannot be checked'}"),
+        (aiohttp.ClientSSLError, "tls", "no encrypted connection could be made"),
+        (ssl.SSLError, "tls", "no encrypted connection could be made"),
+        (isinstance(problem, aiohttp.ClientConnectorError) and number > 0, "connect",
+         f"no connection: {os.strerror(number)}"),
+        (aiohttp.TooManyRedirects, "bad-answer", "redirects go round in circles"),
+        (aiohttp.NonHttpUrlRedirectClientError, "bad-answer",
+         "redirected to something that is not http or https"),
+        (aiohttp.ClientPayloadError, "truncated", "the answer broke off before its end"),
+        (aiohttp.ServerDisconnectedError, "connect",
+         "the server closed the connection without an answer"),
+        (aiohttp.ClientResponseError, "bad-answer",
+         "the answer does not keep to the rules of HTTP"),
+        (number in (errno.ECONNRESET, errno.EPIPE), "connect",
+         "the server dropped the connection"),
+        (ConnectionError, "connect", "the server dropped the connection"),
+        (OSError, "connect", ""),
+        (BaseException, "bad-answer", ""),
+    )  # fmt: skip
+    name, words = next(
+        (name, words) for kind, name, words in kinds
+        if kind is True or (isinstance(kind, type) and isinstance(problem, kind))
+    )  # fmt: skip
+    said = str(problem).splitlines()
+    return name, words or (said[0] if said else type(problem).__name__)
 
 
 def request_public(
@@ -228,60 +233,34 @@ def request_public(
     try:
         return asyncio.run(run())
     except (aiohttp.ClientError, OSError, ValueError) as problem:
-        raise OutgoingError(explain_failure(problem)) from problem
+        raise OutgoingError(failure_of(problem)[1]) from problem
 
 
-# Which addresses belong to the public internet: our own lists, the same under every Python, from
-# the registries of special-purpose addresses (RFC 6890 and its successors). Of IPv6, only 2000::/3
-# is assigned and so public. IPv4-mapped, 6to4 and NAT64 (64:ff9b::/96) addresses are public if the
-# IPv4 address inside is; Teredo, ISATAP and local translation prefixes are refused.
-V4_SPECIAL = tuple(
-    ipaddress.IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # shared by a provider's customers
-        "127.0.0.0/8",  # loopback
-        "169.254.0.0/16",  # link-local, and the clouds' metadata
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocols
-        "192.0.2.0/24",  # documentation
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # AMT
-        "192.88.99.0/24",  # relays of 6to4
-        "192.168.0.0/16",  # private
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarks
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and broadcast
+# The standard library knows the registries of special-purpose addresses, since 3.11.9 and 3.12.4 as
+# they are now; these older and smaller ones are not for requests either.
+_REFUSED = tuple(
+    map(
+        ipaddress.ip_network,
+        ("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24",
+         "2001::/23", "2620:4f:8000::/48", "3fff::/20"),
     )
-)
-V6_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")
-V6_SPECIAL = tuple(
-    ipaddress.IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocols: Teredo, benchmarks, ORCHID, AMT, AS112
-        "2001:db8::/32",  # documentation
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",  # documentation
-    )
-)
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+)  # fmt: skip
+_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # of IPv6 nothing else is assigned, and so public
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of an address, before an IPv4 address
 
 
 def is_public(address: str) -> bool:
-    """Whether a literal IPv4 or IPv6 address belongs to the public internet."""
+    """Whether a literal IPv4 or IPv6 address belongs to the public internet.
+
+    IPv4-mapped, 6to4 and NAT64 addresses are public if the IPv4 address inside is; Teredo, ISATAP
+    and local translation prefixes are refused.
+    """
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv4Address):
-        return not any(ip in network for network in V4_SPECIAL)
-    inner = ip.ipv4_mapped or ip.sixtofour
-    if ip in NAT64:
-        inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    if inner is not None:
-        return is_public(str(inner))
-    if (int(ip) >> 32) & 0xFFFFFFFF in _ISATAP or ip not in V6_GIVEN_OUT:
-        return False
-    return not any(ip in network for network in V6_SPECIAL)
+    if isinstance(ip, ipaddress.IPv6Address):
+        low = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if (inner := ip.ipv4_mapped or ip.sixtofour or (low if ip in _NAT64 else None)) is not None:
+            return is_public(str(inner))
+        if (int(ip) >> 32) & 0xFFFFFFFF in _ISATAP or ip not in _GIVEN_OUT:
+            return False
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _REFUSED)

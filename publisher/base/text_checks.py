@@ -9,8 +9,10 @@ from publisher.base.errors import InvalidInput
 from publisher.base.links import check_target
 from publisher.base.text import clean
 
+Check = Callable[[str], str]
 
-def line(minimum: int, maximum: int) -> Callable[[str], str]:
+
+def line(minimum: int, maximum: int) -> Check:
     """One line of `minimum` to `maximum` printable characters."""
 
     def check(text: str) -> str:
@@ -33,7 +35,7 @@ def whole(minimum: int, maximum: int) -> Callable[[str], int]:
     return check
 
 
-def choice(*known: str) -> Callable[[str], str]:
+def choice(*known: str) -> Check:
     """One of the known words."""
 
     def check(text: str) -> str:
@@ -44,47 +46,7 @@ def choice(*known: str) -> Callable[[str], str]:
     return check
 
 
-def language(text: str) -> str:
-    """A language code, such as pt-BR."""
-    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text.strip()):
-        raise InvalidInput("a language code such as en or pt-BR is needed")
-    return text.strip()
-
-
-def field_names(text: str) -> str:
-    """Names of fields, with spaces or commas between."""
-    names = text.replace(",", " ").split()
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", name):
-            raise InvalidInput(f"names of fields are needed, not {name[:60]!r}")
-    return " ".join(names)
-
-
-def paths(text: str) -> str:
-    """Paths of this site, with spaces between."""
-    paths = text.split()
-    for path in paths:
-        if not re.fullmatch(r"/[\x21-\x7e]{1,200}", path) or path.startswith("//"):
-            raise InvalidInput(f"an old feed address is a path such as /feed/, not {path[:60]!r}")
-    return " ".join(paths)
-
-
-def addresses(most: int) -> Callable[[str], str]:
-    """At most so many addresses that can be requested, with spaces between."""
-
-    def check(text: str) -> str:
-        # Imported late: it brings asyncio, which commands that check no address do without.
-        from publisher.base.net import check_url
-
-        addresses = text.split()
-        if len(addresses) > most:
-            raise InvalidInput(f"at most {most} can be set")
-        return " ".join(check_url(address) for address in addresses)
-
-    return check
-
-
-def prose(maximum: int) -> Callable[[str], str]:
+def prose(maximum: int) -> Check:
     """Lines of text, without what XML cannot carry."""
 
     def check(text: str) -> str:
@@ -96,19 +58,56 @@ def prose(maximum: int) -> Callable[[str], str]:
     return check
 
 
-def file(text: str) -> str:
-    """The address of an uploaded file, or nothing."""
-    if not re.fullmatch(r"(/media/[\w.-]{1,80})?", text):
-        raise InvalidInput("the address of an uploaded file is needed: /media/…")
-    return text
+def _fitting(pattern: str, needed: str) -> Check:
+    """Text that fits the pattern; `needed` says what that is."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text.strip()):
+            raise InvalidInput(needed)
+        return text.strip()
+
+    return check
 
 
-def elsewhere(text: str) -> str:
-    """Addresses of other sites, at most 20."""
-    addresses = text.split()
-    if len(addresses) > 20:
-        raise InvalidInput("at most 20 addresses fit")
-    return " ".join(check_target(address) for address in addresses)
+def _each(check: Callable[[str], object], most: int = 1_000) -> Check:
+    """At most so many words, with spaces between, each of which passes the check."""
+
+    def check_all(text: str) -> str:
+        words = text.split()
+        if len(words) > most:
+            raise InvalidInput(f"at most {most} can be set")
+        for word in words:
+            check(word)
+        return " ".join(words)
+
+    return check_all
+
+
+def _address(text: str) -> None:
+    # Imported late: it brings asyncio, which commands that check no address do without.
+    from publisher.base.net import check_url
+
+    check_url(text)
+
+
+def addresses(most: int) -> Check:
+    """At most so many addresses that can be requested, with spaces between."""
+    return _each(_address, most)
+
+
+language = _fitting(
+    r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", "a language code such as en or pt-BR is needed"
+)
+file = _fitting(r"(/media/[\w.-]{1,80})?", "the address of an uploaded file is needed: /media/…")
+email = _fitting(r"([^\s@<>\"]{1,64}@[^\s@<>\"]{1,190})?", "an e-mail address is needed")
+paths = _each(_fitting(r"/(?!/)[!-~]{1,200}", "an old feed address is a path such as /feed/"))
+other_sites = _each(check_target, 20)
+_names = _each(_fitting(r"[A-Za-z_][\w.-]{0,60}", "names of fields are needed"))
+
+
+def field_names(text: str) -> str:
+    """Names of fields, with spaces or commas between."""
+    return _names(text.replace(",", " "))
 
 
 def folder(text: str) -> str:
@@ -123,13 +122,6 @@ def folder(text: str) -> str:
 def picture(text: str) -> str:
     """The address of an uploaded file, or of a file on another site."""
     return file(text) if text.startswith("/") else addresses(1)(text)
-
-
-def email(text: str) -> str:
-    """An e-mail address, or nothing."""
-    if text.strip() and not re.fullmatch(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,190}", text.strip()):
-        raise InvalidInput("an e-mail address is needed")
-    return text.strip()
 
 
 def guid(text: str) -> str:

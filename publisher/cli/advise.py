@@ -30,7 +30,7 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
     an access log of its server."""
     if not _is_address(source):
         InputFile()(source)
-    from publisher.base.zones import find_zone
+    from publisher.base.dates import find_zone
     from publisher.foreign import advise as advice
 
     if plot is not None and (plot.suffix not in {".svg", ".png"} or not plot.parent.is_dir()):
@@ -176,8 +176,8 @@ def stamp(
     as_json: bool,
 ) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
+    from publisher.base.dates import find_zone
     from publisher.base.errors import InvalidInput
-    from publisher.base.zones import find_zone
     from publisher.core.menu import parse_menu
     from publisher.foreign.stamp import StampOptions
     from publisher.foreign.stamp import stamp as put_in

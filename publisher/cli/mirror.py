@@ -19,8 +19,8 @@ def mirror() -> None:
 @click.option("--timezone", default="", help="the author's time zone (default: the site's)")
 def add(url: str, name: str, timezone: str) -> None:
     """Mirror the feed at URL; print its address here and the token for pings of news."""
+    from publisher.base.dates import find_zone
     from publisher.base.errors import PublisherError
-    from publisher.base.zones import find_zone
     from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings
     from publisher.river.following.subscriptions import tidy_url

@@ -9,14 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.colour import parse_colour
-from publisher.base.dates import parse_zone
+from publisher.base.dates import find_zone, parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.links import BUILT_IN, lines_of, parse_links
 from publisher.base.text_checks import (
     addresses,
     choice,
-    elsewhere,
     email,
     field_names,
     file,
@@ -24,12 +23,12 @@ from publisher.base.text_checks import (
     guid,
     language,
     line,
+    other_sites,
     paths,
     picture,
     prose,
     whole,
 )
-from publisher.base.zones import find_zone
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.installation.podcast_categories import category_names
@@ -253,7 +252,7 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "header": prose(2_000),
     "footer": prose(2_000),
     "navigation": lambda text: lines_of(parse_links(text)),
-    "elsewhere": elsewhere,
+    "elsewhere": other_sites,
     "home": choice(*HOMES),
     "css": prose(20_000),
     "css_on": choice("on", "off"),

@@ -5,8 +5,8 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import cities
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.base.zones import cities
 from publisher.blog.members import authors
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.installation.settings import store_settings

@@ -148,5 +148,5 @@ def test_a_name_that_resolves_to_loopback_is_refused(server: tuple[str, list[str
 
     with pytest.raises(aiohttp.ClientConnectorError) as caught:
         asyncio.run(go())
-    assert "private" in net.explain_failure(caught.value)
+    assert "private" in net.failure_of(caught.value)[1]
     assert server[1] == []

@@ -2,9 +2,9 @@
 
 import pytest
 
+from publisher.base.dates import cities, find_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import InvalidInput
-from publisher.base.zones import cities, find_zone
 
 
 @pytest.mark.parametrize(

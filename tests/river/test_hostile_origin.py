@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import aiohttp
 import pytest
 
-from publisher.base.net import explain_failure
+from publisher.base.net import failure_of
 from publisher.river.fetching.answers import (
     LONGEST_SILENCE_SECONDS,
     Fetched,
@@ -188,7 +188,7 @@ def test_what_is_said_in_several_lines(raw: RawOrigin) -> None:
 
 def test_a_connection_that_is_reset() -> None:
     """In words, as everything else."""
-    assert explain_failure(aiohttp.ClientOSError(errno.ECONNRESET, "x")).startswith("the server")
+    assert failure_of(aiohttp.ClientOSError(errno.ECONNRESET, "x"))[1].startswith("the server")
 
 
 @pytest.mark.parametrize("body", [b"hello", b"5\r\nhello\r\n0\r\n\r\n", b"|pause|hello", FEED])

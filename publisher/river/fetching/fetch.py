@@ -27,7 +27,6 @@ from publisher.river.fetching.http_response import (
     ProblemError,
     body_of,
     headers_of,
-    name_of,
     target_of,
 )
 
@@ -130,7 +129,7 @@ class Fetcher:
         except ProblemError as found:
             trip.problem, trip.detail = found.problem, found.detail
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
-            trip.problem, trip.detail = name_of(failure), net.explain_failure(failure)
+            trip.problem, trip.detail = net.failure_of(failure)
         if trip.problem:
             trip.status, trip.headers, trip.body = 0, {}, b""
         return trip

@@ -6,7 +6,6 @@ bodies, `LenientResponses` for headers.
 
 import asyncio
 import re
-import ssl
 import zlib
 from typing import Any
 from urllib.parse import urljoin
@@ -67,21 +66,6 @@ def target_of(here: str, location: str | None, status: int) -> str:
     except ValueError:
         words = "redirected to an address that is malformed, or not to be fetched"
         raise ProblemError("redirect-refused", words) from None
-
-
-def name_of(failure: BaseException) -> str:
-    """The stored name of a failure; `net.explain_failure` has the sentence."""
-    cause = getattr(failure, "os_error", failure)
-    if isinstance(cause, net.PrivateAddressError) or getattr(cause, "errno", 0) == 13:
-        return "private-address"
-    kinds: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str]] = [
-        (TimeoutError, "timeout"),
-        (aiohttp.ClientConnectorDNSError, "dns"),
-        ((aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError), "tls"),
-        (aiohttp.ClientPayloadError, "truncated"),
-        ((aiohttp.ClientConnectorError, aiohttp.ServerDisconnectedError, OSError), "connect"),
-    ]
-    return next((name for kind, name in kinds if isinstance(failure, kind)), "bad-answer")
 
 
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -13,8 +13,8 @@ from typing import Any
 
 from flask import Blueprint, render_template, request
 
+from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError, TooMany
-from publisher.base.zones import cities, find_zone
 from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.installation.settings import load_settings

@@ -8,9 +8,9 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import cities
 from publisher.base.errors import FieldErrors
 from publisher.base.numerals import counted
-from publisher.base.zones import cities
 from publisher.blog import own_replay
 from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
