@@ -92,7 +92,7 @@ kills: $(EVERYTHING) ## test recovery: kill -9 at random moments, KILLS (200) ti
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py
 
 kills-postgresql: $(EVERYTHING) ## test machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
-	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/test_machines.py
+	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/fetching/test_machines.py
 
 check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; compare the lock files with pyproject.toml
 	@$(BIN)/ruff check .

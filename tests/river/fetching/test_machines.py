@@ -56,7 +56,7 @@ def machine(site: Site, folder: Path, ahead: int) -> subprocess.Popen[bytes]:
     assert site.environment.clock is not None
     environment = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": str(Path(__file__).parents[3]),
         "PUBLISHER_INSTANCE": str(folder),
         "PUBLISHER_DATABASE_URL": site.environment.database_url,
         "PUBLISHER_SECRET_KEY": "the same on all",
@@ -64,7 +64,7 @@ def machine(site: Site, folder: Path, ahead: int) -> subprocess.Popen[bytes]:
         "PUBLISHER_CLOCK": site.environment.clock.to_text(),
     }
     folder.mkdir(exist_ok=True)
-    words = [sys.executable, "-m", "tests.river.machine", str(ahead), str(LEASE_SECONDS)]
+    words = [sys.executable, "-m", "tests.river.fetching.machine", str(ahead), str(LEASE_SECONDS)]
     with (folder / "log").open("ab") as log:
         return subprocess.Popen(words, env=environment, stdout=log, stderr=log)
 

@@ -19,7 +19,7 @@ from publisher.river.reading.parse import (
 from publisher.river.reading.scan import UnsafeDocument, first_tag
 from tests.river.origin import rss
 
-GOLDEN = Path(__file__).parents[1] / "feeds" / "golden"
+GOLDEN = Path(__file__).parents[2] / "feeds" / "golden"
 XML = "application/xml"
 HTML = "text/html"
 RDF = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -1,4 +1,4 @@
-"""A machine of a river that several share: `python -m tests.river.machine AHEAD LEASE`.
+"""A machine of a river that several share: `python -m tests.river.fetching.machine AHEAD LEASE`.
 
 AHEAD is how many seconds its own clock is ahead of the true time, LEASE is in real seconds. It
 works until SIGTERM.
