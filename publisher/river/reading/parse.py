@@ -12,7 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urljoin
+from xml.sax import SAXException
 from xml.sax.expatreader import ExpatParser
+from xml.sax.handler import feature_external_ges, feature_namespaces
+from xml.sax.xmlreader import InputSource
 
 import feedparser
 
@@ -46,7 +49,7 @@ _WARNINGS_BYTES = 16_384
 _NOTHING: Mapping[bytes, bytes] = {}
 
 
-class _Expat(ExpatParser):
+class Expat(ExpatParser):
     """The standard library's SAX parser, with each text in one piece: feedparser is slow for each
     piece, and a feed of escaped HTML has hundreds in each item."""
 
@@ -56,8 +59,26 @@ class _Expat(ExpatParser):
         self._parser.buffer_text = True  # type: ignore[attr-defined]
 
 
-create_parser = _Expat
-feedparser.api.PREFERRED_XML_PARSERS = [__name__]  # its setting: a module with `create_parser`
+class _Parameters(feedparser.FeedParserDict):  # type: ignore[misc]
+    """What feedparser notes about a content, asked for and copied at every element."""
+
+    get = dict.get
+
+    def __deepcopy__(self, memo: object) -> "_Parameters":
+        return _Parameters(self)  # its values are texts
+
+
+class _Feed(feedparser.api.StrictFeedParser):  # type: ignore[misc]
+    """feedparser's reader of well-formed feeds. It does not sanitise: `feed_html` does."""
+
+    def __init__(self) -> None:
+        super().__init__("", None, "utf-8")
+        self.sanitize_html = self.resolve_relative_uris = False
+        self.contentparams = _Parameters()
+
+    def push_content(self, *about: Any) -> None:
+        super().push_content(*about)
+        self.contentparams = _Parameters(self.contentparams)
 
 
 def read_document(
@@ -145,30 +166,41 @@ def _with_items(document: bytes, found: Scan, wanted: Collection[tuple[int, int]
 
 def _date_of(document: bytes, found: Scan, span: tuple[int, int]) -> datetime | None:
     """When one item was published."""
-    entries = _tree(_with_items(document, found, {span})).entries
+    _, _, entries = _tree(_with_items(document, found, {span}))
     return _moment(entries[0]) if entries else None
 
 
-def _tree(document: bytes) -> Any:
-    return feedparser.parse(
-        io.BytesIO(document),
-        # Without a Content-Location, so that ids do not change when a feed moves.
-        response_headers={"content-type": "application/xml; charset=utf-8"},
-        sanitize_html=False,
-        resolve_relative_uris=False,
-    )
+def _tree(document: bytes) -> tuple[str, Any, list[Any]]:
+    """The version of a document, "" for none, what it says of itself, and its entries."""
+    feed, reader, source = _Feed(), Expat(), InputSource()
+    reader.setFeature(feature_namespaces, True)
+    reader.setFeature(feature_external_ges, False)
+    reader.setContentHandler(feed)
+    reader.setErrorHandler(feed)
+    source.setByteStream(io.BytesIO(document))
+    try:
+        reader.parse(source)
+        return feed.version, feed.feeddata, feed.entries
+    except SAXException:  # not well-formed: feedparser's other reader makes the best of it
+        found = feedparser.parse(
+            io.BytesIO(document),
+            # Without a Content-Location, so that ids do not change when a feed moves.
+            response_headers={"content-type": "application/xml; charset=utf-8"},
+            sanitize_html=False,
+            resolve_relative_uris=False,
+        )
+        return found.version, found.feed, found.entries
 
 
 def _document(
     document: bytes, url: str, found: Scan, marks: list[bytes], known: Mapping[bytes, bytes]
 ) -> FeedDocument:
-    tree = _tree(document)
-    if not tree.version and not tree.entries:
+    version, head, every = _tree(document)
+    if not version and not every:
         raise NotAFeed("the answer is not a feed")
-    head = tree.feed
-    entries = newest_part(tree.entries, _moment)
+    entries = newest_part(every, _moment)
     items, window = assemble(marks, known, [_item(entry, url) for entry in entries])
-    left_out = max(len(tree.entries), 0 if found.broken else len(found.items)) - MAX_ITEMS
+    left_out = max(len(every), 0 if found.broken else len(found.items)) - MAX_ITEMS
     return FeedDocument(
         kind=found.kind,
         title=_plain(head, "title"),

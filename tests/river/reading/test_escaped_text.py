@@ -5,7 +5,7 @@ from io import BytesIO
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import InputSource
 
-from publisher.river.reading.parse import create_parser
+from publisher.river.reading.parse import Expat
 
 
 class _Pieces(ContentHandler):
@@ -18,7 +18,7 @@ class _Pieces(ContentHandler):
 
 
 def test_escaped_html_is_one_piece() -> None:
-    pieces, reader = _Pieces(), create_parser()
+    pieces, reader = _Pieces(), Expat()
     reader.setContentHandler(pieces)
     source = InputSource()
     document = b"<a>&lt;p&gt;x\n &amp;amp; y&lt;/p&gt;<![CDATA[ & <b>\nz]]></a>"

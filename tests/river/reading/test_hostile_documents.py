@@ -138,7 +138,7 @@ def test_whatever_feedparser_raises_is_our_error(monkeypatch: pytest.MonkeyPatch
     def give_up(*_: object, **__: object) -> None:
         raise TypeError("'NoneType' object is not subscriptable")
 
-    monkeypatch.setattr("publisher.river.reading.parse.feedparser.parse", give_up)
+    monkeypatch.setattr("publisher.river.reading.parse._tree", give_up)
     with pytest.raises(UnreadableFeed, match="damaged"):
         parse_document(b"<rss><channel/></rss>", XML, "http://a.example/f")
 
