@@ -67,7 +67,7 @@ OWNERS = {
     "cryptography": ["base.encryption"],
     "dateutil": ["base.dates"],
     "defusedxml": [
-        "exchange.importing.safe_xml", "feeds.validation", "river.reading.opml",
+        "exchange.importing.formats.safe_xml", "feeds.validation", "river.reading.opml",
         "river.reading.scan", "web.xml_rpc.values",
     ],
     "distributed": ["simulator.cluster"],
@@ -102,7 +102,7 @@ OWNERS = {
     "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.members.passkeys"],
     "werkzeug": ["web"],
-    "yaml": ["exchange.importing.front_matter"],
+    "yaml": ["exchange.importing.formats.front_matter"],
     "yarl": ["river"],
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ FORMATS = (
     "markdown",
     "ghost",
     "bear",
-)  # as in exchange/importing/formats.py
+)  # as in exchange/importing/formats/recognition.py
 
 
 @click.command("import")

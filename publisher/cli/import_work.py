@@ -23,10 +23,8 @@ from publisher.exchange.importing import (
     sources,
     writer,
 )
-from publisher.exchange.importing import (
-    dry_run as plan,
-)
-from publisher.exchange.importing.fields import is_web_address
+from publisher.exchange.importing import dry_run as plan
+from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, KeptValues
 from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site

@@ -40,7 +40,7 @@ def add(
 
     from publisher.blog.members import authors
     from publisher.blog.writing import content, posts
-    from publisher.exchange.importing import markdown_files
+    from publisher.exchange.importing.formats import markdown_files
     from publisher.installation.settings import load_settings
     from publisher.publishing.rebuild import rebuild
 
@@ -112,7 +112,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     from dataclasses import replace
 
     from publisher.blog.writing import content, posts
-    from publisher.exchange.importing import markdown_files
+    from publisher.exchange.importing.formats import markdown_files
     from publisher.publishing.rebuild import rebuild
 
     here = site()
@@ -178,7 +178,7 @@ def _typed(text: str) -> tuple[dict[str, Any], str]:
 
 def _read(file: Path) -> tuple[dict[str, Any], str]:
     """Front matter and text of a file or standard input; InvalidData when it is not text."""
-    from publisher.exchange.importing.markdown_files import split
+    from publisher.exchange.importing.formats.markdown_files import split
     from publisher.exchange.importing.sources import MAX_FILE_BYTES
 
     name = "the text" if str(file) == "-" else str(file)

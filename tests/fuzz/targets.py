@@ -18,7 +18,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from publisher.base.errors import PublisherError
 from publisher.blog import search
 from publisher.blog.markup import markdown
-from publisher.exchange.importing import formats, preparation
+from publisher.exchange.importing import preparation
+from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors
 from publisher.installation import Site
@@ -59,12 +60,12 @@ def _river(data: bytes) -> object:
 
 
 def _imported(data: bytes) -> object:
-    batch = formats.read(Document("a file", io.BytesIO(data)), None, UTC)
+    batch = recognition.read(Document("a file", io.BytesIO(data)), None, UTC)
     return list(preparation.ready(batch, MONDAY_MORNING))
 
 
 def _front_matter(data: bytes) -> object:
-    batch = formats.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
+    batch = recognition.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
     return list(preparation.ready(batch, MONDAY_MORNING))
 
 

@@ -37,7 +37,8 @@ from PIL import Image
 from publisher.base.environment import read_environment
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
-from publisher.exchange.importing import dry_run, formats, preparation, writer
+from publisher.exchange.importing import dry_run, preparation, writer
+from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document
 from publisher.installation import open_site
 from publisher.operations.backup import backup

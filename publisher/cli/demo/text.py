@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from publisher.exchange.importing import front_matter
+from publisher.exchange.importing.formats import front_matter
 from publisher.storage.tables.blog import PostKind, PostStatus
 
 

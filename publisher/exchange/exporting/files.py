@@ -8,7 +8,7 @@ from typing import Any
 from publisher.base.dates import format_rfc3339
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content
-from publisher.exchange.importing import front_matter
+from publisher.exchange.importing.formats import front_matter
 from publisher.storage.tables.blog import Media, Post, Revision
 from publisher.storage.tables.credentials import Author
 

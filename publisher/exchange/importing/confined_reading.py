@@ -16,14 +16,9 @@ from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
-from publisher.exchange.importing import (
-    formats,
-    own_export,
-    preparation,
-    site_contents,
-    sources,
-)
-from publisher.exchange.importing.fields import is_web_address
+from publisher.exchange.importing import preparation, site_contents, sources
+from publisher.exchange.importing.formats import own_export, recognition
+from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import (
     Batch,
     ImportedPost,
@@ -99,7 +94,7 @@ def _posts(
     place: Located, format_: str | None, zone: tzinfo, now: datetime, language: str
 ) -> Iterator[list[Ready] | tuple[LoggedUpdate, ...] | Batch]:
     with sources.opened(place) as source:
-        batch = formats.read(source, format_, zone)
+        batch = recognition.read(source, format_, zone)
         part, characters = list[Ready](), 0
         for one in preparation.ready(batch, now, language):
             part.append(one)
@@ -125,7 +120,7 @@ def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> It
 
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:
     with sources.opened(place) as source:
-        posts = formats.read(source, None, zone).posts
+        posts = recognition.read(source, None, zone).posts
         return [one.published_at for one in posts if one.status == "published" and one.published_at]
 
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.base.net import OutgoingError, request_public
 from publisher.blog.post_files.media import MAX_BYTES
-from publisher.exchange.importing.fields import is_web_address
+from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import ImportedPost
 
 AT_ONCE = 4

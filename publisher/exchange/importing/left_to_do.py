@@ -12,7 +12,7 @@ from publisher.base.numerals import counted
 from publisher.blog.slugs import RESERVED
 from publisher.blog.writing.posts import path_of
 from publisher.exchange.importing import images
-from publisher.exchange.importing.fields import is_web_address
+from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage.tables.blog import Post, Redirect
 

@@ -14,7 +14,7 @@ from publisher.blog.slugs import slug_from, slugify
 from publisher.blog.writing import content
 from publisher.blog.writing.content import FIELDS, Content
 from publisher.blog.writing.posts import LATEST_SCHEDULE
-from publisher.exchange.importing.fields import old_path
+from publisher.exchange.importing.formats.fields import old_path
 from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.imported import Batch, ImportedPost
 

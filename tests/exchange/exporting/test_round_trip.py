@@ -22,14 +22,8 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
 from publisher.exchange.exporting.export import export, target
-from publisher.exchange.importing import (
-    confined_reading,
-    dry_run,
-    front_matter,
-    site_contents,
-    sources,
-    writer,
-)
+from publisher.exchange.importing import confined_reading, dry_run, site_contents, sources, writer
+from publisher.exchange.importing.formats import front_matter
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update

@@ -10,8 +10,9 @@ import pytest
 
 from publisher.blog import update_log
 from publisher.blog.members import authors
-from publisher.exchange.importing import dry_run, formats, preparation, writer
+from publisher.exchange.importing import dry_run, preparation, writer
 from publisher.exchange.importing.dry_run import Plan
+from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import Document, Folder, located, opened
 from publisher.installation import Site
@@ -24,7 +25,7 @@ def document(text: str | bytes, name: str = "a file") -> Document:
 
 def read(text: str | bytes, format_: str | None = None, name: str = "a file") -> Batch:
     """What the adapter for a text makes of it, read to its end."""
-    batch = formats.read(document(text, name), format_, UTC)
+    batch = recognition.read(document(text, name), format_, UTC)
     batch.posts = list(batch.posts)
     return batch
 

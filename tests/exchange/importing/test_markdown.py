@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import front_matter, markdown_files
+from publisher.exchange.importing.formats import front_matter, markdown_files
 from tests.exchange.importing.conftest import folder, one, read
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import confined_reading, formats, images
+from publisher.exchange.importing import confined_reading, images
+from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Located
 from tests.exchange.importing.conftest import Importer, folder, one, read, zipped
 from tests.exchange.importing.test_wxr import EXPORT, POST
@@ -149,7 +150,7 @@ def test_a_blog_archive() -> None:
         "feed.json": json.dumps(feed),
         "uploads/1.jpg": b"x",
     }
-    (post,) = formats.read(folder(files), None, UTC).posts
+    (post,) = recognition.read(folder(files), None, UTC).posts
     assert (post.title, post.source, post.address) == (
         "", "<p>A.</p>", "https://ada.example/2020/01/02/a.html",
     )  # fmt: skip
@@ -167,7 +168,7 @@ def test_the_uploads_of_a_blog_archive() -> None:
         "feed.json": json.dumps(feed),
         "uploads/2020/sea side.jpg": b"a picture",
     }
-    (post,) = formats.read(folder(files), None, UTC).posts
+    (post,) = recognition.read(folder(files), None, UTC).posts
     (name,) = images.wanted(post)
     assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
     found = dict(confined_reading.files(Located("a", data=zipped(files)), [name]))
@@ -176,8 +177,8 @@ def test_the_uploads_of_a_blog_archive() -> None:
 
 def test_an_export_that_was_packed() -> None:
     """One file in a zip is read as what it is."""
-    (post,) = formats.read(folder({"posts.csv": BEAR.splitlines()[0] + "\na,b,c,,,,,,,d,,,,\n"}),
-                           None, UTC).posts  # fmt: skip
+    source = folder({"posts.csv": BEAR.splitlines()[0] + "\na,b,c,,,,,,,d,,,,\n"})
+    (post,) = recognition.read(source, None, UTC).posts
     assert post.title == "b"
 
 

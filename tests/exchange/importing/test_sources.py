@@ -10,7 +10,8 @@ from typing import BinaryIO
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
-from publisher.exchange.importing import formats, sources
+from publisher.exchange.importing import sources
+from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document, Folder
 from tests.exchange.importing.conftest import document, folder, read, zipped
 
@@ -42,7 +43,7 @@ def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
 
 def read_zip(data: bytes) -> None:
     with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
-        list(formats.read(found, None, UTC).posts)
+        list(recognition.read(found, None, UTC).posts)
 
 
 def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_zip_bomb_is_not_unpacked() -> None:
     """A file that unpacks to more than its limit is refused when the limit is reached."""
     bomb = folder({"a.md": b"0" * 20_000_000})
     with pytest.raises(TooLarge, match=r"a\.md"):
-        list(formats.read(bomb, None, UTC).posts)
+        list(recognition.read(bomb, None, UTC).posts)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_hostile_and_broken_documents(data: bytes, message: str) -> None:
 )
 def test_formats_are_recognised(text: str, expected: str) -> None:
     """By their first element, whatever stands before it."""
-    assert formats.sniff(document(text)) == expected
+    assert recognition.sniff(document(text)) == expected
 
 
 def test_other_encodings() -> None:
@@ -149,7 +150,7 @@ def test_other_encodings() -> None:
     text = '<?xml version="1.0" encoding="{}"?><rss><channel><item><title>é</title></item>{}'
     for name in ("utf-16", "iso-8859-1"):
         data = text.format(name, "</channel></rss>").encode(name)
-        (post,) = formats.read(document(data), None, UTC).posts
+        (post,) = recognition.read(document(data), None, UTC).posts
         assert post.title == "é"
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing import wxr
+from publisher.exchange.importing.formats import wxr
 from publisher.exchange.importing.imported import Batch
 from tests.exchange.importing.conftest import one, read
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.exchange.importing import (
+from publisher.exchange.importing.formats import (
     atom,
     bear,
     ghost,

@@ -2,12 +2,13 @@
 
 import html
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import fields
-from publisher.exchange.importing.ghost_lexical import html_of
+from publisher.blog.markup.markdown import rendered
+from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
@@ -17,6 +18,12 @@ _SITE = "__GHOST_URL__"
 _STATES: dict[str, PostStatus] = {
     "published": "published", "scheduled": "scheduled", "draft": "draft", "sent": "published",
 }  # fmt: skip
+
+
+# Of `lexical`: bits of a text's format, and the element of each.
+_FORMATS = ((16, "code"), (1, "strong"), (2, "em"), (4, "s"), (8, "u"), (32, "sub"), (64, "sup"))
+_BLOCKS = {"paragraph": "p", "quote": "blockquote", "aside": "blockquote", "listitem": "li"}
+_ALONE = {"horizontalrule": "<hr>", "linebreak": "<br>", "tab": " ", "paywall": ""}
 
 
 def is_one(document: object) -> bool:
@@ -86,7 +93,7 @@ def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
     rendered."""
     text, cards = _text(row.get("html")), tuple[str, ...]()
     if not text and (lexical := _text(row.get("lexical"))):
-        text, cards = html_of(lexical)
+        text, cards = html_of_lexical(lexical)
     if not text and (plain := _text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
     picture, caption = _text(row.get("feature_image")), _text(row.get("feature_image_caption"))
@@ -141,3 +148,76 @@ def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return str(value).strip()
+
+
+def html_of_lexical(text: str) -> tuple[str, tuple[str, ...]]:
+    """The HTML of a text in Ghost's own form, a tree, and the kinds of cards that have none."""
+    try:
+        root = json.loads(text)["root"]
+        unknown = dict[str, None]()
+        return "\n".join(_node(one, unknown) for one in _children(root)), tuple(unknown)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "", ("text",)
+
+
+def _children(node: Any) -> Iterator[Row]:
+    return (one for one in node.get("children") or () if isinstance(one, dict))
+
+
+def _node(node: Row, unknown: dict[str, None]) -> str:
+    kind = str(node.get("type", "")).removeprefix("extended-")
+    inside = "".join(_node(one, unknown) for one in _children(node))
+    if kind == "text":
+        return _formatted(node)
+    if kind in _ALONE:
+        return _ALONE[kind]
+    if kind in _BLOCKS:
+        return f"<{_BLOCKS[kind]}>{inside}</{_BLOCKS[kind]}>"
+    if kind == "heading" and node.get("tag") in ("h1", "h2", "h3", "h4", "h5", "h6"):
+        return f"<{node['tag']}>{inside}</{node['tag']}>"
+    if kind == "list":
+        tag = "ol" if node.get("listType") == "number" else "ul"
+        return f"<{tag}>{inside}</{tag}>"
+    if kind in ("link", "autolink"):
+        return f'<a href="{_of(node, "url")}">{inside}</a>'
+    if kind == "image":
+        return _figure(f'<img src="{_of(node, "src")}" alt="{_of(node, "alt")}">', node)
+    if kind == "gallery":
+        pictures = (one for one in node.get("images") or () if isinstance(one, dict))
+        return "\n".join(_figure(f'<img src="{_of(one, "src")}" alt="">', one) for one in pictures)
+    if kind == "codeblock":
+        language = f' class="language-{_of(node, "language")}"' if node.get("language") else ""
+        return f"<pre><code{language}>{_of(node, 'code')}</code></pre>"
+    if kind == "markdown":
+        return rendered(str(node.get("markdown") or ""), "markdown", "", "en")
+    if address := _of(node, "url") or _of(node, "src") or _of(node, "buttonUrl"):
+        words = _of(node, "title") or _of(node, "fileName") or _of(node, "buttonText") or address
+        return f'<p><a href="{address}">{words}</a></p>'
+    if kind in ("html", "callout", "toggle"):  # their texts are HTML
+        heading = f"<p><strong>{node['heading']}</strong></p>" if node.get("heading") else ""
+        return (
+            f"{heading}{node.get('html') or node.get('calloutText') or node.get('content') or ''}"
+        )
+    unknown[kind[:40] or "text"] = None
+    return inside
+
+
+def _formatted(node: Row) -> str:
+    text = _of(node, "text")
+    bits = node.get("format")
+    for bit, tag in _FORMATS:
+        if text and isinstance(bits, int) and bits & bit:
+            text = f"<{tag}>{text}</{tag}>"
+    return text
+
+
+def _figure(picture: str, node: Row) -> str:
+    caption = node.get("caption")  # HTML
+    below = f"<figcaption>{caption}</figcaption>" if isinstance(caption, str) and caption else ""
+    return f"<figure>{picture}{below}</figure>"
+
+
+def _of(node: Row, name: str) -> str:
+    """One of a node's texts, escaped; "" if it is none."""
+    value = node.get(name)
+    return html.escape(value) if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing import fields, rss, safe_xml
+from publisher.exchange.importing.formats import fields, rss, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing import fields
+from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 MAX_FIELD = 8_000_000

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.base.text import as_list, as_text
-from publisher.exchange.importing import fields
+from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 

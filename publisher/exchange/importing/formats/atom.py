@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from publisher.base.links import joined
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing import fields, safe_xml
+from publisher.exchange.importing.formats import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -6,7 +6,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing import fields, safe_xml
+from publisher.exchange.importing.formats import fields, safe_xml
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import SourceFormat
 

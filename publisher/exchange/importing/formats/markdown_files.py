@@ -12,8 +12,8 @@ from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.blog.writing.content import FIELDS, from_plain
-from publisher.exchange.importing import fields as values
-from publisher.exchange.importing import front_matter
+from publisher.exchange.importing.formats import fields as values
+from publisher.exchange.importing.formats import front_matter
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES, Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostKind, PostStatus

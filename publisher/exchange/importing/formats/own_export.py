@@ -17,8 +17,8 @@ from publisher.base.text import from_cell
 from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content, from_plain, to_plain
-from publisher.exchange.importing import markdown_files
-from publisher.exchange.importing.fields import moment
+from publisher.exchange.importing.formats import markdown_files
+from publisher.exchange.importing.formats.fields import moment
 from publisher.exchange.importing.imported import (
     Batch,
     ImportedPost,

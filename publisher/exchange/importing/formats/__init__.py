@@ -1,0 +1,1 @@
+"""The formats that blogs come in, a module for each; `recognition` finds out which a source has."""
