@@ -14,19 +14,20 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, QUIET
+from tests.losses.mends import MENDS, program
 from tests.losses.served import Blog
-from tests.losses.walk import LENGTH, UNKNOWN, Step, drawn, play
+from tests.losses.walk import LENGTH, Step, drawn, play
 from tests.serving import serving
 
 TABS = 3
 
 
 @contextmanager
-def started() -> Iterator[tuple[Browser, Blog]]:
-    """A browser and a served blog."""
+def started(without: str = "") -> Iterator[tuple[Browser, Blog]]:
+    """A browser and a served blog, `without` one of the mends."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        serving(Path(folder) / "instance") as server,
+        serving(Path(folder) / "instance", env=program(without, Path(folder))) as server,
         sync_playwright() as playwright,
     ):
         blog = Blog(server)
@@ -64,12 +65,10 @@ def shortest(
     return steps
 
 
-def report(
-    browser: Browser, blog: Blog, seed: int, episode: int, without: frozenset[str], shrink: int
-) -> str:
+def report(browser: Browser, blog: Blog, seed: int, episode: int, shrink: int) -> str:
     """What an episode has lost, with the shortest recipe; "" for nothing."""
     devices = devices_of(episode)
-    steps = drawn(f"{seed}:{episode}", devices, without)
+    steps = drawn(f"{seed}:{episode}", devices)
     fault, taken = play(browser, blog, steps, f"e{seed}x{episode}", devices, TABS)
     if not fault:
         return ""
@@ -85,21 +84,20 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--episode", type=int, default=0, help="begin with this one")
-    parser.add_argument("--known", action="store_true", help="all answers come, no key is held")
+    parser.add_argument("--without", default="", choices=["", *MENDS], help="take this mend out")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to shorten a fault's steps")
     parser.add_argument("--trace", action="store_true", help="print what one episode shows")
     asked = parser.parse_args()
-    without = UNKNOWN if asked.known else frozenset()
     faults, begun, taken = 0, time.monotonic(), 0
-    with started() as (browser, blog):
+    with started(asked.without) as (browser, blog):
         if asked.trace:
-            steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode), without)
+            steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode))
             devices = devices_of(asked.episode)
             print(play(browser, blog, steps, "t", devices, TABS, print)[0])
             return 0
         for episode in range(asked.episode, asked.episode + -(-asked.steps // LENGTH)):
-            fault = report(browser, blog, asked.seed, episode, without, asked.shrink)
+            fault = report(browser, blog, asked.seed, episode, asked.shrink)
             taken += LENGTH
             if fault:
                 faults += 1

@@ -16,7 +16,6 @@ from tests.losses.served import Blog
 AREA, STATE = "[name=source]", "[data-state]"
 WAIT = 10_000
 PAUSE = 12_000  # ms of the page's time: longer than an autosave waits, and than it tries again
-REFUSED = "another tab is open"  # a tab that has said this says no more
 
 
 class Idle(Exception):
@@ -116,9 +115,6 @@ def press(button: Locator) -> None:
 def settle(page: Page) -> str:
     """What the page says of the text after a pause in typing."""
     state = page.locator(STATE)
-    if REFUSED in (said := state.text_content() or ""):
-        page.clock.run_for(PAUSE)
-        return said
     state.evaluate("state => { state.textContent = '' }")
     page.clock.run_for(PAUSE)
     with suppress(TooLate):

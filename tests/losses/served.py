@@ -1,18 +1,19 @@
 """The blog that the devices write on: a server that can be killed, and all texts that it keeps."""
 
 import subprocess
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, text
 
 from tests.databases import database_url
 from tests.factories import PASSWORD
 from tests.serving import START_SECONDS, Server, answers, descendants, kill, wait_until
 
 # Where a post's text is kept: a table and its column.
-KEPT_IN = {"posts": "source", "revisions": "content", "autosaves": "fields", "unsaved": "fields"}
+KEPT_IN = {
+    "posts": "source", "revisions": "content", "unsaved_texts": "fields", "preferences": "value",
+}  # fmt: skip
 
 
 class Blog:
@@ -42,17 +43,11 @@ class Blog:
         with self.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(statement), values)]
 
-    @cached_property
-    def kept_in(self) -> dict[str, str]:
-        """The tables and columns of `KEPT_IN` that there are."""
-        there = inspect(self.engine).get_table_names()
-        return {table: column for table, column in KEPT_IN.items() if table in there}
-
     def texts(self, name: str) -> list[str]:
         """Every text kept of an episode: its posts, their revisions, what is not saved yet."""
         every = " UNION ALL ".join(
             f"SELECT CAST({column} AS TEXT) AS words FROM {table}"  # noqa: S608 - a table of ours
-            for table, column in self.kept_in.items()
+            for table, column in KEPT_IN.items()
         )
         query = f"SELECT words FROM ({every}) AS kept WHERE words LIKE :name"  # noqa: S608 - as above
         return [row[0] for row in self.rows(query, name=f"%{name}w%")]
@@ -60,8 +55,7 @@ class Blog:
     def forget_unsaved(self) -> None:
         """An episode begins with an empty box."""
         with self.engine.begin() as connection:
-            for table in self.kept_in.keys() - {"posts", "revisions"}:
-                connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - a table of ours
+            connection.execute(text("DELETE FROM unsaved_texts"))
 
     def close(self) -> None:
         """Leave the database."""

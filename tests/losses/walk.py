@@ -33,19 +33,16 @@ WEIGHTS = {
     "type": 14, "type_on": 3, "open_post": 6, "open_box": 3, "open_new": 2, "switch": 4,
     "offline": 3, "online": 4, "close_tab": 4, "kill_tab": 1, "reload": 2, "logout": 1, "login": 2,
     "back": 3, "publish": 2, "save": 3, "held": 1, "lost": 1, "lose_answer": 2, "undo": 1,
-    "send_now": 1, "restore": 1, "show": 1, "discard": 1, "kill_server": 0.2,
+    "send_now": 1, "restore": 1, "choose": 2, "discard": 1, "delete": 0.5, "settings": 3,
+    "kill_server": 0.2,
 }  # fmt: skip
-UNKNOWN = frozenset(
-    {"held", "lost", "lose_answer"}
-)  # what only a request with a name of its own survives
+FORMS = (("/studio/look", "footer"), ("/studio/look", "css"), ("/studio/settings", "ping"))
 
 
-def drawn(seed: str, devices: int, without: frozenset[str] = frozenset()) -> list[Step]:
+def drawn(seed: str, devices: int) -> list[Step]:
     """The steps of an episode."""
     rng = random.Random(seed)
-    names = [name for name in WEIGHTS if name not in without]
-    weights = [WEIGHTS[name] for name in names]
-    actions = rng.choices(names, weights, k=LENGTH)
+    actions = rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=LENGTH)
     return [(rng.randrange(devices), action, rng.randrange(1000)) for action in actions]
 
 
@@ -58,8 +55,8 @@ class Episode:
         self.devices = [Device(browser, blog, number) for number in range(devices)]
         self.claimed: set[str] = set()  # words that a screen called saved or kept
         self.public: set[str] = set()  # words that somebody sent to readers
-        # By word: the pages it was sent by.
-        self.creating: dict[str, set[object]] = defaultdict(set)
+        # By word: the names of the requests that may make a post of it.
+        self.creating: dict[str, set[str]] = defaultdict(set)
         self.idle: Counter[str] = Counter()
 
     def words(self, *given: str) -> set[str]:
@@ -106,9 +103,9 @@ class Episode:
             return f"lost: {sorted(gone)} had been called saved or kept"
         posts = self.posts()
         times = Counter(word for _, source, _ in posts for word in self.words(source))
-        for word, pages in self.creating.items():
-            if times[word] > max(1, len(pages)):
-                return f"twice: {word} is in {times[word]} posts, sent by {len(pages)} page"
+        for word, names in self.creating.items():
+            if times[word] > max(1, len(names)):
+                return f"twice: {word} is in {times[word]} posts, sent by {len(names)} gestures"
         shown = self.words(*(source for _, source, status in posts if status == "published"))
         if early := shown - self.public:
             return f"public: {sorted(early)} were not sent to readers"
@@ -179,10 +176,10 @@ class Episode:
 
     def sent(self, page: Page) -> None:
         """A text on a page that makes a post may become one."""
-        mark = page.evaluate("window.mark ??= String(Math.random())")
         if page.locator("form[data-post=box], form[data-post=new]").count():
+            attempt = page.locator("[name=attempt]").input_value()
             for word in self.words(text(page)):
-                self.creating[word].add(mark)
+                self.creating[word].add(attempt)
 
     def offline(self, device: Device, _choice: int) -> None:
         device.offline = True
@@ -266,14 +263,47 @@ class Episode:
         ready(page)
         self.public |= self.words(text(page))
 
-    def show(self, device: Device, _choice: int) -> None:
-        page = self.page(device)
-        press(page.get_by_role("button", name="Show that text"))
-        self.sent(page)
+    def choose(self, device: Device, choice: int) -> None:
+        """Put one of the unsaved texts into its editor."""
+        page = device.open("/studio/unsaved", self.tabs)
+        buttons = page.get_by_role("button", name="Put this text into the editor")
+        if not (count := buttons.count()):
+            raise Idle
+        press(buttons.nth(choice % count))
+        if ready(page):
+            self.sent(page)
+
+    def delete(self, device: Device, _choice: int) -> None:
+        press(self.page(device).get_by_role("button", name="Delete", exact=True))
+
+    def settings(self, device: Device, choice: int) -> None:
+        """Type into a form of the settings; leave it, load it anew, or save it."""
+        address, field = FORMS[choice % len(FORMS)]
+        page = device.open(address, self.tabs)
+        area = page.locator(f"[name={field}]")
+        if not area.count():
+            raise Idle
+        for folded in page.locator("details:not([open]) > summary").all():
+            folded.click()
+        self.count += 1
+        area.fill(
+            f"/* {self.name}w{self.count} */" if field == "css" else f"{self.name}w{self.count}"
+        )
+        page.clock.run_for(1000)
+        typed = self.words(area.input_value())
+        self.claimed |= typed
+        if choice % 4 == 1:
+            page.goto("/studio/posts")
+        elif choice % 4 == 2:
+            page.reload()
+        elif choice % 4 == 3:
+            press(page.locator("main form[data-keep] button.primary"))
+            if page.locator(".flash.done").count():
+                self.claimed -= typed  # another device may save another text over it
 
     def discard(self, device: Device, _choice: int) -> None:
         """The author gives up one text: its words are no longer asked for."""
-        page = self.page(device)
+        page = self.tab(device)
         before = [*self.blog.texts(self.name), *self.in_browsers()]
         press(page.get_by_role("button", name="Discard").last)
         gone = self.words(*before) - self.words(*self.blog.texts(self.name), *self.in_browsers())
