@@ -24,7 +24,7 @@ from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
 from publisher.base.logs import get_logger
 from publisher.base.processes import end_with_parent
-from publisher.blog.writing import posts
+from publisher.blog.writing import autosave, posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
@@ -153,7 +153,8 @@ class Errand(threading.Thread):
 
 
 def prune_polls(site: Site) -> None:
-    """Delete poll counts, versions and messages older than the setting `readers_days`."""
+    """Delete poll counts, versions and messages older than the setting `readers_days`, and unsaved
+    texts that were offered long enough."""
     now = site.clock()
     try:
         with site.database.write() as session:
@@ -161,6 +162,7 @@ def prune_polls(site: Site) -> None:
             retention.prune(session, now, days)
             versions.prune(session, now - timedelta(days=days))
             outbox.prune(session, now - timedelta(days=days))
+            autosave.prune(session, now)
     except PublisherError as error:
         log.warning("old counts were not deleted", reason=str(error))
 

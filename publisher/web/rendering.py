@@ -1,6 +1,7 @@
 """The globals and filters of all templates: addresses of our files, author, settings, dates."""
 
 import re
+import secrets
 from collections.abc import Callable
 from datetime import datetime
 from html import unescape
@@ -47,6 +48,7 @@ def prepare(app: Flask) -> None:
         may_edit_here=may_edit_here,
         better_address=site_address.better,
         address_fixed=lambda: bool(site().environment.site_url),
+        new_name=lambda: secrets.token_urlsafe(12),
     )
     app.jinja_env.filters.update(
         sentence=sentence,

@@ -9,7 +9,7 @@ from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, posts, previews, revisions
 from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
-from publisher.storage.tables.blog import Post
+from publisher.storage.tables.blog import Post, UnsavedText
 from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import content, make_author, make_post
@@ -101,50 +101,149 @@ def test_many_posts_of_one_name_cost_no_more(site: Site) -> None:
     assert {"untitled", "untitled-2", "untitled-20"} <= slugs
 
 
+def keep(
+    site: Site, text: str, origin: str = "laptop", seen: str = "", post: int = 1, base: int = 1
+) -> UnsavedText:
+    """An autosave of ada's, of a post that has version 1."""
+    with site.database.write() as db:
+        sent = autosave.Sent({"source": text}, origin, seen)
+        return autosave.keep(db, 1, post, base, sent, site.clock(), version=1)
+
+
+def kept(site: Site) -> dict[str, str]:
+    """Ada's unsaved texts, and their states."""
+    with site.database.read() as db:
+        return {row.fields["source"]: row.state for row in autosave.everything(db, 1)}
+
+
 def test_autosave_is_kept_until_saved(site: Site, clock: FakeClock) -> None:
     """What was typed stays until it is saved, cleaned of what no page can show."""
     ada = make_author(site)
     post = make_post(site, author_id=ada.id)
+    seen = autosave.stamp(keep(site, "a\x00b\ud800c"))
+    assert kept(site) == {"abc": "current"}
     with site.database.write() as db:
-        autosave.keep(db, ada.id, post.id, 1, {"source": "a\x00b\ud800c"}, "", clock())
-    with site.database.read() as db:
-        kept = autosave.load(db, ada.id, post.id)
-        assert kept is not None
-        assert kept.fields == {"source": "abc"}
-    submit(site, ada, Intent(), "abc", post)
-    with site.database.read() as db:
-        assert autosave.load(db, ada.id, post.id) is None
+        sent = autosave.Sent({"source": "abc, more"}, "laptop", seen)
+        editing.submit(db, ada, post.id, content("abc, more"), 1, Intent(), clock(), 60, sent)
+    assert kept(site) == {}
+    with pytest.raises(TooLarge):
+        keep(site, "x" * 2_000_001)
+
+
+def test_a_text_typed_on_another_replaces_it_and_the_other_stays(site: Site) -> None:
+    """The newest of a chain is current; what it replaced is kept, whatever became of its words."""
+    make_post(site, author_id=make_author(site).id)
+    first = keep(site, "one")
+    second = keep(site, "quite different", "phone", autosave.stamp(first))
+    assert kept(site) == {"one": "replaced", "quite different": "current"}
+    keep(site, "one and more", "laptop", autosave.stamp(first))
+    assert kept(site) == {"one and more": "apart", "quite different": "current"}
+    keep(site, "quite different, too", "phone", autosave.stamp(second))
+    assert kept(site) == {"one and more": "apart", "quite different, too": "current"}
+
+
+@pytest.mark.parametrize("seen", ["", autosave.APART, "7 2024-01-01T00:00:00Z"])
+def test_a_text_that_was_not_typed_on_the_current_one_is_apart(site: Site, seen: str) -> None:
+    """A tab that does not know the newest autosave replaces nothing."""
+    make_post(site, author_id=make_author(site).id)
+    keep(site, "an hour of work", "phone")
+    assert keep(site, "older", seen=seen).state == "apart"
+    assert kept(site) == {"an hour of work": "current", "older": "apart"}
+
+
+def test_a_text_on_an_older_version_is_apart(site: Site) -> None:
+    """What was typed before a save does not come back by itself."""
+    make_post(site, author_id=make_author(site).id)
+    assert keep(site, "older", base=0).state == "apart"
+
+
+def test_one_tab_overwrites_only_what_it_has_seen(site: Site) -> None:
+    """An answer that was lost, or a page of the same tab that did not show its other text."""
+    make_post(site, author_id=make_author(site).id)
+    keep(site, "one")
+    keep(site, "one two")
+    assert kept(site) == {"one two": "current"}
+    keep(site, "quite different")
+    assert kept(site) == {"one two": "replaced", "quite different": "current"}
+    keep(site, "what Back brought", seen=autosave.APART)
+    assert kept(site)["quite different"] == "current"
 
 
 def test_a_save_leaves_the_autosave_of_another_tab(site: Site, clock: FakeClock) -> None:
-    """Only the text that the saved one was typed on is not needed any more."""
+    """Only the tab's own, and what was replaced and is within the saved text, are not needed."""
     ada = make_author(site)
     post = make_post(site, author_id=ada.id)
+    first = keep(site, "one")
+    keep(site, "one, two", "phone", autosave.stamp(first))
+    keep(site, "apart", "tablet")
     with site.database.write() as db:
-        other = autosave.stamp(
-            autosave.keep(db, ada.id, post.id, 1, {"source": "theirs"}, "", clock())
-        )
-        for version, seen in ((1, ""), (2, "2024-01-01T00:00:00Z")):
-            value = content(f"mine, {version}")
-            editing.submit(db, ada, post.id, value, version, Intent(), clock(), 60, seen)
-            kept = autosave.load(db, ada.id, post.id)
-            assert kept is not None
-            assert kept.fields == {"source": "theirs"}
-        editing.submit(db, ada, post.id, content("theirs, more"), 3, Intent(), clock(), 60, other)
-        assert autosave.load(db, ada.id, post.id) is None
+        value, sent = content("mine: one"), autosave.Sent({"source": "mine: one"}, "desk")
+        editing.submit(db, ada, post.id, value, 1, Intent(), clock(), 60, sent)
+    assert kept(site) == {"one, two": "current", "apart": "apart"}
+    with site.database.read() as db:
+        assert autosave.current(db, ada.id, post.id, 2) is None  # it is offered
 
 
-def test_autosaves_of_two_tabs(site: Site, clock: FakeClock) -> None:
-    """A tab that does not know the latest autosave cannot wipe it out."""
+def test_texts_that_were_replaced_are_kept_for_thirty_days(site: Site, clock: FakeClock) -> None:
+    """What the editor shows stays; what it does not show goes after thirty days."""
+    make_post(site, author_id=make_author(site).id)
+    keep(site, "in the box", post=0, base=1)
+    first = keep(site, "one")
+    keep(site, "two", "phone", autosave.stamp(first))
+    for days, left in ((29, {"one", "two", "in the box"}), (2, {"two", "in the box"})):
+        clock.forward(hours=24 * days)
+        with site.database.write() as db:
+            autosave.prune(db, clock())
+        assert set(kept(site)) == left
+
+
+def test_one_name_makes_one_post(site: Site, clock: FakeClock) -> None:
+    """The second request of a name saves over the first one's post; after a day it is a new one."""
+    ada = make_author(site)
+
+    def send(source: str, name: str = "a") -> Post:
+        with site.database.write() as db:
+            value = content(source)
+            intent = Intent("now")
+            return editing.submit(db, ada, 0, value, 0, intent, clock(), 60, attempt=name)
+
+    first = send("One.")
+    clock.forward(seconds=30)
+    again = send("One.")
+    assert (again.id, again.version, again.scheduled_at) == (first.id, 1, first.scheduled_at)
+    assert (send("One, and more.").version, send("One, and more.").id) == (2, first.id)
+    with site.database.write() as db:
+        posts.save(db, first.id, content("Elsewhere."), 2, ada.id, clock())
+    with pytest.raises(Conflict):
+        send("One, two.")
+    assert send("One.", "b").id != first.id
+    assert send("One.", "").id != send("One.", "").id
+    clock.forward(hours=25)
+    assert send("One.").id != first.id
+
+
+def test_a_name_whose_post_was_deleted_makes_another(site: Site, clock: FakeClock) -> None:
+    """A text that is sent again is not lost because its first post was deleted."""
     ada = make_author(site)
     with site.database.write() as db:
-        first = autosave.stamp(autosave.keep(db, ada.id, 0, 0, {"source": "one"}, "", clock()))
-        clock.forward(seconds=5)
-        with pytest.raises(Conflict):
-            autosave.keep(db, ada.id, 0, 0, {"source": "two"}, "", clock())
-        autosave.keep(db, ada.id, 0, 0, {"source": "one and more"}, first, clock())
-        with pytest.raises(TooLarge):
-            autosave.keep(db, ada.id, 1, 0, {"source": "x" * 2_000_001}, "", clock())
+        for _ in range(2):
+            post = editing.submit(
+                db, ada, 0, content("One."), 0, Intent("draft"), clock(), 60, attempt="a"
+            )
+            posts.delete(db, post, clock())
+        assert post.id == 2
+
+
+def test_a_save_that_is_sent_again_is_no_conflict(site: Site, clock: FakeClock) -> None:
+    """Its answer was lost, and more was typed."""
+    ada = make_author(site)
+    post = make_post(site, author_id=ada.id)
+    for source in ("One.", "One. Two."):
+        with site.database.write() as db:
+            saved = editing.submit(
+                db, ada, post.id, content(source), 1, Intent(), clock(), 60, attempt="a"
+            )
+    assert (saved.source, saved.version) == ("One. Two.", 3)
 
 
 def test_revision_is_brought_back_as_a_new_one(site: Site, clock: FakeClock) -> None:

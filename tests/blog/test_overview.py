@@ -68,7 +68,8 @@ def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
     """A row counts the updates that readers got, and shows what is not saved yet."""
     with filled.database.write() as db:
         posts.save(db, 1, content("Of many cats.", tags=["Pets"]), 1, 1, clock())
-        autosave.keep(db, 1, 1, 2, {"source": "Of all cats.", "title": ""}, "", clock())
+        sent = autosave.Sent({"source": "Of all cats.", "title": ""})
+        autosave.keep(db, 1, 1, 2, sent, clock())
     with filled.database.read() as db:
         row = overview.rows(db, overview.Filter(tag="pets"), 1)[0]
         other = overview.rows(db, overview.Filter(tag="pets"), 2)[0]

@@ -42,7 +42,9 @@ def test_for_everybody(
     make_post(live.site, "Soon.", at=clock() + timedelta(seconds=50), author_id=1)
     with live.site.database.write() as db:
         posts.save(db, 1, content(TEXT + "More.", title="A title"), 1, 1, clock())
-        autosave.keep(db, 1, 2, 1, {"source": "Later, and more."}, "", clock())
+        for number, text in enumerate(("Later, and more.", "Later than that.")):
+            sent = autosave.Sent({"source": text}, f"tab {number}")
+            autosave.keep(db, 1, 2, 1, sent, clock())
     wrong = []
     for address in PAGES:
         page.goto(address.format(token=waiting.preview_token))

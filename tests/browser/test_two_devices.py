@@ -57,11 +57,20 @@ def autosaved(page: Page, text: str) -> None:
     expect(page.locator(STATE)).to_contain_text("Saved")
 
 
+def chosen(page: Page) -> Page:
+    """The unsaved texts of the page's post; the first that its editor does not show is put in."""
+    with page.expect_popup() as popup:
+        page.locator(BANNER).get_by_role("link", name="Compare the texts").click()
+    popup.value.get_by_role("button", name="Put this text into the editor").first.click()
+    wait_for_editor(popup.value)
+    return popup.value
+
+
 def test_an_older_text_of_a_closed_laptop_does_not_replace_the_phones(
     laptop: Page, phone: Page, clock: FakeClock
 ) -> None:
-    """The phone's autosaved text stays; the laptop's is offered, and after it is shown the phone's
-    is kept in the browser as well."""
+    """The phone's autosaved text stays; the laptop's is offered with the difference, and when it is
+    put in the phone's is still there."""
     context = typed_offline(laptop, "Typed on the laptop.")
     clock.forward(minutes=5)
     autosaved(opened(phone), "An hour of work on the phone.")
@@ -71,31 +80,28 @@ def test_an_older_text_of_a_closed_laptop_does_not_replace_the_phones(
     again.wait_for_timeout(2000)  # longer than an autosave waits
     phone.reload()
     expect(phone.locator(SOURCE)).to_have_value("An hour of work on the phone.")
-    again.get_by_role("button", name="Show that text").click()
+    expect(phone.get_by_role("link", name="Compare the texts")).to_be_visible()
+    again = chosen(again)
     expect(again.locator(SOURCE)).to_have_value("Typed on the laptop.")
-    expect(again.locator(STATE)).to_contain_text("Saved")
-    again.close()
-    last = opened(context.new_page())
-    expect(last.locator(SOURCE)).to_have_value("Typed on the laptop.")
-    last.get_by_role("button", name="Show that text").click()
-    expect(last.locator(SOURCE)).to_have_value("An hour of work on the phone.")
+    again.goto(f"{POST}/unsaved")
+    expect(again.locator(".diff")).to_contain_text("laptop")
+    expect(again.locator(".diff ins").first).to_contain_text("An hour of work")
 
 
-def test_a_refused_tab_does_not_replace_the_saved_ones_text(laptop: Page, clock: FakeClock) -> None:
-    """Two tabs of one post: the one that was told "Not saved" is offered, not put in."""
+def test_two_tabs_of_one_post(laptop: Page, clock: FakeClock) -> None:
+    """Both are saved, each under its own name; the second is told, and offered."""
     other = opened(laptop.context.new_page())
     autosaved(laptop, "Text of the first tab.")
     clock.forward(seconds=5)
-    other.fill(SOURCE, "Text of the second tab.")
-    expect(other.locator(STATE)).to_contain_text("another tab is open")
-    context = laptop.context
-    keeper = context.new_page()
+    autosaved(other, "Text of the second tab.")
+    expect(other.locator(STATE)).to_contain_text("beside a newer text of another tab")
+    keeper = laptop.context.new_page()
     laptop.close()
     other.close()
     again = opened(keeper)
     expect(again.locator(SOURCE)).to_have_value("Text of the first tab.")
-    again.get_by_role("button", name="Show that text").click()
-    expect(again.locator(SOURCE)).to_have_value("Text of the second tab.")
+    again.get_by_role("link", name="Compare the texts").click()
+    expect(again.locator(".diff ins").first).to_contain_text("second")
 
 
 def test_two_tabs_without_a_network_have_a_slot_each(laptop: Page) -> None:
@@ -107,8 +113,21 @@ def test_two_tabs_without_a_network_have_a_slot_each(laptop: Page) -> None:
     again = opened(context.new_page())
     expect(again.locator(SOURCE)).to_have_value("Text of the second tab.")
     expect(again.locator(BANNER)).to_contain_text("Recovered the text")
-    again.get_by_role("button", name="Show that text").click()
+    expect(again.locator(STATE)).to_contain_text("Saved")
+    again = chosen(again)
     expect(again.locator(SOURCE)).to_have_value("Text of the first tab.")
+
+
+def test_texts_of_closed_tabs_are_found_from_the_list(laptop: Page) -> None:
+    """Also those of a post whose editor is not opened again, because it was deleted."""
+    context = typed_offline(laptop, "Typed in the train.")
+    page = context.new_page()
+    page.goto(POST)
+    page.get_by_role("button", name="Delete").click()
+    page.goto("/studio/unsaved")
+    expect(page.get_by_label("The text of")).to_have_count(1)
+    expect(page.get_by_label("The text of")).to_have_value("Typed in the train.")
+    assert page.evaluate("Object.keys(localStorage)") == []
 
 
 def test_an_answer_that_was_lost_is_no_other_device(laptop: Page) -> None:
@@ -145,21 +164,36 @@ def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> N
     wait_for_editor(laptop)
     expect(laptop.locator(SOURCE)).to_have_value("Published.")
     laptop.locator(SOURCE).press_sequentially(" More.")
-    expect(laptop.locator(STATE)).to_contain_text("kept in the browser only")
+    expect(laptop.locator(STATE)).to_contain_text("beside a newer text")
     laptop.goto("/studio/")
     expect(laptop.locator(SOURCE)).to_have_value("Typed after it.")
 
 
-def test_a_refused_tab_that_is_saved_leaves_the_other_ones_text(
-    laptop: Page, clock: FakeClock
-) -> None:
-    """The second tab's text is the post now; the first one's, called saved, is still unsaved."""
+def test_a_tab_that_is_saved_leaves_the_other_ones_text(laptop: Page, clock: FakeClock) -> None:
+    """The second tab's text is the post now; the first one's, called saved, is offered."""
     other = opened(laptop.context.new_page())
     autosaved(laptop, "Typed in the first tab.")
     clock.forward(seconds=5)
-    other.fill(SOURCE, "Typed in the second.")
-    expect(other.locator(STATE)).to_contain_text("another tab is open")
+    autosaved(other, "Typed in the second.")
     other.keyboard.press("Control+s")
     expect(other.get_by_text("Updated.")).to_be_visible()
-    expect(other.locator(SOURCE)).to_have_value("Typed in the first tab.")
-    expect(other.get_by_text("It has not been saved yet")).to_be_visible()
+    expect(other.locator(SOURCE)).to_have_value("Typed in the second.")
+    other.get_by_role("link", name="Compare the texts").click()
+    expect(other.locator(".diff ins").first).to_contain_text("first tab")
+
+
+def test_a_copy_of_a_tab_has_a_slot_of_its_own(laptop: Page) -> None:
+    """A duplicated tab has the session's storage of the first one."""
+    copied = laptop.evaluate("Object.entries(sessionStorage)")
+    with laptop.expect_popup() as popup:
+        laptop.evaluate("window.open('about:blank')")
+    other = popup.value
+    other.add_init_script(
+        f"for (const [name, value] of {copied!r}) sessionStorage.setItem(name, value)"
+    )
+    opened(other)
+    assert len({page.locator("[name=origin]").input_value() for page in (laptop, other)}) == 2
+    autosaved(laptop, "Typed in the first.")
+    autosaved(other, "Typed in its copy.")
+    other.goto(f"{POST}/unsaved")
+    expect(other.get_by_label("The text of")).to_have_count(2)

@@ -18,7 +18,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from publisher.blog.members import authors, tokens
-from publisher.blog.writing import posts
+from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.river.following import subscriptions
@@ -156,6 +156,10 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/account/tokens/<int:number>/revoke"): "own",
     ("POST", "/studio/autosave/<int:post_id>"): "post",
     ("POST", "/studio/autosave/new"): "login",
+    ("GET", "/studio/unsaved"): "login",
+    ("GET", "/studio/posts/<int:post_id>/unsaved"): "post",
+    ("POST", "/studio/unsaved/<int:number>/use"): "own",
+    ("POST", "/studio/unsaved/<int:number>/discard"): "own",
     ("GET", "/studio/feed"): "login",
     ("GET", "/studio/reached"): "login",
     ("GET", "/studio/look"): "admin",
@@ -357,7 +361,7 @@ ANYTHING: dict[str, Any] = {
 
 
 def _made(house: House, rule: str) -> dict[str, Any]:
-    """The owner's new login, token, passkey, medium and mention, as `rule` names them."""
+    """The owner's new login, token, passkey, medium, mention and text, as `rule` names them."""
     with house.site.database.write() as db:
         owner = db.get_one(Author, house.people["owner"].id)
         tokens.create(db, owner, ["create"], house.clock())
@@ -371,9 +375,10 @@ def _made(house: House, rule: str) -> dict[str, Any]:
         post = posts.create(db, content("Mentioned."), owner.id, house.clock())
         mention = Mention(post_id=post.id, source=f"https://m.example/{post.id}", target="x",
                           received_at=house.clock())  # fmt: skip
+        text = autosave.keep(db, owner.id, 0, 0, autosave.Sent({}, token_hex(8)), house.clock())
         db.add_all((key, file, mention))
         db.flush()
-        own = {"sessions": logins[-1], "passkeys": key.id}
+        own = {"sessions": logins[-1], "passkeys": key.id, "unsaved": text.id}
         number = next(
             (found for part, found in own.items() if part in rule),
             tokens.listed(db, owner)[-1].id,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, NotFound
 from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
-from publisher.storage.tables.blog import Autosave, Media, Post
+from publisher.storage.tables.blog import Media, Post, UnsavedText
 from publisher.storage.tables.credentials import Author
 
 PAGE = 24
@@ -76,8 +76,8 @@ def remove(session: Session, row: Media) -> list[str]:
         raise Conflict("the look of the site uses it")
     if session.scalar(select(Author.id).where(Author.bio.contains(mark)).limit(1)):
         raise Conflict("somebody’s profile uses it")
-    unsaved = cast(Autosave.fields, String).contains(mark)
-    if session.scalar(select(Autosave.post_id).where(unsaved).limit(1)) is not None:
+    unsaved = cast(UnsavedText.fields, String).contains(mark)
+    if session.scalar(select(UnsavedText.id).where(unsaved).limit(1)) is not None:
         raise Conflict("an unsaved text uses it")
     names = media.names(row)
     session.delete(row)

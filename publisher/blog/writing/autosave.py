@@ -1,21 +1,40 @@
-"""Autosave: text that an author has typed and not saved yet, kept as typed and unchecked.
+"""Unsaved texts: what authors have typed and not saved, kept as typed and unchecked.
 
-A tab sends which autosave it saw last (`seen`): two tabs cannot overwrite each other's text.
+Each tab (`origin`) has one of each post. One of them is `current`: the editor shows it by itself,
+as long as the post is not saved. A text that was typed on it, because its `stamp` was `seen`,
+becomes the current one and the old one is `replaced`; a text that was not is `apart`. What is not
+current is only offered, for `KEPT_DAYS`.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, and_, delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc3339
-from publisher.base.errors import Conflict, TooLarge
+from publisher.base.errors import NotFound, TooLarge
 from publisher.base.text import clean
 from publisher.blog.writing.content import MAX_SOURCE
-from publisher.storage.tables.blog import Autosave
+from publisher.storage.tables.blog import Post, UnsavedText
 
 BOX = 0  # in place of a post's number: the box on the studio's first page
+KEPT_DAYS = 30
+MAX_DEVICE = 300
+APART = "apart"  # in place of `seen`: older than what is unsaved now
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The fields of a form that a tab (`origin`) sent; `seen` is the stamp of the unsaved text that
+    they were typed on, `device` the browser's User-Agent."""
+
+    fields: Mapping[str, str]
+    origin: str = ""
+    seen: str = ""
+    device: str = ""
 
 
 def keep(
@@ -23,57 +42,154 @@ def keep(
     author_id: int,
     post_id: int,
     base_version: int,
-    fields: Mapping[str, str],
-    seen: str,
+    sent: Sent,
     now: datetime,
-) -> Autosave:
-    """Keep what was typed on top of `base_version`; `seen` is the `stamp` this tab last got.
+    *,
+    version: int | None = None,
+) -> UnsavedText:
+    """Keep what was typed on `base_version` of a post that has `version` now (None: the same).
 
-    Raises Conflict when another tab has kept something else meanwhile, TooLarge beyond the
-    length that a post may have.
+    Raises TooLarge beyond the length that a post may have.
     """
-    cleaned = {name: clean(text) for name, text in fields.items()}
-    if sum(len(text) for text in cleaned.values()) > 2 * MAX_SOURCE:
+    fields = {name: clean(text) for name, text in sent.fields.items()}
+    if sum(len(text) for text in fields.values()) > 2 * MAX_SOURCE:
         raise TooLarge("this text is too long to be kept")
-    row = session.get(Autosave, (author_id, post_id), with_for_update=True)
-    if row is None:
-        row = Autosave(author_id=author_id, post_id=post_id)
-        session.add(row)
-    elif seen != stamp(row) and row.fields != cleaned:
-        raise Conflict("another tab is open; the text of this one is kept in the browser only")
-    row.base_version, row.fields, row.saved_at = base_version, cleaned, now
+    newest = base_version if version is None else version
+    top = current(session, author_id, post_id, newest)
+    own = session.scalar(
+        _of_post(author_id, post_id).where(UnsavedText.origin == sent.origin).limit(1)
+    )
+    if base_version != newest or sent.seen == APART:
+        known = False
+    elif top is None:  # was there one, which is saved or discarded by now?
+        known = own.state != "replaced" if own else not sent.seen
+    else:
+        known = top is own or sent.seen == stamp(top)
+    if own is not None and sent.seen != stamp(own) and not _within(own.fields, fields):
+        own.origin, own = f"{sent.origin}-{secrets.token_hex(4)}", None  # a text of its own
+    if known and top is not None and top is not own:
+        top.state = "replaced"
+    if not known and own is None:  # the same text from a tab whose answer was lost
+        rows = session.scalars(_of_post(author_id, post_id))
+        if same := next((row for row in rows if row.fields == fields), None):
+            return same
+    row = own or UnsavedText(author_id=author_id, post_id=post_id, origin=sent.origin)
+    session.add(row)
+    row.state = "current" if known else "apart"
+    row.base_version, row.fields, row.saved_at = base_version, fields, now
+    row.device = clean(sent.device)[:MAX_DEVICE]
     session.flush()
     return row
 
 
-def load(session: Session, author_id: int, post_id: int) -> Autosave | None:
-    """The author's autosave of this post, if any."""
-    return session.get(Autosave, (author_id, post_id))
+def current(session: Session, author_id: int, post_id: int, version: int) -> UnsavedText | None:
+    """The text that the editor shows by itself: nothing newer exists, saved or unsaved."""
+    return session.scalar(
+        _of_post(author_id, post_id)
+        .where(UnsavedText.state == "current", UnsavedText.base_version == version)
+        .limit(1)
+    )
 
 
-def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[int, Autosave]:
-    """The author's autosaves for these posts, by post."""
+def others(
+    session: Session, author_id: int, post_id: int, shown: Mapping[str, str]
+) -> list[UnsavedText]:
+    """The author's unsaved texts of a post that are not within what the editor shows, newest
+    first."""
+    rows = session.scalars(_of_post(author_id, post_id))
+    return [row for row in rows if not _within(row.fields, shown)]
+
+
+def everything(session: Session, author_id: int) -> Sequence[UnsavedText]:
+    """All unsaved texts of an author, newest first."""
+    return session.scalars(
+        select(UnsavedText)
+        .where(UnsavedText.author_id == author_id)
+        .order_by(UnsavedText.saved_at.desc(), UnsavedText.id.desc())
+    ).all()
+
+
+def unsaved(session: Session, author_id: int, post_ids: Iterable[int]) -> dict[int, UnsavedText]:
+    """The author's current unsaved texts of these posts, by post."""
     rows = session.scalars(
-        select(Autosave).where(Autosave.author_id == author_id, Autosave.post_id.in_(post_ids))
+        select(UnsavedText)
+        .join(Post, and_(Post.id == UnsavedText.post_id, Post.version == UnsavedText.base_version))
+        .where(
+            UnsavedText.author_id == author_id,
+            UnsavedText.post_id.in_(post_ids),
+            UnsavedText.state == "current",
+        )
+        .order_by(UnsavedText.saved_at, UnsavedText.id)
     )
     return {row.post_id: row for row in rows}
 
 
-def saved(session: Session, author_id: int, post_id: int, source: str, seen: str) -> None:
-    """Delete the autosave whose text a form has saved: the one it was typed on, or of the same
-    text. What another tab has kept stays."""
-    row = load(session, author_id, post_id)
-    if row is not None and (seen == stamp(row) or row.fields.get("source") == source):
-        forget(session, author_id, post_id)
+def saved(session: Session, author_id: int, post_id: int, sent: Sent) -> None:
+    """Delete the unsaved texts that a save made superfluous: the tab's own, those of the same text,
+    those that were replaced and are within it. What another tab has kept stays."""
+    fields = {name: clean(text) for name, text in sent.fields.items()}
+    for row in session.scalars(_of_post(author_id, post_id)):
+        typed_on = stamp(row) == sent.seen
+        within = _within(row.fields, fields)
+        same = within and _within(fields, row.fields)
+        part = within and (typed_on or row.state == "replaced")
+        if same or part or (typed_on and row.origin == sent.origin):
+            session.delete(row)
+        elif typed_on:
+            row.state = "replaced"
+    session.flush()
 
 
-def forget(session: Session, author_id: int, post_id: int) -> None:
-    """Delete the autosave, because its text was discarded."""
+def one(session: Session, author_id: int, number: int) -> UnsavedText:
+    """One of the author's unsaved texts; NotFound when there is none of this number."""
+    row = session.get(UnsavedText, number)
+    if row is None or row.author_id != author_id:
+        raise NotFound("this unsaved text is not there any more")
+    return row
+
+
+def choose(session: Session, row: UnsavedText, version: int, now: datetime) -> None:
+    """Make a text the current one; the one before stays, as a replaced one."""
+    if (top := current(session, row.author_id, row.post_id, version)) is not None:
+        top.state = "replaced"
+    row.state, row.base_version, row.saved_at = "current", version, now
+
+
+def forget(session: Session, author_id: int, post_id: int, seen: str) -> None:
+    """Delete the unsaved text with this stamp, because somebody discarded it."""
+    for row in session.scalars(_of_post(author_id, post_id)):
+        if stamp(row) == seen:
+            session.delete(row)
+
+
+def prune(session: Session, now: datetime) -> None:
+    """Delete texts that were only offered, after `KEPT_DAYS`."""
+    outdated = (
+        select(Post.id)
+        .where(Post.id == UnsavedText.post_id, Post.version != UnsavedText.base_version)
+        .exists()
+    )
     session.execute(
-        delete(Autosave).where(Autosave.author_id == author_id, Autosave.post_id == post_id)
+        delete(UnsavedText).where(
+            UnsavedText.saved_at < now - timedelta(days=KEPT_DAYS),
+            or_(UnsavedText.state != "current", outdated),
+        )
     )
 
 
-def stamp(row: Autosave | None) -> str:
-    """The version of an autosave, for `seen`: the time when it was saved, "" for none."""
-    return format_rfc3339(row.saved_at) if row else ""
+def stamp(row: UnsavedText | None) -> str:
+    """The version of an unsaved text, for `seen`; "" for none."""
+    return f"{row.id} {format_rfc3339(row.saved_at)}" if row else ""
+
+
+def _of_post(author_id: int, post_id: int) -> Select[UnsavedText]:
+    return (
+        select(UnsavedText)
+        .where(UnsavedText.author_id == author_id, UnsavedText.post_id == post_id)
+        .order_by(UnsavedText.saved_at.desc(), UnsavedText.id.desc())
+    )
+
+
+def _within(fields: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    """Whether each field is part of the other form's, so that nothing is lost without it."""
+    return all(text in others.get(name, text) for name, text in fields.items())

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, posts
+from publisher.blog.writing import attempts, autosave, posts
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
@@ -38,23 +38,35 @@ def submit(
     intent: Intent,
     now: datetime,
     undo_seconds: int,
-    seen: str = "",
+    sent: autosave.Sent | None = None,
+    attempt: str = "",
 ) -> Post:
     """Save `value` as a new post (`post_id` 0) or over an old one, and carry out `intent`.
 
-    `seen` is the stamp of the autosave that it was typed on: that one is not needed any more.
-    A post published "now" enters the feed after `undo_seconds`. Raises what saving and publishing
-    raise, and FieldErrors for an impossible date.
+    `sent` is the form, whose unsaved text is not needed any more; `attempt` names the request: a
+    second one of that name changes what the first one made or saved. A post published "now" enters
+    the feed after `undo_seconds`. Raises what saving and publishing raise, and FieldErrors for an
+    impossible date.
     """
     _check_schedule(intent)
-    if post_id == 0:
+    made = attempts.find(session, author.id, attempt, now)
+    if made and sent and not sent.origin:  # without our script: perhaps Back has brought the form
+        earlier = posts.get(session, made.post_id)
+        made = made if earlier.status == "draft" or earlier.source == value.source else None
+    number, version = post_id, base_version
+    if made and post_id in (0, made.post_id):
+        number, version = made.post_id, max(base_version, made.version)
+    if number == 0:
         post = posts.create(session, value, author.id, now)
     else:
-        permissions.editable(session, author, post_id)
-        post = posts.save(session, post_id, value, base_version, author.id, now, intent.minor)
-        _redate(session, post, intent, post.version != base_version, now)
+        permissions.editable(session, author, number)
+        post = posts.save(session, number, value, version, author.id, now, intent.minor)
+        _redate(session, post, intent, post.version != version, now)
     _place(session, post, intent, now, undo_seconds)
-    autosave.saved(session, author.id, post_id, value.source, seen)
+    attempts.note(session, author.id, attempt, post, now)
+    if sent is not None:
+        for place in {post_id, number}:
+            autosave.saved(session, author.id, place, sent)
     return post
 
 
@@ -86,8 +98,9 @@ def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: date
 def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
     if post.status not in ("draft", "scheduled"):
         return
-    if intent.place == "now":
-        posts.publish(session, post, now + timedelta(seconds=undo_seconds), now)
+    soon = now + timedelta(seconds=undo_seconds)
+    if intent.place == "now" and (post.scheduled_at is None or post.scheduled_at > soon):
+        posts.publish(session, post, soon, now)
     elif intent.place == "later" and intent.at is not None:
         posts.publish(session, post, intent.at, now)
     elif intent.place == "draft" and post.status == "scheduled":

@@ -45,6 +45,7 @@ SOURCE_FORMATS: tuple[SourceFormat, ...] = get_args(SourceFormat)
 UpdateKind = Literal["publish", "backdate", "edit", "delete", "restore", "import", "loaded"]
 UPDATE_KINDS: tuple[UpdateKind, ...] = get_args(UpdateKind)
 MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind != "loaded")
+TextState = Literal["current", "replaced", "apart"]
 JobKind = Literal["import", "export", "backup"]
 JobState = Literal["waiting", "working", "done", "failed"]
 
@@ -154,20 +155,40 @@ class Revision(Base):
     __table_args__ = (UniqueConstraint("post_id", "version"),)
 
 
-class Autosave(Base):
-    """The unsaved text of somebody's editor: one row per author and post.
+class UnsavedText(Base):
+    """What an author has typed and not saved, from one `origin` (a tab): see `blog.autosave`.
 
-    `post_id` 0 is a new post. `fields` are the form's values as typed.
+    `post_id` 0 is the box on the studio's first page. `fields` are the form's values as typed,
+    `device` is the browser's User-Agent.
     """
 
-    __tablename__ = "autosaves"
+    __tablename__ = "unsaved_texts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"))
+    post_id: Mapped[int]
+    origin: Mapped[str]
+    state: Mapped[TextState] = mapped_column(String)
+    base_version: Mapped[int]
+    device: Mapped[str]
+    saved_at: Mapped[datetime] = mapped_column(index=True)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON)
+    __table_args__ = (Index("ix_unsaved_texts_post", "author_id", "post_id"),)
+
+
+class Attempt(Base):
+    """A request that made a post, by the hash of the name that its sender gave it.
+
+    `version` is the post's after the last request of that name.
+    """
+
+    __tablename__ = "attempts"
     author_id: Mapped[int] = mapped_column(
         ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
     )
-    post_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    base_version: Mapped[int]
-    saved_at: Mapped[datetime]
-    fields: Mapped[dict[str, Any]] = mapped_column(JSON)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"), index=True)
+    version: Mapped[int]
+    made_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class Redirect(Base):

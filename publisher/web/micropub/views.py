@@ -16,7 +16,7 @@ from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
-from publisher.blog.writing import overview, posts
+from publisher.blog.writing import attempts, overview, posts
 from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
@@ -91,6 +91,10 @@ def query() -> Response:
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     properties, files = wanted.properties, wanted.files
+    name = request.headers.get("Idempotency-Key", "")
+    if made := attempts.find(db, token.author_id, name, now()):
+        earlier = posts.get(db, made.post_id)
+        return _at(db, earlier, 201 if is_public(earlier) else 202)
     record(db, files.all, token.author_id, now())
     shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
@@ -103,6 +107,7 @@ def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     post = posts.create(db, value, token.author_id, now())
     if status == "published":
         posts.publish(db, post, published or now(), now())
+    attempts.note(db, token.author_id, name, post, now())
     # 202: accepted, but not public at its address yet.
     return _at(db, post, 201 if is_public(post) else 202)
 

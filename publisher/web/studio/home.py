@@ -20,6 +20,7 @@ from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
 from publisher.web.studio import first_steps, shared
 from publisher.web.studio.editor import forms
+from publisher.web.studio.editor.forms import Typed
 from publisher.web.studio.readers_summary import reached_in_words, summary
 
 blueprint = Blueprint("home", __name__)
@@ -33,8 +34,9 @@ _ASK_AGAIN_SECONDS = 15  # while some readers do not have the post yet
 def page() -> str:
     """The box with text that was typed and not sent, the day strip, and the newest posts."""
     with site().database.read() as db:
-        kept = autosave.load(db, me().id, autosave.BOX)
-    return _show(kept.fields.get("source", "") if kept else "", autosave.stamp(kept))
+        kept = autosave.current(db, me().id, autosave.BOX, 0)
+    typed = Typed(seen=autosave.stamp(kept))
+    return _show(forms.with_autosave(typed, kept.fields) if kept else typed)
 
 
 @blueprint.get("/reached")
@@ -60,13 +62,15 @@ def write() -> Any:
         if action != "later":
             intent = Intent("draft" if grows else "now")
         with site().database.write() as db:
-            undo = settings().undo_seconds
-            post = editing.submit(db, me(), 0, value, 0, intent, now(), undo, typed.seen)
+            post = editing.submit(
+                db, me(), 0, value, 0, intent, now(), settings().undo_seconds,
+                typed.sent, typed.attempt,
+            )  # fmt: skip
     except FieldErrors as error:
-        return _show(typed.source, typed.seen, error.fields.get("source", str(error))), 422
+        return _show(typed, error.fields.get("source", str(error))), 422
     except PublisherError as error:
         problem = f"this was not saved: {error}. Your text is still here"
-        return _show(typed.source, typed.seen, problem), error.http_status
+        return _show(typed, problem), error.http_status
     if grows:
         return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
     if intent.place == "later" and intent.at is not None:
@@ -75,7 +79,7 @@ def write() -> Any:
     return shared.onward(url_for(".page", done="box"))
 
 
-def _show(source: str, seen: str, problem: str = "") -> str:
+def _show(typed: Typed, problem: str = "") -> str:
     author = me()
     mine = None if permissions.is_admin(author) else author.id
     with site().database.read() as db:
@@ -90,9 +94,9 @@ def _show(source: str, seen: str, problem: str = "") -> str:
         lists["scheduled"] = [row for row in lists["scheduled"] if row.id not in held]
         return render_template(
             "studio/home.html",
-            source=source,
+            typed=typed,
             kept_inputs=forms.KEPT,
-            seen=seen,
+            others=autosave.others(db, author.id, autosave.BOX, typed.kept),
             problem=problem,
             lists=lists,
             leaving=waiting,

@@ -8,7 +8,7 @@ from publisher.base.numerals import whole_number
 from publisher.base.text import clean
 from publisher.blog import published
 from publisher.blog.members import authors, permissions
-from publisher.blog.writing import overview
+from publisher.blog.writing import autosave, overview
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
@@ -28,6 +28,7 @@ def page() -> str:
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
         mentions_waiting = receiving.waiting(db, me())
+        unsaved_texts = bool(autosave.everything(db, me().id))
         reach = reached(db, [row.id for row in rows if published.is_public(row)])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
@@ -40,6 +41,7 @@ def page() -> str:
         first=cursor is None,
         leaving=waiting,
         reach=reach,
+        unsaved_texts=unsaved_texts,
         mentions_waiting=mentions_waiting,
         seconds_left=shared.seconds_left,
     )

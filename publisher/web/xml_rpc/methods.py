@@ -7,13 +7,14 @@ from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from flask import g, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden, InvalidInput, NotFound
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
-from publisher.blog.writing import overview, posts
+from publisher.blog.writing import attempts, overview, posts
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
@@ -32,6 +33,14 @@ def who(name: object, password: object) -> ApiToken:
     if token is None or token.author.name != str(name).strip():
         raise Forbidden("wrong name or token: the password here is a token from your account page")
     return token
+
+
+def attempt() -> str:
+    """The name of this call, from the request's `Idempotency-Key`; "" where it has none. Within one
+    request the calls that ask are numbered."""
+    name = request.headers.get("Idempotency-Key", "")
+    g.calls = g.get("calls", 0) + 1
+    return f"{name} {g.calls}" if name else ""
 
 
 def may_read(token: ApiToken) -> None:
@@ -94,9 +103,13 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
     with site().database.write() as db:
         value = entries.to_content(fields, form, own_address(), kind, None)
         moment = entries.moment(fields, _zone(db))
+        name = attempt()
+        if made := attempts.find(db, token.author_id, name, now()):
+            return entries.number(posts.get(db, made.post_id), form)
         post = posts.create(db, value, token.author_id, now())
         if _wanted(fields, publish):
             posts.publish(db, post, moment or now(), now())
+        attempts.note(db, token.author_id, name, post, now())
         return entries.number(post, form)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from publisher.blog.writing import autosave
 from publisher.installation import Site
-from publisher.storage.tables.blog import Update
+from publisher.storage.tables.blog import Post, Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser, the_post
@@ -66,4 +66,24 @@ def test_box_keeps_what_was_typed(ada: Browser, site: Site) -> None:
     ada.post("/studio/", source="Half a thought.", seen=seen)
     assert "Half a thou</textarea>" not in ada.get("/studio/")
     with site.database.read() as db:
-        assert autosave.load(db, 1, autosave.BOX) is None
+        assert autosave.everything(db, 1) == []
+
+
+def test_the_same_gesture_publishes_once(ada: Browser, site: Site) -> None:
+    """A second request of the box's form, because the first one's answer was lost."""
+    page = ada.get("/studio/")
+    name = re.findall(r'name="attempt" value="([^"]+)"', page)[0]
+    for _ in range(2):
+        assert ada.post("/studio/", source="One note.", attempt=name).status_code == 302
+    ada.post("/studio/", source="One note, longer.", attempt=name, origin="tab")
+    with site.database.read() as db:
+        assert [post.source for post in db.query(Post)] == ["One note, longer."]
+    assert f'value="{name}"' not in ada.get("/studio/")
+    kept = ada.post(
+        "/studio/autosave/0", "application/json", source="One note, longer.", attempt=name
+    )
+    assert (kept.json or {})["saved"]
+    assert "One note, longer.</textarea>" not in ada.get("/studio/"), "it is a post"
+    ada.post("/studio/", source="Another, in the form that Back brought.", attempt=name)
+    with site.database.read() as db:
+        assert db.query(Post).count() == 2

@@ -1,5 +1,7 @@
 """What the page's script asks while somebody types."""
 
+from typing import Any
+
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -30,21 +32,75 @@ def test_autosave_of_a_new_post_makes_a_draft(ada: Browser, site: Site) -> None:
     assert the_post(site).status == "draft"
 
 
+def test_first_words_that_are_sent_twice_make_one_draft(ada: Browser, site: Site) -> None:
+    """The first answer was lost; then the post is published in the same form."""
+    for words in ("First", "First words"):
+        answer = ada.post("/studio/autosave/new", "application/json", source=words, attempt="a")
+        assert (answer.json or {})["id"] == 1
+    ada.post("/studio/posts/new", source="First words.", place="now", attempt="a")
+    late = ada.post("/studio/autosave/new", "application/json", source="First words.", attempt="a")
+    assert (late.json or {})["id"] == 1
+    assert (the_post(site).source, the_post(site).status) == ("First words.", "scheduled")
+
+
+def autosaved(ada: Browser, source: str, origin: str, seen: str = "") -> dict[str, Any]:
+    """What the server says of an autosave of post 1."""
+    answer = ada.post(
+        "/studio/autosave/1", "application/json",
+        source=source, base_version="1", origin=origin, seen=seen,
+    )  # fmt: skip
+    told: dict[str, Any] = answer.json or {}
+    return told
+
+
 def test_autosave_tells_of_another_tab(ada: Browser, site: Site, clock: FakeClock) -> None:
     """A tab is told when another one keeps something else, or has saved meanwhile."""
     make_post(site, author_id=1)
-    first = ada.post("/studio/autosave/1", "application/json", source="a", base_version="1")
-    assert first.json is not None
-    clock.forward(seconds=9)
-    answer = ada.post("/studio/autosave/1", "application/json", source="b", base_version="1")
-    assert answer.status_code == 409
+    assert autosaved(ada, "a", "laptop")["apart"] is False
+    told = autosaved(ada, "b", "phone")
+    assert (told["apart"], told["stale"]) == (True, False)
     ada.post("/studio/posts/1", source="c", base_version="1")
-    answer = ada.post(
-        "/studio/autosave/1", "application/json",
-        source="b", base_version="1", seen=first.json["seen"],
-    )  # fmt: skip
-    assert answer.json is not None
-    assert answer.json["stale"] is True
+    assert autosaved(ada, "b, more", "phone", told["seen"])["stale"] is True
+
+
+def test_unsaved_texts(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """A text that the editor does not show is found from it and from the list, compared, put into
+    the editor, and goes only by its own button."""
+    make_post(site, "As saved.", author_id=1)
+    assert "unsaved" not in ada.get("/studio/posts").lower()
+    autosaved(ada, "An hour of work.", "phone")
+    autosaved(ada, "Older words.", "laptop")
+    editor = ada.get("/studio/posts/1")
+    assert "An hour of work.</textarea>" in editor
+    assert 'href="/studio/posts/1/unsaved"' in editor
+    assert 'href="/studio/unsaved"' in ada.get("/studio/posts")
+    for address in ("/studio/unsaved", "/studio/posts/1/unsaved"):
+        page = ada.get(address)
+        assert "<del>" in page
+        assert ">Older" in page
+        assert "Discard the text of 09:30" in page
+    ada.post("/studio/unsaved/2/use")
+    assert "Older words.</textarea>" in ada.get("/studio/posts/1")
+    assert "An hour of work." in ada.get("/studio/posts/1/unsaved")
+    ada.post("/studio/unsaved/1/discard")
+    assert "An hour of work." not in ada.get("/studio/posts/1/unsaved")
+    ada.post("/studio/posts/1", source="As saved, again.", base_version="1")
+    editor = ada.get("/studio/posts/1")
+    assert "As saved, again.</textarea>" in editor
+    assert 'href="/studio/posts/1/unsaved"' in editor
+    assert "on version 1 of 2" in ada.get("/studio/posts/1/unsaved")
+
+
+def test_unsaved_text_of_the_box(ada: Browser, site: Site) -> None:
+    """The box has unsaved texts as posts have."""
+    for origin, text in (("phone", "On the phone."), ("laptop", "On the laptop.")):
+        ada.post("/studio/autosave/0", "application/json", source=text, origin=origin)
+    page = ada.get("/studio/")
+    assert "On the phone.</textarea>" in page
+    assert 'href="/studio/posts/0/unsaved"' in page
+    assert "On the laptop." in ada.get("/studio/posts/0/unsaved")
+    ada.post("/studio/unsaved/2/use")
+    assert "On the laptop.</textarea>" in ada.get("/studio/")
 
 
 def test_scripts_leave_the_cookie_alone(ada: Browser) -> None:

@@ -1,7 +1,7 @@
 // Saves the form's text on the server soon after typing pauses, and shows the state.
 
-import { clock, fieldsOf, problemOf, send } from "./form.js";
-import { drop } from "./recovery.js";
+import { fieldsOf, problemOf, send } from "./form.js";
+import { APART, drop, leftOf, newName } from "./recovery.js";
 
 const PAUSE = 1500; // ms without a keystroke
 const LONGEST = 10000; // ms of typing without a pause
@@ -27,6 +27,7 @@ export class Autosave {
 
   changed() {
     if (!this.changedAt) this.changedAt = Date.now();
+    if (!this.form.elements.source.value.trim()) this.recovery.attempt = newName(); // another text
     this.recovery.keepSoon();
     if (this.stopped) return;
     clearTimeout(this.timer);
@@ -55,36 +56,41 @@ export class Autosave {
     if (answer.status === 422) return; // nothing typed yet
     if (answer.status === 401) {
       this.failed("You are logged out. The text is kept in this browser; ");
-      const link = Object.assign(document.createElement("a"), {
-        href: "/studio/login", target: "_blank", textContent: "log in in another tab",
-      });
-      this.state.append(link, ".");
+      this.state.append(link("/studio/login", "log in in another tab"), ".");
       return;
     }
-    const problem = await problemOf(answer);
-    if (answer.status === 409) this.stopped = true;
-    this.failed(`Not saved: ${problem}.`);
+    this.failed(`Not saved: ${await problemOf(answer)}. The text is kept in this browser.`);
   }
 
   kept(told) {
     this.recovery.seen = told.seen;
     if (told.id) this.born(told);
     this.timer = 0;
+    const saved = `${this.notice}Saved ${told.saved}`;
     if (told.stale) {
-      this.say("This post was changed in another tab. When you save, you will see both texts.", true);
+      this.say(`${saved}. This post was changed in another tab. When you save, you will see both texts.`, true);
+    } else if (told.apart) {
+      this.say(`${saved}, beside a newer text of another tab or device: `, true);
+      this.state.append(link(`/studio/posts/${told.id ?? (Number(this.form.dataset.post) || 0)}/unsaved`, "compare them"), ".");
     } else {
-      this.say(`${this.notice}Saved ${told.saved}`, Boolean(this.notice));
-      this.notice = "";
+      this.say(saved, Boolean(this.notice));
     }
+    this.notice = "";
     if (!this.changedAt) this.recovery.forget();
   }
 
-  // A save without an answer: everything is kept. Online the request may have arrived all the same.
+  // A save without an answer: the request may have arrived all the same.
   wait() {
     this.stopped = false;
-    this.failed(navigator.onLine
-      ? "No answer came, so it is not known whether this was saved. The text is kept in this browser; look at the list of posts before you try again."
-      : "No connection, so this is not saved yet. The text is kept in this browser; try again when you are online.");
+    this.failed("No answer came, so it is not known whether this was saved. The text is kept in this browser; trying again is safe, it makes no second post.");
+  }
+
+  // The server has confirmed a save, and the browser goes on.
+  done() {
+    this.changedAt = 0;
+    clearTimeout(this.timer);
+    this.recovery.forget();
+    this.recovery.attempt = newName();
   }
 
   failed(words) {
@@ -107,49 +113,93 @@ export class Autosave {
 }
 
 // Texts that this browser kept and the page does not show. The newest is put in at once if nothing
-// newer exists; every other one is offered, and nothing goes away but by a button that names it.
+// newer exists. Every other one goes to the unsaved texts, where the difference is shown; a form
+// without those (`post` is no post) offers it here. Nothing goes away but by a button that names it.
 // `onUse()` is called when the form holds what is not saved.
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
-  if (!found.length && recovery.typedBefore()) onUse();
+  const refused = "refused" in recovery.form.dataset; // the page has what was sent, and nothing else does
+  if (!found.length && (refused || recovery.typedBefore())) onUse();
   const first = found.find(({ newest }) => newest);
   for (const kept of found) {
-    const at = clock(new Date(kept.at), recovery.form.dataset.zone);
-    const words = document.createElement("p");
-    const show = button("Show that text");
-    const discard = button(`Discard the text of ${at}`);
-    const line = document.createElement("div");
-    line.append(words, show, discard);
-    banner.append(line);
-    banner.hidden = false;
-    const shown = recovery.values();
-    const use = () => {
-      recovery.use(kept.values);
-      onUse();
-      if (recovery.keep()) drop(kept.key);
-      words.textContent = `Recovered the text that this browser kept at ${at}.`;
-      show.hidden = true;
-    };
-    const leave = () => {
-      line.remove();
-      banner.hidden = !banner.childElementCount;
-    };
-    words.textContent = `This browser kept a different text of this post at ${at}; the text below was saved elsewhere.`;
-    show.onclick = () => {
-      recovery.setAside(recovery.values());
-      use();
-    };
-    discard.onclick = () => {
-      drop(kept.key);
-      if (show.hidden) {
-        recovery.use(shown);
-        recovery.forget();
-      }
-      leave();
-    };
-    if (kept === first) use();
+    if (kept !== first && recovery.form.elements.seen) sendApart(recovery, kept, banner);
+    else offer(recovery, kept, banner, onUse, kept === first);
   }
+}
+
+function offer(recovery, kept, banner, onUse, first) {
+  const shown = recovery.values();
+  const show = button(`Show the text of ${kept.time}`);
+  const discard = button(`Discard the text of ${kept.time}`);
+  const line = tell(banner, `This browser kept a different text at ${kept.time}; the text below was saved elsewhere.`, show, discard);
+  const use = () => {
+    recovery.use(kept.values);
+    recovery.attempt = kept.attempt;
+    onUse();
+    if (recovery.keep() && kept.key !== recovery.key) drop(kept.key);
+    line.firstChild.textContent = `Recovered the text that this browser kept at ${kept.time}.`;
+    show.hidden = true;
+  };
+  show.onclick = () => {
+    recovery.setAside(recovery.values());
+    use();
+  };
+  discard.onclick = () => {
+    drop(kept.key);
+    if (show.hidden) {
+      recovery.use(shown);
+      recovery.forget();
+    }
+    line.remove();
+    banner.hidden = !banner.childElementCount;
+  };
+  if (first) use();
+}
+
+async function sendApart(recovery, kept, banner) {
+  const { form } = recovery;
+  const post = Number(form.dataset.post) || 0;
+  if (kept.key === recovery.key) recovery.setAside(kept.values);
+  const told = await sendKept(form, post, kept, true);
+  if (!told?.apart) return; // it stays in the browser, for the next time; or it is a post now
+  tell(banner, `This browser kept a different text at ${kept.time}; the text below was saved elsewhere.`,
+    link(`/studio/posts/${post}/unsaved`, "Compare the texts"));
+}
+
+// Send a text that the browser has kept to the unsaved texts; what the server says, if it took it.
+async function sendKept(form, post, kept, apart) {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(kept.values)) data.set(name, value);
+  data.set("base_version", kept.version);
+  data.set("origin", newName());
+  data.set("seen", apart ? APART : kept.seen ?? "");
+  data.set("attempt", kept.attempt ?? "");
+  const answer = await send(form, `/studio/autosave/${post}`, data).catch(() => undefined);
+  if (!answer?.ok) return undefined;
+  drop(kept.key);
+  return answer.json();
+}
+
+// Send what closed tabs have left in this browser, of any post, and show it.
+export async function collect(form) {
+  let more = false;
+  for (const kept of await leftOf(form.dataset.author)) {
+    const post = Number(kept.key.split(":")[2].split("-")[0]) || 0;
+    more = Boolean(await sendKept(form, post, kept) ?? (post && await sendKept(form, 0, kept, true))) || more;
+  }
+  if (more) location.reload();
+}
+
+function tell(banner, words, ...more) {
+  const line = document.createElement("div");
+  line.append(Object.assign(document.createElement("p"), { textContent: words }), ...more);
+  banner.append(line);
+  banner.hidden = false;
+  return line;
 }
 
 const button = (words) =>
   Object.assign(document.createElement("button"), { type: "button", textContent: words });
+
+const link = (href, textContent) =>
+  Object.assign(document.createElement("a"), { href, target: "_blank", textContent });

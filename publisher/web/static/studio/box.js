@@ -34,7 +34,7 @@ form.addEventListener("submit", (event) => {
   recovery.keep();
   autosave.stopped = true;
   event.preventDefault();
-  submitCalmly(form, event.submitter, () => autosave.wait());
+  submitCalmly(form, event.submitter, autosave);
 });
 new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 area.setSelectionRange(area.value.length, area.value.length);

@@ -115,7 +115,7 @@ form.addEventListener("submit", (event) => {
   autosave.stopped = true;
   if (event.submitter?.value !== "save") return;
   event.preventDefault();
-  submitCalmly(form, event.submitter, () => autosave.wait());
+  submitCalmly(form, event.submitter, autosave);
 });
 
 // The preview scrolls with the text.

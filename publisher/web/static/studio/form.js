@@ -24,10 +24,10 @@ function attempt(form, address, data, options) {
   return fetch(address, { method: "POST", body: data, headers, ...options });
 }
 
-// Send the whole form and go where the server says. Without a connection the page stays and `offline`
-// is called; a form that the server refuses is submitted normally, so that its page is shown. While
-// it is on its way a second gesture (a held key) is ignored: `requestSubmit` minds no disabled button.
-export async function submitCalmly(form, button, offline) {
+// Send the whole form and go where the server says. Without an answer the page stays; a form that the
+// server refuses is submitted normally, so that its page is shown. While it is on its way a second
+// gesture (a held key) is ignored: `requestSubmit` minds no disabled button.
+export async function submitCalmly(form, button, autosave) {
   if (button.disabled) return;
   const data = new FormData(form);
   data.set(button.name, button.value);
@@ -36,12 +36,14 @@ export async function submitCalmly(form, button, offline) {
     // Not form.action: that would be the buttons named "action".
     const answer = await send(form, form.getAttribute("action"), data);
     if (answer.ok) {
-      location.assign((await answer.json()).address);
+      const { address } = await answer.json();
+      autosave.done();
+      location.assign(address);
       return;
     }
   } catch {
     button.disabled = false;
-    offline();
+    autosave.wait();
     return;
   }
   form.append(Object.assign(document.createElement("input"), {

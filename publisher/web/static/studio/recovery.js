@@ -1,71 +1,103 @@
-// Keeps the text in this browser on each keystroke, so that a crash, a closed tab, a lost connection
-// or an expired login loses nothing. Text that the server has confirmed is deleted here.
+// Keeps a form's text in this browser on each keystroke, so that a crash, a closed tab, a lost
+// connection or an expired login loses nothing. Text that the server has confirmed is deleted here.
 //
-// Each page has a slot of its own in the browser's storage, named after the post and a random name,
-// and holds a lock of the same name while it is open: a slot without a lock was left by a closed tab.
+// A tab has a name and holds a lock of that name while it is open. It has a slot in the browser's
+// storage for each post: a slot whose tab has no lock was left by a closed one.
 
-const OWN = "publisher:slot"; // in the session of a tab: its page's slot, which a reload looks for
-const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
-const keyOf = (author, post) => `publisher:${author}:${post}`;
+import { clock } from "./form.js";
+
+const TAB = "publisher:tab"; // in the session of a tab: its name
+export const APART = "apart"; // in place of the stamp: older than what is unsaved now
+export const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
+const lockOf = (name) => `publisher:${name}`;
+const nameOf = (key) => key.slice(key.lastIndexOf("-") + 1);
 const alike = (kept, shown) =>
   Object.keys(kept).every((name) => kept[name] === (shown[name] ?? ""));
 
 export class Recovery {
   constructor(form) {
     this.form = form;
-    this.version = form.elements.base_version.value;
+    this.version = form.elements.base_version?.value ?? JSON.stringify(this.defaults());
     this.sent = null; // what was last sent to be autosaved; its answer may have been lost
     this.left = [];
     this.timer = 0;
     this.name = newName();
   }
 
-  // The stamp of the autosave that the text was typed on.
+  // The stamp of the unsaved text of the server that the form's text was typed on.
   get seen() {
-    return this.form.elements.seen.value;
+    return this.form.elements.seen?.value ?? "";
   }
 
   set seen(stamp) {
-    this.form.elements.seen.value = stamp;
+    if (this.form.elements.seen) this.form.elements.seen.value = stamp;
+  }
+
+  // The name of the request that makes a post: kept with its text, so that trying again is safe.
+  get attempt() {
+    return this.form.elements.attempt?.value;
+  }
+
+  set attempt(name) {
+    if (name && this.form.elements.attempt) this.form.elements.attempt.value = name;
+  }
+
+  get prefix() {
+    return `publisher:${this.form.dataset.author}:${this.form.dataset.post}`;
   }
 
   get key() {
-    return keyOf(this.form.dataset.author, `${this.form.dataset.post}-${this.name}`);
+    return `${this.prefix}-${this.name}`;
   }
 
-  // Take a slot, and look what closed tabs have left of the same post; of a new post the text of
-  // one closed tab, which the next new post of that kind takes over.
+  // Find what closed tabs have left of the same post; of a new post the text of one closed tab, which
+  // the next new post of that kind takes over.
   async claim() {
     try {
-      const { author, post } = this.form.dataset;
-      const held = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
-      if (cameBack() && this.differs()) this.seen = ""; // an old text, not typed on the server's
+      const { post } = this.form.dataset;
+      const held = await heldLocks();
+      const tab = await tabName(held);
+      if (cameBack() && this.differs()) this.seen = APART; // an old text, not typed on the server's
+      // What the browser has restored or copied may be the name of a request that was answered.
+      if (!("refused" in this.form.dataset)) this.attempt = newName();
       const kind = post === "new" ? this.form.elements.kind?.value : undefined;
-      const left = leftBehind(keyOf(author, post), kind)
-        .filter(({ key }) => !held.has(key));
-      const mine = left.filter(({ key }) => key === sessionStorage.getItem(OWN));
+      const left = leftBehind(this.prefix, kind).filter(({ key }) => !held.has(lockOf(nameOf(key))));
+      const mine = left.filter(({ key }) => nameOf(key) === tab);
       this.left = mine.concat(left.filter((kept) => !mine.includes(kept)));
       if (post === "new") {
         this.left = navigator.locks ? this.left.slice(0, 1) : mine;
-        this.left.forEach(({ key }) => lock(key));
+        this.left.forEach(({ key }) => lock(nameOf(key)));
       }
-      this.open();
+      this.name = tab;
     } catch {
       // No storage in this browser: the server's autosave remains.
     }
+    addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+    if (this.form.elements.origin) this.form.elements.origin.value = this.name;
   }
 
-  open() {
-    sessionStorage.setItem(OWN, this.key);
-    lock(this.key);
+  // A form was sent from this tab and the server has confirmed a save.
+  forgetSent() {
+    const sent = this.left.filter((kept) => kept.key === this.key && kept.sent);
+    this.left = this.left.filter((kept) => !sent.includes(kept));
+    sent.forEach(({ key }) => drop(key));
+  }
+
+  get names() {
+    return this.form.dataset.kept?.split(" ") ??
+      [...this.form.elements].filter(isText).map(({ name }) => name);
   }
 
   values() {
     const values = {};
-    for (const name of this.form.dataset.kept.split(" ")) {
+    for (const name of this.names) {
       if (this.form.elements[name]) values[name] = this.form.elements[name].value;
     }
     return values;
+  }
+
+  defaults() {
+    return this.names.map((name) => this.form.elements[name].defaultValue);
   }
 
   keepSoon() {
@@ -75,32 +107,30 @@ export class Recovery {
   keep() {
     clearTimeout(this.timer);
     this.timer = 0;
-    return this.write(this.key, this.values(), this.seen, this.sent);
-  }
-
-  write(key, values, seen, sent) {
-    const kept = { values, version: this.version, seen, sent, at: Date.now() };
-    try {
-      localStorage.setItem(key, JSON.stringify(kept));
-      return true;
-    } catch {
-      return false; // full, or forbidden: the server's autosave is still there
-    }
+    const { version, seen, sent, attempt } = this;
+    return store(this.key, { values: this.values(), version, seen, sent, attempt, at: Date.now() });
   }
 
   // Keep a text that another one replaces in the form, in a slot of its own; it is only offered.
   setAside(values) {
-    const { author, post } = this.form.dataset;
-    this.write(keyOf(author, `${post}-${newName()}`), values, "set aside", null);
+    const { version, attempt } = this;
+    const key = `${this.prefix}-${newName()}`;
+    store(key, { values, version, seen: APART, attempt, at: Date.now() });
   }
 
   // Texts of closed tabs that the page does not show. `newest`: it was typed on what the page shows,
   // so nothing newer exists; else the post was saved or autosaved elsewhere meanwhile.
   found() {
     const shown = this.values();
-    for (const { key } of this.left.filter(({ values }) => alike(values, shown))) drop(key);
+    const there = this.left.filter(({ values }) => alike(values, shown));
+    for (const { key, attempt, values } of there) {
+      if (values.source) this.attempt = attempt;
+      drop(key);
+    }
+    if (there.length && this.differs()) this.keep(); // the browser brought it, not the server
     return this.left.filter(({ values }) => !alike(values, shown)).map((kept) => ({
       ...kept,
+      time: clock(new Date(kept.at), this.form.dataset.zone),
       newest: kept.version === this.version &&
         ((kept.seen ?? "") === this.seen || Boolean(kept.sent && alike(kept.sent, shown))),
     }));
@@ -113,8 +143,8 @@ export class Recovery {
   }
 
   differs() {
-    const { title, source } = this.form.elements;
-    return [title, source].some((field) => field && field.value !== field.defaultValue);
+    const fields = this.names.map((name) => this.form.elements[name]);
+    return fields.some((field) => (field?.defaultValue ?? field?.value) !== field?.value);
   }
 
   use(values) {
@@ -136,27 +166,64 @@ export class Recovery {
     this.form.dataset.post = post;
     this.version = String(version);
     this.keep();
-    this.open();
   }
 }
+
+const isText = (field) => field.tagName === "TEXTAREA" ||
+  (field.tagName === "INPUT" && ["text", "url", "search"].includes(field.type) && !field.readOnly);
 
 const cameBack = () =>
   performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 
-function lock(key) {
-  navigator.locks?.request(key, { ifAvailable: true }, () => new Promise(() => {}));
+const heldLocks = async () =>
+  new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
+
+// The name of this tab. A page after another keeps it; a copy of the tab finds it locked.
+let asked;
+const tabName = (held) => (asked ??= named(held));
+
+async function named(held) {
+  let name = sessionStorage.getItem(TAB);
+  if (!name || !navigator.locks || held.has(lockOf(name))) name = newName();
+  sessionStorage.setItem(TAB, name);
+  lock(name);
+  return name;
+}
+
+function lock(name) {
+  navigator.locks?.request(lockOf(name), { ifAvailable: true }, () => new Promise(() => {}));
+}
+
+function store(key, kept) {
+  try {
+    localStorage.setItem(key, JSON.stringify(kept));
+    return true;
+  } catch {
+    return false; // full, or forbidden: the server's autosave is still there
+  }
 }
 
 export function drop(key) {
-  localStorage.removeItem(key);
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // forbidden: nothing is kept there
+  }
 }
 
-// What was kept of one post and never saved, newest first; of new ones those of one kind (post or
+// What closed tabs have left of any post.
+export async function leftOf(author) {
+  const held = await heldLocks();
+  return leftBehind(`publisher:${author}`, undefined, ":")
+    .filter(({ key }) => !key.includes(":form:") && !held.has(lockOf(nameOf(key))));
+}
+
+// What was kept under a prefix and never saved, newest first; of new posts those of one kind (post or
 // page). The name without a slot is that of older versions.
-function leftBehind(post, kind) {
+function leftBehind(prefix, kind, next = "-") {
   const found = [];
   for (const key of Object.keys(localStorage)) {
-    if (key !== post && !key.startsWith(`${post}-`)) continue;
+    if (key !== prefix && !key.startsWith(prefix + next)) continue;
     try {
       const kept = JSON.parse(localStorage.getItem(key));
       if (!kind || (kept.values.kind ?? kind) === kind) found.push({ key, ...kept });
@@ -172,8 +239,11 @@ export function forgetDone(author) {
   const address = new URL(location.href);
   const done = address.searchParams.get("done");
   if (!done) return;
-  const own = sessionStorage.getItem(OWN);
-  if (own?.startsWith(`${keyOf(author, done)}-`)) drop(own);
+  try {
+    drop(`publisher:${author}:${done}-${sessionStorage.getItem(TAB)}`);
+  } catch {
+    // No storage in this browser: nothing was kept.
+  }
   address.searchParams.delete("done");
   history.replaceState(history.state, "", address);
 }

@@ -108,6 +108,13 @@ def remember(token: str) -> None:
     g.pop("author", None)
 
 
+def _form_page() -> str:
+    """The page of the form that was refused: the browser has kept there what was typed."""
+    parts = urlsplit(request.referrer or "")
+    sent = request.method == "POST" and request.path != "/studio/login"
+    return local_address(parts.path) if sent and parts.netloc == request.host else ""
+
+
 def _anybody() -> bool:
     with site().database.read() as db:
         return has_author(db)
@@ -121,7 +128,7 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         passkeys_work=passkeys_work,
         error=error,
         name=request.form.get("name", ""),
-        next=local_address(request.values.get("next", "")),
+        next=local_address(request.values.get("next", "")) or _form_page(),
         held=unsaved_form.carried_by_login() or unsaved_form.in_request(),
         nobody=not _anybody(),
     )

@@ -1,17 +1,21 @@
-"""`/studio/autosave`: keeps the editor's text on the server while somebody types."""
+"""`/studio/autosave`: keeps the editor's text on the server while somebody types; unsaved texts."""
 
 from typing import Any
 
-from flask import Blueprint, jsonify, redirect, request, url_for
+from flask import Blueprint, jsonify, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, posts
+from publisher.blog.writing import attempts, autosave, content, posts
 from publisher.blog.writing.content import Content, checked
-from publisher.storage.tables.blog import Autosave
+from publisher.blog.writing.difference import difference, shortened
+from publisher.storage.tables.blog import Post, UnsavedText
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, settings
 from publisher.web.studio.editor import forms
+
+MOST = 100  # in the list of all; each post has a list of its own
 
 blueprint = Blueprint("autosave", __name__)
 
@@ -22,8 +26,12 @@ def keep(post_id: int) -> Any:
     """Keep the fields of the form; `post_id` 0 is the box on the first page."""
     typed = forms.from_mapping(request.form)
     with site().database.write() as db:
-        version = permissions.editable(db, me(), post_id).version if post_id else 0
-        row = autosave.keep(db, me().id, post_id, typed.version, typed.kept, typed.seen, now())
+        version = _version(db, post_id)
+        made = attempts.find(db, me().id, typed.attempt, now())
+        if made and posts.get(db, made.post_id).source == typed.source:
+            # It was saved, and the answer was lost.
+            return jsonify(saved=clock(made.made_at), seen=typed.seen, apart=False, stale=False)
+        row = autosave.keep(db, me().id, post_id, typed.version, typed.sent, now(), version=version)
     return jsonify(**_kept(row), stale=version != typed.version)
 
 
@@ -37,21 +45,94 @@ def begin() -> Any:
     except FieldErrors:
         value = checked(Content(typed.source))  # other problems are reported when it is saved
     with site().database.write() as db:
-        post = posts.create(db, value, me().id, now())
-        row = autosave.keep(db, me().id, post.id, post.version, typed.kept, "", now())
+        made = attempts.find(db, me().id, typed.attempt, now())
+        post = posts.get(db, made.post_id) if made else posts.create(db, value, me().id, now())
+        version = made.version if made else post.version
+        if not made:
+            attempts.note(db, me().id, typed.attempt, post, now())
+        row = autosave.keep(db, me().id, post.id, version, typed.sent, now(), version=post.version)
     edit = url_for("studio.post_editor.edit", post_id=post.id)
-    return jsonify(**_kept(row), stale=False, id=post.id, version=post.version, address=edit)
+    stale = version != post.version
+    return jsonify(**_kept(row), stale=stale, id=post.id, version=version, address=edit)
 
 
 @blueprint.post("/posts/<int:post_id>/discard")
 @login_required
 def discard(post_id: int) -> Any:
-    """Discard what was typed since the last save."""
+    """Discard the unsaved text that the editor shows."""
     with site().database.write() as db:
-        permissions.editable(db, me(), post_id)
-        autosave.forget(db, me().id, post_id)
+        post = permissions.editable(db, me(), post_id)
+        kept = autosave.current(db, me().id, post_id, post.version)
+        autosave.forget(db, me().id, post_id, request.form.get("seen", autosave.stamp(kept)))
     return redirect(url_for("studio.post_editor.edit", post_id=post_id, done=post_id))
 
 
-def _kept(row: Autosave) -> dict[str, str]:
-    return {"saved": clock(row.saved_at), "seen": autosave.stamp(row)}
+@blueprint.get("/unsaved", defaults={"post_id": None})
+@blueprint.get("/posts/<int:post_id>/unsaved")
+@login_required
+def unsaved(post_id: int | None) -> str:
+    """The unsaved texts of a post, or of all, with how they differ from what its editor shows."""
+    with site().database.read() as db:
+        if post_id:
+            permissions.editable(db, me(), post_id)
+        rows = autosave.everything(db, me().id)
+        wanted = rows[:MOST] if post_id is None else [row for row in rows if row.post_id == post_id]
+        shown = [_shown(db, row) for row in wanted]
+    return render_template(
+        "studio/unsaved.html", texts=shown, post_id=post_id, box=autosave.BOX,
+        days=autosave.KEPT_DAYS,
+    )  # fmt: skip
+
+
+@blueprint.post("/unsaved/<int:number>/use")
+@login_required
+def use(number: int) -> Any:
+    """Put an unsaved text into its editor; the one that is there is kept."""
+    with site().database.write() as db:
+        row = autosave.one(db, me().id, number)
+        autosave.choose(db, row, _version(db, row.post_id), now())
+        post_id = row.post_id
+    return redirect(_editor(post_id))
+
+
+@blueprint.post("/unsaved/<int:number>/discard")
+@login_required
+def discard_one(number: int) -> Any:
+    """Discard an unsaved text."""
+    with site().database.write() as db:
+        row = autosave.one(db, me().id, number)
+        post_id = row.post_id
+        db.delete(row)
+    return redirect(url_for(".unsaved", post_id=post_id))
+
+
+def _shown(db: Session, row: UnsavedText) -> dict[str, Any]:
+    """A row of the page: the text, its post, and its difference from what the editor shows."""
+    post = db.get(Post, row.post_id) if row.post_id else None
+    kept = autosave.current(db, me().id, row.post_id, post.version if post else 0)
+    there = kept.fields if kept else content.to_inputs(posts.content(db, post)) if post else {}
+    title, source = row.fields.get("title", ""), row.fields.get("source", "")
+    return {
+        "row": row,
+        "post": post,
+        "here": row is kept,
+        "title": title if title != there.get("title", "") else "",
+        "pieces": shortened(difference(there.get("source", ""), source)),
+        "address": _editor(row.post_id),
+    }
+
+
+def _version(db: Session, post_id: int) -> int:
+    """The version of a post that the author may edit; 0 of the box."""
+    return permissions.editable(db, me(), post_id).version if post_id else 0
+
+
+def _editor(post_id: int) -> str:
+    if post_id == autosave.BOX:
+        return url_for("studio.home.page")
+    return url_for("studio.post_editor.edit", post_id=post_id)
+
+
+def _kept(row: UnsavedText) -> dict[str, Any]:
+    apart = row.state != "current"
+    return {"saved": clock(row.saved_at), "seen": autosave.stamp(row), "apart": apart}

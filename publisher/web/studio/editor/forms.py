@@ -5,22 +5,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from flask import request
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_civil
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.numerals import whole_number
 from publisher.blog.slugs import made_slug
-from publisher.blog.writing import content, posts
+from publisher.blog.writing import autosave, content, posts
 from publisher.blog.writing.content import Content
 from publisher.blog.writing.content_fields import with_newlines
 from publisher.blog.writing.editing import PLACES, Intent, Place
 from publisher.storage.tables.blog import Post
 
-INTENT = ("place", "at", "minor", "base_version", "seen")
+INTENT = ("place", "at", "minor", "base_version", "seen", "origin", "attempt")
 FIELDS = (*content.INPUTS, *INTENT)
 # What autosave keeps: the content and its date, but not the choice to publish.
 KEPT = (*content.INPUTS, "at")
+MAX_ORIGIN = 100
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Typed:
     """The form's fields: `texts` has all inputs of the content, by name.
 
     `at` is civil time in the author's zone, `base_version` the version that the form started from,
-    `seen` the stamp of the autosave that it was typed on.
+    `seen` the stamp of the unsaved text that it was typed on, `origin` the tab, `attempt` the name
+    of the request that makes a post.
     """
 
     texts: Mapping[str, str] = field(default_factory=lambda: content.to_inputs(Content()))
@@ -37,6 +40,8 @@ class Typed:
     minor: str = ""
     base_version: str = "0"
     seen: str = ""
+    origin: str = ""
+    attempt: str = ""
 
     @property
     def source(self) -> str:
@@ -52,6 +57,12 @@ class Typed:
     def kept(self) -> dict[str, str]:
         """What an autosave keeps."""
         return {**self.texts, "at": self.at}
+
+    @property
+    def sent(self) -> autosave.Sent:
+        """The form as a tab sent it."""
+        device = request.user_agent.string
+        return autosave.Sent(self.kept, self.origin[:MAX_ORIGIN], self.seen, device)
 
     @property
     def everything(self) -> dict[str, str]:

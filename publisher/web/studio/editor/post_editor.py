@@ -43,11 +43,11 @@ def edit(post_id: int) -> str:
     with site().database.read() as db:
         post = permissions.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
-        kept = autosave.load(db, me().id, post_id)
+        kept = autosave.current(db, me().id, post_id, post.version)
     typed = replace(typed, seen=autosave.stamp(kept))
     if kept is None or forms.with_autosave(typed, kept.fields) == typed:
         return show(typed, post_id)
-    typed = replace(forms.with_autosave(typed, kept.fields), base_version=str(kept.base_version))
+    typed = forms.with_autosave(typed, kept.fields)
     return show(typed, post_id, unsaved=clock(kept.saved_at))
 
 
@@ -99,6 +99,7 @@ def show(
             errors=errors or {},
             notice=notice,
             unsaved=unsaved,
+            others=autosave.others(db, me().id, post_id, typed.kept) if post else [],
             conflict=conflict,
             theirs=theirs,
             has_history=saves > 1,
@@ -126,7 +127,7 @@ def _submit(typed: Typed, post_id: int) -> Post:
         before = permissions.editable(db, me(), post_id).published_at if post_id else None
         value, intent = forms.read(typed, settings().zone, before)
         return editing.submit(
-            db, me(), post_id, value, typed.version, intent, now(), undo, typed.seen
+            db, me(), post_id, value, typed.version, intent, now(), undo, typed.sent, typed.attempt
         )
 
 

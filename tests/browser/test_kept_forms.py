@@ -1,0 +1,87 @@
+"""Forms of the settings: what is typed is there again after leaving, an ended login, or Back."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from publisher.installation.settings import store_settings
+from publisher.storage.tables.credentials import LoginSession
+from tests.browser.conftest import Browse, Live
+from tests.factories import PASSWORD
+from tests.serving import wait_until
+
+KEPT = "Object.keys(localStorage).filter((key) => key.includes(':form:'))"
+FORMS = [
+    ("/studio/look", "css", "body { margin: 0 }"),
+    ("/studio/look", "footer", "An imprint."),
+    ("/studio/settings", "description", "About rain."),
+    ("/studio/account", "bio", "I write about rain."),
+]
+
+
+@pytest.fixture
+def ada(browse: Browse, log_in: Callable[[Page], Page]) -> Page:
+    """Ada, logged in."""
+    return log_in(browse("/studio/login"))
+
+
+def typed(page: Page, address: str, name: str, text: str) -> None:
+    """Type into a form that keeps it."""
+    page.goto(address)
+    page.locator("form[data-keep][data-post]").first.wait_for()
+    page.wait_for_timeout(200)
+    page.fill(f"[name={name}]", text)
+    wait_until(lambda: page.evaluate(KEPT), 10)
+
+
+@pytest.mark.parametrize(("address", "name", "text"), FORMS)
+def test_leaving(ada: Page, address: str, name: str, text: str) -> None:
+    """By a link, by Back, by closing the tab: the text comes back, until it is discarded."""
+    typed(ada, address, name, text)
+    ada.get_by_role("link", name="Posts", exact=True).click()
+    ada.wait_for_url("**/studio/posts")
+    ada.go_back()
+    expect(ada.locator(f"[name={name}]")).to_have_value(text)
+    other = ada.context.new_page()
+    ada.close()
+    other.wait_for_timeout(1000)  # until the browser has let go of the closed tab's lock
+    other.goto(address)
+    expect(other.locator(f"[name={name}]")).to_have_value(text)
+    other.get_by_role("button", name="Discard the text of").click()
+    expect(other.locator(f"[name={name}]")).not_to_have_value(text)
+    assert other.evaluate(KEPT) == []
+
+
+@pytest.mark.parametrize(("address", "name", "text"), FORMS)
+def test_an_ended_login(ada: Page, live: Live, address: str, name: str, text: str) -> None:
+    """Saving leads to the login form, that to the form with the text; then it is saved."""
+    typed(ada, address, name, text)
+    with live.site.database.write() as db:
+        db.query(LoginSession).delete()
+    form = ada.locator("form[data-keep]")
+    form.locator("button").last.click()
+    ada.fill("[name=name]", "ada")
+    ada.fill("[name=password]", PASSWORD)
+    ada.click("main button")
+    ada.wait_for_url(f"**{address}")
+    expect(ada.locator(f"[name={name}]")).to_have_value(text)
+    expect(ada.get_by_text("Recovered the text")).to_be_visible()
+    ada.locator("form[data-keep] button").last.click()
+    expect(ada.locator(".flash.done")).to_be_visible()
+    expect(ada.locator(f"[name={name}]")).to_have_value(text)
+    wait_until(lambda: not ada.evaluate(KEPT), 10)
+
+
+def test_a_setting_that_was_changed_elsewhere_stays(ada: Page, live: Live) -> None:
+    """What was typed on an older one is offered beside it, and each button says what it does."""
+    typed(ada, "/studio/look", "footer", "Typed on the laptop.")
+    ada.goto("/studio/posts")
+    with live.site.database.write() as db:
+        store_settings(db, {"footer": "Saved on the phone."})
+    ada.goto("/studio/look")
+    expect(ada.locator("[name=footer]")).to_have_value("Saved on the phone.")
+    ada.get_by_role("button", name="Show the text of").click()
+    expect(ada.locator("[name=footer]")).to_have_value("Typed on the laptop.")
+    ada.get_by_role("button", name="Discard the text of").click()
+    expect(ada.locator("[name=footer]")).to_have_value("Saved on the phone.")
