@@ -5,8 +5,8 @@ from alembic import op
 
 from publisher.storage.columns import UtcDateTime
 
-revision = "0026_unsaved_texts"
-down_revision = "0025_files_of_the_web"
+revision = "0027_unsaved_texts"
+down_revision = "0026_feature_picture"
 branch_labels = None
 depends_on = None
 
