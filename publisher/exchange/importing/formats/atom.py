@@ -95,7 +95,4 @@ def _category(element: Element) -> str:
 
 def _enclosure(link: Element, base: str) -> Attachment | None:
     url = joined(base, link.get("href", "").strip()) if link.get("href") else ""
-    if not fields.is_web_address(url):
-        return None
-    media_type = link.get("type", "").strip() or "application/octet-stream"
-    return Attachment(url, media_type, fields.size(link.get("length")))
+    return fields.attachment(url, link.get("type", ""), link.get("length"))

@@ -2,13 +2,16 @@
 
 import hashlib
 import html
+import json
 import re
 from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
+from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.media_files import Attachment
 from publisher.base.numerals import whole_number
 from publisher.base.text import plain_text
 from publisher.blog.markup import markdown
@@ -93,3 +96,21 @@ def seconds(text: str | None) -> int:
     for part in parts:
         total = total * 60 + int(part)
     return total
+
+
+def attachment(
+    url: str, media_type: str, size_: str | None, duration: str = ""
+) -> Attachment | None:
+    """A file that comes with a post; None without a complete web address."""
+    if not is_web_address(url := url.strip()):
+        return None
+    media_type = media_type.strip() or "application/octet-stream"
+    return Attachment(url, media_type, size(size_), seconds(duration))
+
+
+def json_in(stream: BinaryIO) -> Any:
+    """The JSON of a document; InvalidData when it cannot be read."""
+    try:
+        return json.load(stream)
+    except (ValueError, RecursionError) as error:
+        raise InvalidData(f"the JSON cannot be read: {error}") from error

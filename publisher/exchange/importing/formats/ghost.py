@@ -36,10 +36,7 @@ def read(stream: BinaryIO) -> Batch:
 
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
     """
-    try:
-        document = json.load(stream)
-    except (ValueError, RecursionError) as error:
-        raise InvalidData(f"the JSON cannot be read: {error}") from error
+    document = fields.json_in(stream)
     if not is_one(document) or not document["db"]:
         raise InvalidData("this is JSON, but not a Ghost export")
     data = _dict(_dict(document["db"][0]).get("data"))

@@ -1,6 +1,5 @@
 """JSON Feed 1.0 and 1.1 (jsonfeed.org)."""
 
-import json
 from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
@@ -14,10 +13,7 @@ def read(stream: BinaryIO, in_archive: bool = False) -> Batch:
     """Every item of a feed; in an archive, relative addresses start from the blog's home page.
 
     Raises InvalidData for broken JSON and impossible dates."""
-    try:
-        feed = json.load(stream)
-    except (ValueError, RecursionError) as error:
-        raise InvalidData(f"the JSON cannot be read: {error}") from error
+    feed = fields.json_in(stream)
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list) or "jsonfeed.org" not in as_text(feed.get("version")):
         raise InvalidData("this is JSON, but not a JSON Feed")
@@ -56,13 +52,6 @@ def _author(holder: dict[str, Any]) -> str:
 
 def _enclosure(files: list[Any]) -> Attachment | None:
     file = files[0] if files and isinstance(files[0], dict) else {}
-    url = as_text(file.get("url"))
-    if not fields.is_web_address(url):
-        return None
-    size, seconds = file.get("size_in_bytes"), file.get("duration_in_seconds")
-    return Attachment(
-        url,
-        as_text(file.get("mime_type")) or "application/octet-stream",
-        fields.size(as_text(size)),
-        fields.seconds(as_text(seconds).partition(".")[0]),
-    )
+    url, kind, size = (as_text(file.get(n)) for n in ("url", "mime_type", "size_in_bytes"))
+    seconds = as_text(file.get("duration_in_seconds")).partition(".")[0]
+    return fields.attachment(url, kind, size, seconds)

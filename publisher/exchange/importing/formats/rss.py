@@ -78,14 +78,11 @@ def _author(text: str) -> str:
 
 def _enclosure(element: Element) -> Attachment | None:
     found = element.find("enclosure")
-    url = (found.get("url") or "").strip() if found is not None else ""
-    if found is None or not fields.is_web_address(url):
+    if found is None:
         return None
-    return Attachment(
-        url,
-        (found.get("type") or "").strip() or "application/octet-stream",
-        fields.size(found.get("length")),
-        fields.seconds(element.findtext(f"{ITUNES}duration")),
+    duration = element.findtext(f"{ITUNES}duration") or ""
+    return fields.attachment(
+        found.get("url", ""), found.get("type", ""), found.get("length"), duration
     )
 
 

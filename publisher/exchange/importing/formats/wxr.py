@@ -3,7 +3,7 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import BinaryIO
@@ -15,6 +15,7 @@ from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
 NAMESPACE = "wordpress.org/export/"
+Own = Mapping[str, str]  # see `_values`
 _EXCERPT = "/excerpt/}encoded"
 _STATES: dict[str, PostStatus] = {
     "publish": "published", "future": "scheduled", "draft": "draft", "pending": "draft",
@@ -51,7 +52,8 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
     names, pictures, number = dict[str, str](), Pictures(), 0
     for part in safe_xml.parts(stream, "channel"):
         if safe_xml.local(part) == "author":
-            names[_wp(part, "author_login")] = _wp(part, "author_display_name")
+            own = _values(part)
+            names[own.get("author_login", "")] = own.get("author_display_name", "")
         elif safe_xml.local(part) == "item":
             pictures.look_at(part)
     stream.seek(0)
@@ -68,7 +70,8 @@ def _taken(
     part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
 ) -> Iterator[ImportedPost]:
     """The post of an item; none, with a note why, if the item is something else."""
-    kind, state = _wp(part, "post_type") or "post", _wp(part, "status") or "publish"
+    own = _values(part)
+    kind, state = own.get("post_type") or "post", own.get("status") or "publish"
     comments = sum(safe_xml.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
         batch.notes[f"{kind} is not a post and is left out"] += 1
@@ -76,39 +79,39 @@ def _taken(
         batch.notes[f"{kind} with the state {state} is left out"] += 1
     else:
         batch.notes += Counter({"comment is left out": comments})
-        yield _post(part, number, zone, names, batch)
+        yield _post(part, own, number, zone, names, batch)
 
 
 def _post(
-    part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
+    part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
 ) -> ImportedPost:
     found = rss.item(_without_date(part), number)
     where = f"item {number} ({found.title[:40]})" if found.title else found.where
-    status = _STATES[_wp(part, "status") or "publish"]
-    if _wp(part, "post_password"):
+    status = _STATES[own.get("status") or "publish"]
+    if own.get("post_password"):
         status = "draft"
         batch.notes["post with a password becomes a draft"] += 1
-    elif _wp(part, "status") == "private":
+    elif own.get("status") == "private":
         batch.notes["private post becomes a draft"] += 1
-    date = _date(part, "post_date", where, zone)
+    date = _date(own, "post_date", where, zone)
     login = safe_xml.text_of(part, f"{rss.DUBLIN_CORE}creator")
     return ImportedPost(
         where=where,
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
         source=fields.with_base(as_html(part.findtext(rss.CONTENT) or ""), found.address),
-        kind="page" if _wp(part, "post_type") == "page" else "post",
+        kind="page" if own.get("post_type") == "page" else "post",
         status=status,
         title=found.title,
-        slug=_wp(part, "post_name"),
-        summary=fields.plain(_excerpt(part)),
+        slug=own.get("post_name", ""),
+        summary=fields.plain(own.get("excerpt", "")),
         tags=_tags(part),
         by=tuple(name for name in (login, names.get(login, "")) if name),
         published_at=date,
-        changed_at=_date(part, "post_modified", where, zone),
+        changed_at=_date(own, "post_modified", where, zone),
         address=found.address if status == "published" else "",
-        aliases=(_query_address(part),) if status == "published" else (),
-        enclosure=_enclosure(part) or found.enclosure,
+        aliases=(_query_address(own),) if status == "published" else (),
+        enclosure=_enclosure(own) or found.enclosure,
         as_markdown=True,
     )
 
@@ -135,24 +138,24 @@ def _p(block: str) -> str:
     return f"<p>{inside}</p>"
 
 
-def _wp(element: Element, name: str) -> str:
-    """The text of a child in WordPress's own namespace, whatever its version."""
-    for child in element:
-        tag = str(child.tag)
-        if tag.endswith(f"}}{name}") and NAMESPACE in tag:
-            return (child.text or "").strip()
-    return ""
+def _values(item: Element) -> dict[str, str]:
+    """WordPress's own fields of an item, whatever their version; custom fields as `meta:` and
+    their key; its excerpt."""
+    found: dict[str, str] = {}
+    for child in item:
+        name, text = safe_xml.local(child), (child.text or "").strip()
+        if name == "postmeta":
+            parts = {safe_xml.local(part): (part.text or "").strip() for part in child}
+            found.setdefault(f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", ""))
+        elif NAMESPACE in str(child.tag):
+            found.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)
+    return found
 
 
-def _excerpt(part: Element) -> str:
-    found = (child.text for child in part if str(child.tag).endswith(_EXCERPT))
-    return next(found, "") or ""
-
-
-def _date(part: Element, name: str, where: str, zone: tzinfo) -> datetime | None:
+def _date(own: Own, name: str, where: str, zone: tzinfo) -> datetime | None:
     """The date in UTC if it is given, else the one in local time; zeros mean none."""
     for written, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
-        text = _wp(part, written)
+        text = own.get(written, "")
         if text and not text.startswith("0000"):
             return fields.moment(text, where, field_zone)
     return None
@@ -175,22 +178,17 @@ def _tags(part: Element) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _query_address(part: Element) -> str:
+def _query_address(own: Own) -> str:
     """The short address that every post has besides its permalink."""
-    number = _wp(part, "post_id")
-    key = "page_id" if _wp(part, "post_type") == "page" else "p"
+    number = own.get("post_id", "")
+    key = "page_id" if own.get("post_type") == "page" else "p"
     return f"/?{key}={number}" if number.isdigit() else ""
 
 
-def _enclosure(part: Element) -> Attachment | None:
+def _enclosure(own: Own) -> Attachment | None:
     """The podcast file: address, length and type on three lines of a custom field."""
-    for child in part:
-        if safe_xml.local(child) == "postmeta" and _wp(child, "meta_key") == "enclosure":
-            lines = [*_wp(child, "meta_value").split("\n"), "", "", ""]
-            if fields.is_web_address(lines[0].strip()):
-                kind = lines[2].strip() or "application/octet-stream"
-                return Attachment(lines[0].strip(), kind, fields.size(lines[1]))
-    return None
+    url, size, kind, *_ = [*own.get("meta:enclosure", "").split("\n"), "", "", ""]
+    return fields.attachment(url, kind, size)
 
 
 # Pictures that are not in a post's text: its featured image, and galleries by id. Both refer to
@@ -239,16 +237,3 @@ def _figure(address: str, alt: str) -> str:
 def _stem(address: str) -> str:
     """The address without its ending: smaller versions in a text begin the same."""
     return address.rpartition(".")[0] or address
-
-
-def _values(item: Element) -> dict[str, str]:
-    """WordPress's own fields of an item; custom fields as `meta:` and their key."""
-    found: dict[str, str] = {}
-    for child in item:
-        name = str(child.tag).rpartition("}")[2]
-        if name == "postmeta":
-            parts = {str(part.tag).rpartition("}")[2]: (part.text or "").strip() for part in child}
-            found[f"meta:{parts.get('meta_key', '')}"] = parts.get("meta_value", "")
-        elif "wordpress.org/export/" in str(child.tag):
-            found[name] = (child.text or "").strip()
-    return found
