@@ -14,6 +14,11 @@ from publisher.storage.tables.credentials import Author
 
 FORMAT = 1
 UPDATE_COLUMNS = ("updated_at", "kind", "guid")
+AUTHOR_COLUMNS = ("name", "display_name", "bio", "role", "created_at", "disabled_at")
+MEDIA_COLUMNS = (
+    "digest", "name", "content_type", "extension", "bytes", "width", "height", "widths", "alt",
+    "created_at",
+)  # fmt: skip
 
 
 def files_of(
@@ -66,8 +71,10 @@ def manifest(
         "exported_at": format_rfc3339(now),
         "site_url": site_url,
         "preferences": dict(settings),
-        "authors": [_author(row) for row in authors],
-        "media": [_media(row, names) for row in media],
+        "authors": [_plain(row, AUTHOR_COLUMNS) for row in authors],
+        "media": [
+            _plain(row, MEDIA_COLUMNS, author=names.get(row.author_id or 0, "")) for row in media
+        ],
     }
     return json.dumps(value, ensure_ascii=False, indent=1)
 
@@ -113,30 +120,12 @@ def _non_empty(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ("", [], None)}
 
 
-def _author(row: Author) -> dict[str, Any]:
+def _plain(row: Author | Media, columns: Sequence[str], **more: Any) -> dict[str, Any]:
+    """Columns of a row as JSON has them."""
+    values = {name: getattr(row, name) for name in columns}
     return {
-        "name": row.name,
-        "display_name": row.display_name,
-        "bio": row.bio,
-        "role": row.role,
-        "created_at": format_rfc3339(row.created_at),
-        "disabled_at": _instant(row.disabled_at),
-    }
-
-
-def _media(row: Media, names: Mapping[int, str]) -> dict[str, Any]:
-    return {
-        "digest": row.digest,
-        "name": row.name,
-        "content_type": row.content_type,
-        "extension": row.extension,
-        "bytes": row.bytes,
-        "width": row.width,
-        "height": row.height,
-        "widths": row.widths,
-        "alt": row.alt,
-        "author": names.get(row.author_id or 0, ""),
-        "created_at": format_rfc3339(row.created_at),
+        name: format_rfc3339(value) if isinstance(value, datetime) else value
+        for name, value in (values | more).items()
     }
 
 

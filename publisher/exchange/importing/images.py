@@ -44,36 +44,29 @@ def bring(
     `beside` gives the bytes of files in the folder that is imported, `fetch` those of the other
     addresses; `keep` stores bytes under the file's name and returns our address.
     """
-    names = sorted(wanted_names)
+    names, local = sorted(wanted_names), set[str]()
+    found, problems = dict[str, str](), list[str]()
 
-    def fetched(name: str) -> tuple[str, str]:
-        try:
-            return kept(name, fetch(name))
-        except (PublisherError, OutgoingError) as error:
-            return "", str(error)
-
-    def kept(name: str, data: bytes | PublisherError) -> tuple[str, str]:
+    def take(name: str, data: bytes | PublisherError | None = None) -> None:
         try:
             if isinstance(data, PublisherError):
                 raise data
-            return keep(data, PurePosixPath(unquote(name.partition("?")[0])).name), ""
-        except PublisherError as error:
-            return "", str(error)
+            file = PurePosixPath(unquote(name.partition("?")[0])).name
+            found[name] = keep(fetch(name) if data is None else data, file)
+        except (PublisherError, OutgoingError) as error:
+            problems.append(str(error))
 
-    answers: dict[str, tuple[str, str]] = {}
     for name, data in beside(names) if names else ():
         if not (isinstance(data, PublisherError) and is_web_address(name)):
-            answers[name] = kept(name, data)
-    addresses = [name for name in names if name not in answers]
+            local.add(name)
+            take(name, data)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        answers |= dict(zip(addresses, threads.map(fetched, addresses), strict=True))
-    found = {name: address for name, (address, _) in answers.items() if address}
+        list(threads.map(take, (name for name in names if name not in local)))
     if found:
         notes["picture copied here"] += len(found)
-    if failed := [problem for address, problem in answers.values() if not address]:
-        notes[
-            f"picture could not be downloaded and keeps its address (for example: {failed[0]})"
-        ] += len(failed)
+    if problems:
+        example = f"(for example: {problems[0]})"
+        notes[f"picture could not be downloaded and keeps its address {example}"] += len(problems)
     return found
 
 

@@ -94,17 +94,12 @@ def media_rows(session: Session, site: ImportedSite) -> None:
     people = {author.name: author.id for author in authors.everyone(session)}
     for row in site.media:
         if row["digest"] not in known:
+            same = ("digest", "extension", "bytes", "width", "height", "widths")
             session.add(
                 Media(
-                    digest=row["digest"],
-                    name=str(row.get("name", "")),
+                    **{name: row[name] for name in same},
+                    **{name: str(row.get(name, "")) for name in ("name", "alt")},
                     content_type=media.CONTENT_TYPES[row["extension"]],
-                    extension=row["extension"],
-                    bytes=row["bytes"],
-                    width=row["width"],
-                    height=row["height"],
-                    widths=row["widths"],
-                    alt=str(row.get("alt", "")),
                     author_id=people.get(str(row.get("author"))),
                     created_at=parse_instant(str(row["created_at"])),
                 )

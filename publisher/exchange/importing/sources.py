@@ -10,7 +10,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -85,12 +85,10 @@ def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Locat
 @contextmanager
 def opened(place: Located) -> Iterator[Document | Folder]:
     """A source, to be read; raises InvalidData or TooLarge for what is not safe to read."""
-    if place.path is None:
-        yield _of_bytes(place.name, place.data)
-    elif place.path.is_dir():
+    if place.path is not None and place.path.is_dir():
         yield _folder(place.path)
     else:
-        with _opened(place.path) as file:
+        with _opened(place.path) if place.path else nullcontext(io.BytesIO(place.data)) as file:
             yield _of_file(place.name, file)
 
 
@@ -108,12 +106,6 @@ def _of_file(name: str, file: BinaryIO) -> Document | Folder:
         raise _too_large(name)
     file.seek(0)
     return _zip(name, file) if is_zip else Document(name, file)
-
-
-def _of_bytes(name: str, data: bytes) -> Document | Folder:
-    if data.startswith(ZIP_MAGIC):
-        return _zip(name, io.BytesIO(data))
-    return Document(name, io.BytesIO(data))
 
 
 def _bounded(stream: BinaryIO, name: str) -> bytes:
