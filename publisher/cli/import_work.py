@@ -77,9 +77,10 @@ def run(
         tell(f"storing {counted(len(found), 'post')}")
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
-    concerned = (found[number] for number in [*planned.new, *(n for _, n in planned.changed)])
+    concerned = [*planned.new, *(number for _, number in planned.changed)]
     with here.database.read() as db:
-        told, to_do = left_to_do.listed(db, concerned, pictures, stored=not dry_run)
+        posts = lambda: (found[number] for number in concerned)  # noqa: E731 - read twice at most
+        told, to_do = left_to_do.listed(db, posts, pictures, stored=not dry_run)
     return {
         "facts": [*plan.sentences(planned, batch), *told],
         "to_do": to_do,

@@ -1,7 +1,7 @@
 """What an import leaves for a person to do: pictures, shortcodes, empty texts, links."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import unescape
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -23,7 +23,7 @@ _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
 
 def listed(
     session: Session,
-    posts: Iterable[Ready],
+    posts: Callable[[], Iterable[Ready]],
     pictures: Mapping[str, bool] | None,
     stored: bool,
 ) -> tuple[list[str], list[tuple[str, str, str]]]:
@@ -32,43 +32,35 @@ def listed(
 
     `pictures`: whether each picture that was looked for was found; None if none was looked for.
     """
-    known, found, links = (
-        set[str](),
-        list[tuple[str, str, str]](),
-        list[tuple[str, str, str, str]](),
-    )
-    for one in posts:
-        guid, address = one.post.guid, path_of(one.content.kind, one.wanted_slug)
-        known |= {address, *one.old_paths}
-        found += [(guid, one.label, what) for what in _of_post(one, pictures)]
-        links += [(guid, one.label, *link) for link in _local_links(one, address)]
-    if links:
-        known |= {*session.scalars(select(Redirect.path))}
-        known |= {
-            path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))
-        }
-        known = {path.rstrip("/") for path in known}
-        found += [
-            (guid, label, f"the link {link} leads nowhere here")
-            for guid, label, link, path in links
-            if path not in known
+    count, found, known = 0, list[tuple[str, str, str]](), set[str]()
+    for one in posts():
+        needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
+        if links and not known:  # all addresses, only where somebody asks
+            known = _known(session, [] if stored else posts())
+        needs += [
+            f"the link {link} leads nowhere here" for link, path in links if path not in known
         ]
-    guids = {guid for guid, *_ in found}
-    told = [f"needs your hand: {counted(len(guids), 'post')}, see the list"] if guids else []
-    return told, _with_links(session, found[:MOST_LISTED], stored)
-
-
-def _with_links(
-    session: Session, found: list[tuple[str, str, str]], stored: bool
-) -> list[tuple[str, str, str]]:
+        count += bool(needs)
+        new = [(one.post.guid, one.label, what) for what in needs]
+        found += new[: MOST_LISTED - len(found)]
     guids = {guid for guid, *_ in found} if stored else set()
     ids: dict[str, int] = dict(
         session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
     )
-    return [
+    told = [f"needs your hand: {counted(count, 'post')}, see the list"] if count else []
+    return told, [
         (label, what, f"/studio/posts/{ids[guid]}" if guid in ids else "")
         for guid, label, what in found
     ]
+
+
+def _known(session: Session, posts: Iterable[Ready]) -> set[str]:
+    """The paths of all posts and pages, and of what redirects; of `posts` those to come."""
+    paths = {path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))}
+    paths |= {*session.scalars(select(Redirect.path))}
+    for one in posts:
+        paths |= {path_of(one.content.kind, one.wanted_slug), *one.old_paths}
+    return {path.rstrip("/") for path in paths}
 
 
 def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
@@ -87,8 +79,9 @@ def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
                 yield f"the picture {address} was not in the archive"
 
 
-def _local_links(one: Ready, address: str) -> Iterator[tuple[str, str]]:
+def _local_links(one: Ready) -> Iterator[tuple[str, str]]:
     """The links to posts and pages of this site, as they are written, and their paths."""
+    address = path_of(one.content.kind, one.wanted_slug)
     for link in dict.fromkeys(map(unescape, _LINK.findall(one.html))):
         try:
             parts = urlsplit(link)
