@@ -6,17 +6,17 @@ writes what was changed, with one statement for all rows of which the same colum
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, fields
-from datetime import datetime
+from dataclasses import dataclass, field, fields, make_dataclass
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter, is_not
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from sqlalchemy import Column, Row, Table, Update, bindparam, update
 from sqlalchemy.orm import Session
 
-from publisher.storage.tables.river import FeedState, RiverFeed, RiverHost
+from publisher.storage.columns import Base
+from publisher.storage.tables.river import RiverFeed, RiverHost
 
 
 @dataclass(slots=True, eq=False)
@@ -48,64 +48,26 @@ class PlainRow:
         return found
 
 
-@dataclass(slots=True, eq=False)
-class FeedRow(PlainRow):
-    """The columns of a `RiverFeed` that polls use, by the same names."""
-
-    table = cast("Table", RiverFeed.__table__)
-    id: int
-    url: str
-    added_url: str
-    host: str
-    leads_to: str | None
-    title: str
-    feed_title: str
-    renamed: bool
-    site_url: str
-    folder: str
-    policy: str
-    state: FeedState
-    public: bool
-    merged_into: int | None
-    is_list: bool
-    added_at: datetime
-    next_poll_at: datetime | None
-    last_polled_at: datetime | None
-    last_success_at: datetime | None
-    last_new_at: datetime | None
-    asked_at: datetime | None
-    gone_at: datetime | None
-    status: int
-    problem: str
-    detail: str
-    failures: int
-    limited: int
-    etag: str | None
-    last_modified: str | None
-    validators_url: str | None
-    content_hash: bytes
-    window: bytes
-    memory: dict[str, Any] | None
-    offered_url: str | None
-    offered_at: datetime | None
-    offers: int
-    username: str
-    auth_scheme: str
-    reasons: list[str]
+def _rows_of(model: type[Base], *left_out: str) -> type[PlainRow]:
+    """A class whose fields are the columns of a table, by the same names."""
+    table = cast("Table", model.__table__)
+    return make_dataclass(
+        f"{model.__name__}Row", [c.name for c in table.columns if c.name not in left_out],
+        bases=(PlainRow,), namespace={"table": table}, slots=True, eq=False,
+    )  # fmt: skip
 
 
-@dataclass(slots=True, eq=False)
-class HostRow(PlainRow):
-    """A `RiverHost`, by the same names."""
+if TYPE_CHECKING:  # the types of their fields are those of the tables
 
-    table = cast("Table", RiverHost.__table__)
-    name: str
-    free_at: datetime | None
-    owner: str | None
-    rested_at: datetime | None
-    not_before: datetime | None
-    delay_seconds: float
-    strikes: int
+    class FeedRow(PlainRow, RiverFeed):
+        """A `RiverFeed` without its password, which is decrypted only for a request."""
+
+    class HostRow(PlainRow, RiverHost):
+        """A `RiverHost`."""
+
+else:
+    FeedRow = _rows_of(RiverFeed, "password")
+    HostRow = _rows_of(RiverHost)
 
 
 def save(session: Session, rows: Collection[PlainRow]) -> None:
