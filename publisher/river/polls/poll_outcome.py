@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
@@ -23,7 +22,7 @@ from publisher.river.polls.poll_rows import FeedRow
 from publisher.river.polls.schedule import Stakes, plan
 from publisher.river.reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
 from publisher.river.reading.scan import DocumentHints
-from publisher.storage.tables.river import RiverGap, RiverItem
+from publisher.storage.tables.river import RiverGap
 
 
 @dataclass(slots=True)
@@ -47,7 +46,7 @@ def take_in(
     """Bring a feed up to date with a visit and plan its next one; rows to add go to `new_rows`."""
     now = visit.job.at
     waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
-    problem = visit.problem or _weigh_move(session, feed, visit, options)
+    problem = visit.problem or redirects.weigh(session, feed, visit, options)
     if visit.listed is not None and not problem:
         problem = followed_lists.doubt(session, feed, visit.listed.outlines, now)
     policy = policy_of(session, feed, options)
@@ -74,24 +73,6 @@ def take_in(
     active = feed.state == "active"
     feed.reasons = remarks + (planned.reasons if active else [f"not polled: {feed.state}"])
     new_rows.visits.append(_record(feed, visit, problem, len(new)))
-
-
-def _weigh_move(session: Session, feed: FeedRow, visit: Visit, options: RiverOptions) -> str:
-    """Handle a permanent redirect; returns a problem if it leads to another feed, else ""."""
-    offered, now = visit.fetched.permanent_url, visit.job.at
-    if offered is None and feed.offered_url is None:
-        return ""
-    keys = frozenset(session.scalars(select(RiverItem.key).where(RiverItem.feed_id == feed.id)))
-    verdict = redirects.judge_offer(feed, offered, visit.document, keys, now, options)
-    if verdict is redirects.MoveVerdict.REFUSE:
-        return "another-feed"
-    if verdict is redirects.MoveVerdict.TAKE:
-        redirects.take_address(session, feed, offered, now)
-    elif verdict is redirects.MoveVerdict.WAIT:
-        redirects.note_offer(feed, offered, now)
-    else:
-        redirects.forget_offer(feed)
-    return ""
 
 
 def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
@@ -170,7 +151,7 @@ def _note(feed: FeedRow, visit: Visit, problem: str) -> None:
     feed.detail = visit.detail if problem else ""
     if problem == followed_lists.SHRUNK:
         feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
-    elif problem == "another-feed":
+    elif problem == redirects.ANOTHER_FEED:
         feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,18 +11,13 @@ from publisher.river.fetching import frontier
 from publisher.river.fetching.host_names import work_unit_of
 from publisher.river.following import feed_list
 from publisher.river.options import RiverOptions
+from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.poll_rows import FeedRow, save
 from publisher.river.reading.feed_document import FeedDocument
-from publisher.storage.tables.river import RiverFeed, RiverMove
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverMove
 
-
-class MoveVerdict(StrEnum):
-    """What to do about the address that a poll was permanently redirected to."""
-
-    NONE = "none"
-    WAIT = "wait"
-    TAKE = "take"
-    REFUSE = "refuse"
+ANOTHER_FEED = "another-feed"
+"""The problem of a feed that is redirected to a document which does not continue it."""
 
 
 def is_same_feed(feed: FeedRow, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
@@ -42,54 +36,44 @@ def is_same_feed(feed: FeedRow, document: FeedDocument, known_keys: frozenset[by
     return bool(feed.feed_title) and document.title == feed.feed_title and same_site
 
 
-def judge_offer(
-    feed: FeedRow,
-    offered_url: str | None,
-    document: FeedDocument | None,
-    known_keys: frozenset[bytes],
-    now: datetime,
-    options: RiverOptions,
-) -> MoveVerdict:
-    """Judge a permanent redirect. A feed that was never read has nothing to lose and moves at once.
+def weigh(session: Session, feed: FeedRow, visit: Visit, options: RiverOptions) -> str:
+    """Handle the address that a poll was permanently redirected to; "" or the problem with it.
 
-    `document` is None for an unchanged answer, which is the same feed by its validator.
+    It is taken after the quarantine, and only for the same feed. A feed that was never read has
+    nothing to lose and moves at once; an unchanged answer is the same feed by its validator.
     """
-    if offered_url is None or offered_url == feed.url:
-        return MoveVerdict.NONE
+    offered, now = visit.fetched.permanent_url, visit.job.at
+    if offered is None or offered == feed.url:
+        _forget_offer(feed)
+        return ""
     if feed.last_success_at is None:
-        return MoveVerdict.TAKE
-    if document is not None and not is_same_feed(feed, document, known_keys):
-        return MoveVerdict.REFUSE
-    if feed.offered_url != offered_url or feed.offered_at is None:
-        return MoveVerdict.WAIT
-    patient = now - feed.offered_at >= timedelta(hours=options.quarantine_hours)
-    return (
-        MoveVerdict.TAKE
-        if patient and feed.offers + 1 >= options.quarantine_polls
-        else MoveVerdict.WAIT
-    )
-
-
-def note_offer(feed: FeedRow, offered_url: str | None, now: datetime) -> None:
-    """Count one more poll that was sent to the same new address."""
-    if feed.offered_url != offered_url:
-        feed.offered_url, feed.offered_at, feed.offers = offered_url, now, 0
+        take_address(session, feed, offered, now)
+        return ""
+    stored = select(RiverItem.key).where(RiverItem.feed_id == feed.id)
+    if visit.document is not None and not is_same_feed(
+        feed, visit.document, frozenset(session.scalars(stored))
+    ):
+        return ANOTHER_FEED
+    if feed.offered_url != offered or feed.offered_at is None:
+        feed.offered_url, feed.offered_at, feed.offers = offered, now, 0
     feed.offers += 1
+    patient = now - feed.offered_at >= timedelta(hours=options.quarantine_hours)
+    if patient and feed.offers >= options.quarantine_polls:
+        take_address(session, feed, offered, now)
+    return ""
 
 
-def forget_offer(feed: FeedRow) -> None:
-    """Forget the offered address: the redirect is gone, or has been handled."""
+def _forget_offer(feed: FeedRow) -> None:
+    """The redirect is gone, or has been handled."""
     feed.offered_url, feed.offered_at, feed.offers = None, None, 0
 
 
-def take_address(session: Session, feed: FeedRow, url: str | None, now: datetime) -> None:
+def take_address(session: Session, feed: FeedRow, url: str, now: datetime) -> None:
     """Move a feed to a new address, or merge it into the feed that has it already.
 
     Does nothing if a person has undone the same move before.
     """
-    forget_offer(feed)
-    if url is None:
-        return
+    _forget_offer(feed)
     refused = select(RiverMove.id).where(
         RiverMove.feed_id == feed.id, RiverMove.to_url == url, RiverMove.undone_at.is_not(None)
     )
