@@ -65,13 +65,12 @@ def take_in(
         memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
         feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
     _note(feed, visit, problem)
-    trouble = schedule.trouble(feed, visit, waited) if problem else None
     stakes = None if problem else _stakes(session, feed, visit, new)
-    planned = plan(policy, memory, now, options, rng, trouble=trouble, stakes=stakes)
-    feed.next_poll_at = planned.next_at if feed.state == "active" else None
-    remarks = [] if problem else _remarks(visit, new_rows.gaps.get(feed.id))
+    next_at, reasons = plan(policy, memory, feed, visit, options, rng, waited=waited, stakes=stakes)
     active = feed.state == "active"
-    feed.reasons = remarks + (planned.reasons if active else [f"not polled: {feed.state}"])
+    feed.next_poll_at = next_at if active else None
+    remarks = [] if problem else _remarks(visit, new_rows.gaps.get(feed.id))
+    feed.reasons = [*remarks, *(reasons if active else [f"not polled: {feed.state}"])]
     new_rows.visits.append(_record(feed, visit, problem, len(new)))
 
 

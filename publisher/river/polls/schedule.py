@@ -19,26 +19,6 @@ RETRY_SECONDS = (900.0, 3600.0, 14400.0, DAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class PollTrouble:
-    """A failed poll, as far as the next one depends on it. `failures`: how many in a row, with it.
-
-    `last_wait_seconds`: how long we waited before this poll; errors never shorten that.
-    `least_seconds`: the shortest wait for a feed that says it is gone. `answered`: there was an
-    answer, and the feed was read before, so its usual wait holds. `dead_for`: how long the feed
-    has been missing, zero for problems that pass.
-    """
-
-    failures: int = 0
-    words: str = ""
-    slow_down: bool = False
-    told_seconds: int | None = None
-    least_seconds: float = 0.0
-    last_wait_seconds: float = 0.0
-    answered: bool = False
-    dead_for: timedelta = timedelta(0)
-
-
-@dataclass(frozen=True, slots=True)
 class Stakes:
     """What a poll costs the server, and what a missing one would cost us.
 
@@ -52,37 +32,34 @@ class Stakes:
     asked_seconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PollPlan:
-    """The next poll and why then."""
-
-    next_at: datetime
-    reasons: list[str]
-
-
 def plan(
     policy: PollPolicy,
     memory: Memory,
-    now: datetime,
+    feed: FeedRow,
+    visit: Visit,
     options: RiverOptions,
     rng: random.Random,
     *,
-    trouble: PollTrouble | None = None,
-    stakes: Stakes | None = None,
-) -> PollPlan:
-    """The next poll after one at `now`; without `stakes` the policy alone decides."""
+    waited: float,
+    stakes: Stakes | None,
+) -> tuple[datetime, list[str]]:
+    """The next poll of a feed after a visit, and why then.
+
+    Without `stakes` the policy alone decides. `waited`: seconds since the poll before.
+    """  # fmt: skip
+    now = visit.job.at
     epoch = int(now.timestamp())
     wait = float(policy.decide(memory, epoch).wait_seconds)
     reasons = policy.explain(memory, epoch)[:-1]
-    if trouble and trouble.failures:
-        wait = _backed_off(wait, trouble, options, reasons)
+    if feed.problem:
+        wait = _backed_off(wait, feed, visit, waited, options, reasons)
     elif stakes is not None:
         wait = _weighed(wait, stakes, options, reasons)
     jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
     if jitter >= 1:
         reasons.append(f"plus {duration(jitter)} at random, so that polls are spread out")
-    next_at = now + timedelta(seconds=int(wait + jitter))
-    return PollPlan(next_at, [*reasons, f"next poll in {duration(int(wait + jitter))}"])
+    total = int(wait + jitter)
+    return now + timedelta(seconds=total), [*reasons, f"next poll in {duration(total)}"]
 
 
 def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[str]) -> float:
@@ -114,32 +91,36 @@ def _floor(stakes: Stakes, options: RiverOptions) -> float:
 
 
 def _backed_off(
-    wait: float, trouble: PollTrouble, options: RiverOptions, reasons: list[str]
-) -> float:
-    """Seconds to wait after a failure: what the server asked for, else longer each time."""
-    step = RETRY_SECONDS[min(trouble.failures, len(RETRY_SECONDS)) - 1]
-    times = "once" if trouble.failures == 1 else f"{trouble.failures} times in a row"
-    if trouble.told_seconds is not None:
-        reasons.append(f"{trouble.words}: asked to wait {duration(trouble.told_seconds)}")
-        return max(wait if trouble.answered else step, trouble.told_seconds)
-    ceiling = max(DAY_SECONDS, wait, _dead_wait(trouble))
-    if trouble.slow_down:
-        doublings = min(trouble.failures, 20)
-        usual = wait if trouble.answered else 0.0
-        backed = min(max(usual, options.slow_down_minutes * 60) * 2.0**doublings, ceiling)
+    wait: float, feed: FeedRow, visit: Visit, waited: float, options: RiverOptions,
+    reasons: list[str],
+) -> float:  # fmt: skip
+    """Seconds to wait after a failure: what the server asked for, else longer each time.
+
+    Errors never shorten the wait. If there was an answer, and the feed was read before, its usual
+    wait holds as well. A feed that seems dead is polled once a week, after two months once a month.
+    """
+    answered = visit.fetched.status > 0 and feed.last_success_at is not None
+    slow_down, told, words = visit.asked_to_slow_down, visit.told_seconds, in_words(feed.problem)
+    step = RETRY_SECONDS[min(feed.failures, len(RETRY_SECONDS)) - 1]
+    if slow_down and told is not None:
+        reasons.append(f"{words}: asked to wait {duration(told)}")
+        return max(wait if answered else step, told)
+    dead = dead_for(feed, visit.job.at)
+    rarely = DAY_SECONDS * (30 if dead >= timedelta(days=60) else 7 if dead >= DEAD_AFTER else 0)
+    ceiling = max(DAY_SECONDS, wait, rarely)
+    usual = wait if answered else 0.0
+    if slow_down:
+        least = max(usual, options.slow_down_minutes * 60)
+        backed = min(least * 2.0 ** min(feed.failures, 20), ceiling)
     else:
-        doubled = min(wait * 2.0 ** min(trouble.failures - 1, 20), ceiling)
-        backed = max(step, doubled if trouble.answered else 0.0, _dead_wait(trouble))
-    backed = max(backed, min(trouble.last_wait_seconds, ceiling), trouble.least_seconds)
-    reasons.append(f"{trouble.words}, {times}: wait {duration(backed)}")
+        backed = max(step, min(usual * 2.0 ** min(feed.failures - 1, 20), ceiling), rarely)
+    if feed.failures > 1:
+        backed = max(backed, min(waited, ceiling))
+    if feed.gone_at is not None:
+        backed = max(backed, DAY_SECONDS)
+    times = "once" if feed.failures == 1 else f"{feed.failures} times in a row"
+    reasons.append(f"{words}, {times}: wait {duration(backed)}")
     return backed
-
-
-def _dead_wait(trouble: PollTrouble) -> float:
-    """Seconds between polls of a feed that seems dead: a week, after two months a month."""
-    if trouble.dead_for >= timedelta(days=60):
-        return 30 * DAY_SECONDS
-    return 7 * DAY_SECONDS if trouble.dead_for >= DEAD_AFTER else 0.0
 
 
 LASTING = frozenset({"status-404", "dns", "not-a-feed", "not-a-list", "unsafe", "unreadable"})
@@ -180,21 +161,6 @@ def count(feed: FeedRow, visit: Visit, problem: str) -> None:
         feed.state = "gone"
     elif feed.gone_at is None:
         feed.gone_at = visit.job.at
-
-
-def trouble(feed: FeedRow, visit: Visit, waited: float) -> PollTrouble:
-    """What the next poll of a failed feed depends on; `waited`: seconds since its last poll."""
-    status = visit.fetched.status
-    return PollTrouble(
-        failures=feed.failures,
-        words=in_words(feed.problem),
-        slow_down=visit.asked_to_slow_down,
-        told_seconds=visit.told_seconds if visit.asked_to_slow_down else None,
-        least_seconds=_WHOLE_DAY.total_seconds() if feed.gone_at is not None else 0.0,
-        last_wait_seconds=waited if feed.failures > 1 else 0.0,
-        answered=status > 0 and feed.last_success_at is not None,
-        dead_for=dead_for(feed, visit.job.at),
-    )
 
 
 def dead_for(feed: RiverFeed | FeedRow, now: datetime) -> timedelta:
