@@ -80,7 +80,7 @@ OWNERS = {
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [
         "exchange.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.syndication",
-        "publishing.mentioning.mention_documents",
+        "publishing.mentioning.mention_documents", "river.reading.feed_html",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],
     "markupsafe": ["web"],

@@ -46,12 +46,8 @@ class View:
 
 def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> list[ReadingEntry]:
     """Items, newest first, or grouped by feed; `limit` + 1 of them if there is another page."""
-    read = is_read(session, author_id)
-    found = (
-        visible(author_id)
-        .add_columns(read.label("read"))
-        .where(*_wanted(session, author_id, view, read))
-    )
+    read, found = readable(session, author_id)
+    found = found.where(*_wanted(session, author_id, view, read))
     if view.before is not None:
         moment, number = view.before
         older = RiverItem.shown_at < moment
@@ -66,9 +62,8 @@ def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> 
 
 def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
     """One item; NotFound when it does not exist, or has been pruned."""
-    read = is_read(session, author_id)
-    found = visible(author_id).add_columns(read.label("read")).where(RiverItem.id == item_id)
-    rows = loaded(session, author_id, found)
+    _, found = readable(session, author_id)
+    rows = loaded(session, author_id, found.where(RiverItem.id == item_id))
     if not rows:
         raise NotFound("this item is not kept any more")
     return rows[0]
@@ -187,8 +182,11 @@ def _reader(session: Session, author_id: int) -> RiverReader:
     return found
 
 
-def visible(author_id: int) -> Rows:
-    return joined(select(RiverItem, RiverFeed), author_id).where(RiverItem.pruned.is_(False))
+def readable(session: Session, author_id: int) -> tuple[ColumnElement[bool], Rows]:
+    """Whether an item is read by an author, and the query for items, their feeds and that."""
+    read = is_read(session, author_id)
+    found = joined(select(RiverItem, RiverFeed, read.label("read")), author_id)
+    return read, found.where(RiverItem.pruned.is_(False))
 
 
 def joined(statement: Rows, author_id: int) -> Rows:

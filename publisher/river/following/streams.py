@@ -105,30 +105,21 @@ def item_number(text: str) -> int | None:
 
 def entries(session: Session, author_id: int, query: StreamQuery) -> list[ReadingEntry]:
     """A page of items, one more than it holds when there are more."""
-    read = reading_list.is_read(session, author_id)
-    found = reading_list.visible(author_id).add_columns(read.label("read"))
-    found = found.where(*_conditions(author_id, query, read))
-    order = RiverItem.id.asc() if query.oldest_first else RiverItem.id.desc()
-    return reading_list.loaded(session, author_id, found.order_by(order).limit(query.count + 1))
+    return reading_list.loaded(session, author_id, _page(session, author_id, query))
 
 
 def numbers(
     session: Session, author_id: int, query: StreamQuery
 ) -> list[tuple[int, int, datetime]]:
     """As `entries`, but only item id, feed id and moment of arrival."""
-    read = reading_list.is_read(session, author_id)
-    found = reading_list.joined(
-        select(RiverItem.id, RiverItem.feed_id, RiverItem.seen_at), author_id
-    ).where(RiverItem.pruned.is_(False), *_conditions(author_id, query, read))
-    order = RiverItem.id.asc() if query.oldest_first else RiverItem.id.desc()
-    rows = session.execute(found.order_by(order).limit(query.count + 1)).all()
-    return [(number, feed_id, moment) for number, feed_id, moment in rows]
+    columns = (RiverItem.id, RiverItem.feed_id, RiverItem.seen_at)
+    found = _page(session, author_id, query).with_only_columns(*columns)
+    return [(number, feed_id, moment) for number, feed_id, moment in session.execute(found)]
 
 
 def by_number(session: Session, author_id: int, item_ids: list[int]) -> list[ReadingEntry]:
     """Items by their numbers, in that order; those that are gone are left out."""
-    read = reading_list.is_read(session, author_id)
-    found = reading_list.visible(author_id).add_columns(read.label("read"))
+    _, found = reading_list.readable(session, author_id)
     rows = reading_list.loaded(session, author_id, found.where(RiverItem.id.in_(item_ids)))
     place = {item_id: position for position, item_id in enumerate(item_ids)}
     return sorted(rows, key=lambda entry: place[entry.item.id])
@@ -146,9 +137,9 @@ def newest_by_feed(session: Session) -> dict[int, datetime]:
     return dict(session.execute(newest).all())
 
 
-def _conditions(
-    author_id: int, query: StreamQuery, read: ColumnElement[bool]
-) -> list[ColumnElement[bool]]:
+def _page(session: Session, author_id: int, query: StreamQuery) -> reading_list.Rows:
+    read, found = reading_list.readable(session, author_id)
+    order = RiverItem.id.asc() if query.oldest_first else RiverItem.id.desc()
     wanted = [_is_in(stream, author_id, read) for stream in (query.stream, *query.within)]
     wanted += [not_(_is_in(stream, author_id, read)) for stream in query.without]
     if query.after is not None:
@@ -158,7 +149,7 @@ def _conditions(
         wanted.append(RiverItem.seen_at >= query.since)
     if query.until is not None:
         wanted.append(RiverItem.seen_at <= query.until)
-    return wanted
+    return found.where(*wanted).order_by(order).limit(query.count + 1)
 
 
 def _is_in(stream: Stream, author_id: int, read: ColumnElement[bool]) -> ColumnElement[bool]:
