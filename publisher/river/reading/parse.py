@@ -265,11 +265,9 @@ def _image(entry: Any, base: str) -> str:
 def _seconds(duration: str) -> int:
     """An itunes:duration, in seconds or as [hours:]minutes:seconds; 0 for anything else."""
     parts = duration.strip().split(":")
-    if not 1 <= len(parts) <= 3 or not all(p.isascii() and p.isdigit() for p in parts):
+    if len(parts) > 3 or not all(part.isascii() and part.isdigit() for part in parts):
         return 0
-    seconds = 0
-    for part in parts:
-        seconds = seconds * 60 + int(part[:9])
+    seconds = sum(int(part[:9]) * 60**place for place, part in enumerate(reversed(parts)))
     return min(seconds, _LONGEST_SECONDS)
 
 
