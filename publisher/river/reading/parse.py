@@ -267,7 +267,7 @@ def _seconds(duration: str) -> int:
     parts = duration.strip().split(":")
     if len(parts) > 3 or not all(part.isascii() and part.isdigit() for part in parts):
         return 0
-    seconds = sum(int(part[:9]) * 60**place for place, part in enumerate(reversed(parts)))
+    seconds: int = sum(int(part[:9]) * 60**place for place, part in enumerate(parts[::-1]))
     return min(seconds, _LONGEST_SECONDS)
 
 
