@@ -90,7 +90,7 @@ OWNERS = {
     "nh3": ["base.text", "blog.markup.safe_html", "river.reading.feed_html"],
     "numba": ["simulator.replaying.compiled"],
     "numpy": ["simulator"],
-    "prometheus_client": ["web.measures", "web.metrics"],
+    "prometheus_client": ["web.metrics", "web.metrics"],
     "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markup.markdown", "blog.markup.safe_html"],
     "sqlalchemy": [
@@ -376,7 +376,6 @@ SAME_THING = {
     "feed": "the feed's page in the studio, and the command that builds it",
     "settings": "the settings, and their page",
     "tags": "tags, the page of one, and the author's list of them",
-    "text": "text without markup, and a text of the demonstration",
     "timelines": "update histories, and the command line's ways to name them",
     "worker": "a process that serves pages, and a task that polls",
 }

@@ -1,17 +1,18 @@
 """Text helpers: HTML as plain text, on one line, shortening, sentences, cells of a spreadsheet."""
 
 import re
+from functools import cache
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nh3
+if TYPE_CHECKING:
+    import nh3
 
 TITLE_LENGTH = 70
 
 # What XML 1.0 cannot carry: control characters but tab and newlines, lone surrogates, U+FFFE.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-_WORDS = nh3.Cleaner(tags=set())  # made once: making one costs more than using it
 _MARKED = re.compile("[<&\0\ufeff]")  # markup, and characters that the HTML parser drops
 DEEPEST = 200  # elements inside elements
 _TAG = re.compile(r"<(/?)((?:area|br|col|hr|img|source|wbr)\b)?")
@@ -42,12 +43,20 @@ def sentence(phrase: str) -> str:
     )
 
 
+@cache
+def _words() -> "nh3.Cleaner":
+    """The cleaner that leaves text only: made once, and by those who need it."""
+    import nh3
+
+    return nh3.Cleaner(tags=set())
+
+
 def plain_text(markup: str) -> str:
     """The words of some markup on one line; words of different blocks stay apart."""
     if _MARKED.search(markup) is None:  # as most titles are
         return " ".join(markup.split())
     spaced = _BLOCK.sub(r" \g<0>", _NOTE.sub("", markup))
-    return " ".join(unescape(_WORDS.clean(spaced)).split())
+    return " ".join(unescape(_words().clean(spaced)).split())
 
 
 def nested_too_deeply(html: str) -> bool:

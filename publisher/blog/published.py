@@ -1,7 +1,9 @@
 """Published posts: which ones readers see, and the queries of every list of them."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
+from html import unescape
 from typing import Protocol
 
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
@@ -9,6 +11,8 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
 from publisher.blog.slugs import tag_slug
+from publisher.installation.settings import load_settings
+from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.blog import (
     STATUSES,
     Post,
@@ -242,3 +246,25 @@ def _published() -> Select[Post]:
         .order_by(Post.published_at.desc(), Post.id.desc())
         .options(joinedload(Post.author), selectinload(Post.tags))
     )
+
+
+WEBMENTION = "webmention"
+MOST, LONGEST = 100, 2_000
+# For sanitised HTML only, in which attributes are in double quotes.
+_LINK = re.compile(r'<a\s(?:[^<>]*\s)?href="(https?://[^"\s]+)"', re.IGNORECASE)
+
+
+def links_in(html: str) -> list[str]:
+    """The addresses elsewhere that a post's HTML links to, each once, in order."""
+    found = dict.fromkeys(unescape(address) for address in _LINK.findall(html))
+    return [address for address in found if address.isascii() and len(address) <= LONGEST][:MOST]
+
+
+def request_mentions(
+    session: Session, post: Post, path: str, now: datetime, before: str = ""
+) -> None:
+    """Queue a mention to each page that the post links to now, or did in its HTML `before`."""
+    if load_settings(session).webmention_send != "on":
+        return
+    for address in links_in(post.html + before):
+        request_delivery(session, WEBMENTION, address, path, now)

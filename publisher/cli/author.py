@@ -26,9 +26,9 @@ def author() -> None:
 @password_option
 def add(name: str, role: str | None, password_stdin: bool) -> None:
     """Add an author; the first one is admin."""
-    from publisher.blog.members import accounts, authors
+    from publisher.blog.members import authors
 
-    wanted = accounts.role_called(role) if role is not None else None
+    wanted = authors.role_called(role) if role is not None else None
     here = site()
     secret = password(password_stdin)
     with here.database.write() as db:
@@ -63,10 +63,10 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
 @click.argument("role")
 def set_role(name: str, role: str) -> None:
     """Make somebody an admin or an author; one admin always remains."""
-    from publisher.blog.members import accounts, authors
+    from publisher.blog.members import authors
 
     with site().database.write() as db:
-        accounts.set_role(db, authors.named(db, name), role)
+        authors.set_role(db, authors.named(db, name), role)
     click.echo(f"{name} ({role})")
 
 
@@ -74,11 +74,11 @@ def set_role(name: str, role: str) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Suspend an author: they cannot log in, and their tokens stop working. Their posts stay."""
-    from publisher.blog.members import accounts, authors
+    from publisher.blog.members import authors
 
     here = site()
     with here.database.write() as db:
-        accounts.disable(db, authors.named(db, name), here.clock())
+        authors.disable(db, authors.named(db, name), here.clock())
     click.echo(f"{name} can no longer log in; their posts stay")
 
 

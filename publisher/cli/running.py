@@ -119,7 +119,7 @@ def demo(seed: int) -> None:
     import random
     import secrets
 
-    from publisher.cli.demo import build, neighbours, readers_week
+    from publisher.cli.demo import build, posts_and_past, readers_week
     from publisher.publishing.rebuild import rebuild
 
     here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
@@ -131,7 +131,7 @@ def demo(seed: int) -> None:
     build.store_files(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)
-        feeds = neighbours.follow(db, now)
+        feeds = posts_and_past.follow(db, now)
     polls = readers_week.live(here, rng, now)
     rebuild(here)
     click.echo(

@@ -1,13 +1,45 @@
 """A feed as plain values: channel and items, the input of every format."""
 
 import hashlib
+import re
+import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
 
 from publisher.base.dates import EPOCH
 from publisher.base.media_files import Attachment
 from publisher.core.weekly_rhythm import Rhythm
-from publisher.feeds.podcasts import NO_PODCAST, Podcast
+
+# The namespace that podcast:guid is made in, the same for everybody (podcastindex.org).
+_GUIDS = uuid.UUID("ead4c236-bf58-58c6-a2c6-a6b28d128cb6")
+
+
+@dataclass(frozen=True)
+class Podcast:
+    """A podcast's channel fields; empty ones are left out of the feed.
+
+    `category` is Apple's, with " > " before a narrower one; `guid` stays when the feed moves.
+    """
+
+    image_url: str = ""
+    category: str = ""
+    author: str = ""
+    owner_email: str = ""
+    explicit: bool = False
+    guid: str = ""
+
+
+NO_PODCAST = Podcast()
+
+
+def guid_of(feed_url: str) -> str:
+    """The podcast:guid of a feed that has none yet, derived from its address without scheme."""
+    parts = urlsplit(feed_url)
+    return str(uuid.uuid5(_GUIDS, (parts.netloc + parts.path).rstrip("/")))
+
 
 NEVER = EPOCH  # when a document without posts was changed
 
@@ -111,3 +143,25 @@ def content_hash(channel: Channel) -> str:
 def fingerprint(data: bytes) -> str:
     """128 bits of SHA-256, in hexadecimal: short enough for a header."""
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+@lru_cache(maxsize=512)
+def relative_addresses(html: str) -> tuple[str, ...]:
+    """Values of href and src without a scheme; fragments (#note) are allowed."""
+    parser = _Addresses()
+    parser.feed(html)
+    parser.close()
+    wrong = (text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#")))
+    return tuple(wrong)
+
+
+class _Addresses(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [(value or "").strip() for name, value in attrs if name in ("href", "src")]

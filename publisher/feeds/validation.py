@@ -23,8 +23,7 @@ from defusedxml.ElementTree import fromstring
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
 from publisher.dynamic_ttl.advice import update_rate
-from publisher.feeds.channel import Channel
-from publisher.feeds.relative_addresses import relative_addresses
+from publisher.feeds.channel import Channel, relative_addresses
 from publisher.feeds.syndication import ATOM, SYNDICATION
 
 CONTENT = "http://purl.org/rss/1.0/modules/content/"

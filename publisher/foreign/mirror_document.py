@@ -20,7 +20,7 @@ from publisher.feeds.packing import gzipped
 from publisher.foreign.learning import FeedHistory
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots, versions
-from publisher.publishing.push.targets import cloud_element
+from publisher.publishing.push.outbox import cloud_element
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import Snapshot

@@ -20,7 +20,7 @@ from publisher.foreign.mirror_document import Frame
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing.push import outbox
-from publisher.publishing.push.targets import targets
+from publisher.publishing.push.outbox import targets
 from publisher.river import service
 from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit

@@ -5,18 +5,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from html import escape
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 from publisher.base.text import clean
 from publisher.blog.markup.markdown import absolute
-from publisher.blog.post_files.transcripts import type_of
+from publisher.blog.post_files.enclosures import type_of
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import of_post
-from publisher.feeds.channel import Channel, Item
-from publisher.feeds.podcasts import Podcast
+from publisher.feeds.channel import Channel, Item, Podcast
 from publisher.installation.settings import Settings
-from publisher.publishing.push.targets import cloud_element
-from publisher.publishing.social_accounts import accounts
+from publisher.publishing.push.outbox import cloud_element
 from publisher.storage.tables.blog import Post, Tag
 
 _OWN_TARGET = re.compile(r"""(\]\(<?|\b(?:href|poster|src)=["'])/(?!/)""")
@@ -122,3 +120,43 @@ def _markdown(post: Post, site_url: str) -> str:
 def _whole_second(moment: datetime) -> datetime:
     """Cut off the fraction of a second, which feeds do not have."""
     return moment.replace(microsecond=0)
+
+
+# Profile addresses: a service's host, and the path before the account name.
+_SERVICES = {
+    ("github.com", "/"): "github",
+    ("gitlab.com", "/"): "gitlab",
+    ("codeberg.org", "/"): "codeberg",
+    ("x.com", "/"): "twitter",
+    ("twitter.com", "/"): "twitter",
+    ("bsky.app", "/profile/"): "bluesky",
+    ("linkedin.com", "/in/"): "linkedin",
+    ("instagram.com", "/"): "instagram",
+    ("threads.net", "/@"): "threads",
+    ("youtube.com", "/@"): "youtube",
+    ("micro.blog", "/"): "micro.blog",
+}
+
+
+def accounts(addresses: str) -> tuple[tuple[str, str], ...]:
+    """The accounts among some addresses (the setting `elsewhere`), as (service, name)."""
+    return tuple(found for address in addresses.split() if (found := _account(address)))
+
+
+def _account(address: str) -> tuple[str, str] | None:
+    """The account at an address; `/@name` at an unknown host is one of the Fediverse."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    host, path = parts.hostname.removeprefix("www."), parts.path.rstrip("/")
+    for (place, before), service in _SERVICES.items():
+        if host == place:
+            name = path.removeprefix(before)
+            return (service, name) if path.startswith(before) and _is_name(name) else None
+    name = path.removeprefix("/@")
+    fediverse = path.startswith("/@") and _is_name(name)
+    return ("mastodon", f"@{name}@{host}") if fediverse else None
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and "/" not in text and text.isprintable()

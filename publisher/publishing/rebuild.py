@@ -15,13 +15,12 @@ from publisher.base.logs import get_logger
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
 from publisher.feeds import atom, jsonfeed, rss, validation
-from publisher.feeds.channel import NEVER, Channel, content_hash, fingerprint
-from publisher.feeds.podcasts import Podcast, guid_of
+from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_archive, feed_content, feed_problems, snapshots, versions
 from publisher.publishing.push import outbox
-from publisher.publishing.push.targets import targets
+from publisher.publishing.push.outbox import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river.following import feed_list
 from publisher.storage import content_serial

@@ -26,7 +26,6 @@ from publisher.web import (
     feeds,
     form_key,
     healthz,
-    measures,
     media,
     metrics,
     micropub,
@@ -109,7 +108,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.session_interface = LoginCookie()
     app.url_map.converters["int"] = RowNumber
     request_log.prepare(app)
-    measures.prepare(app)
+    metrics.prepare(app)
     origin.prepare(app)
     form_key.prepare(app)
     rendering.prepare(app)
@@ -133,7 +132,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
 def _store(site: Site, polls: Polls) -> None:
     """Store a batch of polls for the readers report, then count it for `/metrics`."""
     poll_batches.store(site.database, polls, site.clock())
-    measures.count_polls(polls)
+    metrics.count_polls(polls)
 
 
 def close_app(app: Flask) -> None:

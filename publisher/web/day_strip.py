@@ -7,13 +7,18 @@ for the same ttl in every strip, so that two strips can be compared.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
+from sqlalchemy.orm import Session
+
+from publisher.blog import update_log
 from publisher.core.civil import local_second, seconds, zone_table
 from publisher.core.menu import band
 from publisher.core.replay.coming_hours import DayHour, day_hours
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.rule import TtlRule
+from publisher.installation.settings import load_settings
 from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
@@ -198,3 +203,26 @@ def _visit(at: datetime, zone: str) -> ExpectedVisit:
 def _gmt_minute(hour: int, now: datetime, zone: str) -> float:
     """Where an hour of GMT begins in the author's day."""
     return minute_of_day(now.replace(hour=hour, minute=0, second=0, microsecond=0), zone)
+
+
+def strip(session: Session, now: datetime) -> Day:
+    """The day strip at `now`; computed at most once a minute."""
+    known = update_log.load(session)
+    settings = load_settings(session)
+    queue = tuple(update_log.scheduled(session, now))
+    last = known.last_update
+    minute = now.replace(second=0, microsecond=0)
+    skipped = update_log.hours_to_skip(session, known, now, queue)
+    moment = minute if last is None else max(minute, last)
+    return _drawn(known, moment, settings.rule, queue, skipped)
+
+
+@lru_cache(maxsize=8)
+def _drawn(
+    known: Activity,
+    now: datetime,
+    rule: TtlRule,
+    queue: tuple[datetime, ...],
+    skipped: tuple[int, ...],
+) -> Day:
+    return own_day(known, now, rule, queue, skipped)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from publisher.base.errors import FieldErrors, Forbidden, NotFound
-from publisher.blog.members import accounts, authors, tokens
+from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -18,13 +18,13 @@ def test_somebody_stays_admin(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         ada, ben = authors.named(db, "ada"), authors.named(db, "ben")
         with pytest.raises(FieldErrors, match="admin first"):
-            accounts.set_role(db, ada, "author")
+            authors.set_role(db, ada, "author")
         with pytest.raises(FieldErrors, match="admin first"):
-            accounts.disable(db, ada, clock())
-        accounts.set_role(db, ben, "admin")
-        accounts.set_role(db, ada, "author")
+            authors.disable(db, ada, clock())
+        authors.set_role(db, ben, "admin")
+        authors.set_role(db, ada, "author")
         with pytest.raises(FieldErrors, match="admin first"):
-            accounts.disable(db, ben, clock())
+            authors.disable(db, ben, clock())
 
 
 def test_shut_out_ends_everything(site: Site, clock: FakeClock) -> None:
@@ -35,12 +35,12 @@ def test_shut_out_ends_everything(site: Site, clock: FakeClock) -> None:
         ben = authors.named(db, "ben")
         session = authors.open_session(db, ben, "", clock())
         token = tokens.create(db, ben, ["create"], clock())
-        accounts.disable(db, ben, clock())
+        authors.disable(db, ben, clock())
         assert authors.author_of(db, session, clock()) is None
         assert tokens.verify(db, token, site.clock()) is None
         with pytest.raises(Forbidden):
             authors.authenticate(db, "ben", PASSWORD)
-        accounts.enable(db, ben)
+        authors.enable(db, ben)
         assert authors.authenticate(db, "ben", PASSWORD) is ben
         assert authors.author_of(db, session, clock()) is None
 
@@ -50,7 +50,7 @@ def test_a_reset_password_works_and_the_old_one_does_not(site: Site) -> None:
     make_author(site, "ada")
     with site.database.write() as db:
         ada = authors.named(db, "ada")
-        first, second = accounts.reset_password(db, ada), accounts.reset_password(db, ada)
+        first, second = authors.reset_password(db, ada), authors.reset_password(db, ada)
         assert first != second
         assert authors.authenticate(db, "ada", second) is ada
         for old in (PASSWORD, first):
@@ -64,12 +64,12 @@ def test_changing_needs_the_present_password(site: Site) -> None:
     with site.database.write() as db:
         ada = authors.named(db, "ada")
         with pytest.raises(FieldErrors) as refused:
-            accounts.change_password(db, ada, "wrong", "a new long password")
+            authors.change_password(db, ada, "wrong", "a new long password")
         assert list(refused.value.fields) == ["old_password"]
         with pytest.raises(FieldErrors) as refused:
-            accounts.change_password(db, ada, PASSWORD, "short")
+            authors.change_password(db, ada, PASSWORD, "short")
         assert list(refused.value.fields) == ["new_password"]
-        accounts.change_password(db, ada, PASSWORD, "a new long password")
+        authors.change_password(db, ada, PASSWORD, "a new long password")
         assert authors.authenticate(db, "ada", "a new long password") is ada
 
 
@@ -84,14 +84,14 @@ def test_sessions_are_listed_and_ended(site: Site, clock: FakeClock) -> None:
         authors.open_session(db, ada, "two", clock())
         authors.open_session(db, ben, "ben", clock())
         db.flush()
-        assert [row.agent for row in accounts.sessions_of(db, ada, clock())] == ["two", "one"]
-        (bens,) = accounts.sessions_of(db, ben, clock())
+        assert [row.agent for row in authors.sessions_of(db, ada, clock())] == ["two", "one"]
+        (bens,) = authors.sessions_of(db, ben, clock())
         with pytest.raises(NotFound):
-            accounts.end_session(db, ada, bens.id)
-        accounts.end_other_sessions(db, ada, one)
-        assert [row.agent for row in accounts.sessions_of(db, ada, clock())] == ["one"]
-        accounts.end_session(db, ben, bens.id)
-        assert accounts.sessions_of(db, ben, clock()) == []
+            authors.end_session(db, ada, bens.id)
+        authors.end_other_sessions(db, ada, one)
+        assert [row.agent for row in authors.sessions_of(db, ada, clock())] == ["one"]
+        authors.end_session(db, ben, bens.id)
+        assert authors.sessions_of(db, ben, clock()) == []
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_a_profile_is_checked(site: Site, name: str, bio: str, wrong: set[str]) 
     """Every problem is named at once."""
     make_author(site, "ada")
     with site.database.write() as db, pytest.raises(FieldErrors) as refused:
-        accounts.describe(db, authors.named(db, "ada"), name, bio)
+        authors.describe(db, authors.named(db, "ada"), name, bio)
     assert set(refused.value.fields) == wrong

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.blog.writing.difference import GONE, NEW, SAME, Piece, difference, shortened
+from publisher.blog.writing.revisions import GONE, NEW, SAME, Piece, difference, shortened
 
 TEXTS = st.text(alphabet="ab \n.é", max_size=60)
 

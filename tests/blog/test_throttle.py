@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.errors import TooMany
-from publisher.blog.members import accounts, throttle
+from publisher.blog.members import authors, throttle
 from publisher.installation import Site
 from publisher.storage.tables.credentials import LoginAddress, LoginFailure
 from tests.conftest import FakeClock
@@ -75,7 +75,7 @@ def test_known_addresses_are_bounded_and_forgotten(site: Site, clock: FakeClock)
         assert throttle.purses(db, places[-1], clock()) == [places[-1].known]
         assert len(throttle.purses(db, places[0], clock())) == 2
         assert len(throttle.purses(db, places[-1], clock() + throttle.KNOWN_FOR)) == 2
-        accounts.reset_password(db, db.merge(ada))
+        authors.reset_password(db, db.merge(ada))
         assert len(throttle.purses(db, places[-1], clock())) == 2
 
 

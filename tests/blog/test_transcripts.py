@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from publisher.base.errors import FieldErrors, InvalidData
+from publisher.blog.post_files.enclosures import recognise, type_of
 from publisher.blog.post_files.media import accept
-from publisher.blog.post_files.transcripts import recognise, type_of
 from publisher.blog.writing.content import Content, checked
 
 VTT = b"\xef\xbb\xbfWEBVTT\r\n\r\n00:00.000 --> 00:02.000\r\nHello.\r\n"

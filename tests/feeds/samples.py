@@ -7,8 +7,7 @@ from typing import Any
 from lxml.etree import fromstring
 
 from publisher.base.media_files import Attachment
-from publisher.feeds.channel import Channel, Cloud, Item
-from publisher.feeds.podcasts import Podcast
+from publisher.feeds.channel import Channel, Cloud, Item, Podcast
 
 GOLDEN = Path(__file__).parent / "golden"
 MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)

@@ -8,12 +8,12 @@ import pytest
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
 from publisher.blog.writing import posts
-from publisher.feeds.podcasts import guid_of
+from publisher.feeds.channel import guid_of
 from publisher.installation import Site
 from publisher.installation.podcast_categories import CATEGORIES
 from publisher.installation.settings import store_settings
+from publisher.publishing.feed_content import accounts
 from publisher.publishing.rebuild import rebuild
-from publisher.publishing.social_accounts import accounts
 from publisher.river.following import subscriptions
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event, func, select
 
 from publisher.blog import update_log
-from publisher.blog.members import accounts, authors
+from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
@@ -320,6 +320,6 @@ def test_what_began_earlier_and_came_later_is_noticed(
         elif change == "setting":
             store_setting(db, "title", "Another title")
         else:
-            accounts.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
+            authors.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
     assert refresh(blog)
     assert not refresh(blog)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from publisher.installation import Site
-from publisher.readers.reporting.program_chart import ProgramChart, chart
+from publisher.readers.reporting.charts import ProgramChart, chart
 from publisher.readers.store import OTHER_PROGRAMS
 from publisher.storage.tables.readers import ProgramDay
 

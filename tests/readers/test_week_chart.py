@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from publisher.installation import Site
 from publisher.publishing import versions as history
 from publisher.publishing.rebuild import rebuild, refresh
-from publisher.readers.reporting.week_chart import HOURS, last_week
+from publisher.readers.reporting.charts import HOURS, last_week
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import Counting

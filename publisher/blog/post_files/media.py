@@ -20,7 +20,7 @@ from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.base.text import clean
-from publisher.blog.post_files import documents, pictures, transcripts
+from publisher.blog.post_files import documents, enclosures, pictures
 from publisher.blog.post_files.documents import FileInfo, Sound
 from publisher.blog.post_files.pictures import Encoded
 from publisher.storage.tables.blog import Media
@@ -33,7 +33,7 @@ MAX_ALT = 1000
 CONTENT_TYPES = {
     "jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg",
-    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf", **transcripts.TYPES,
+    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf", **enclosures.TYPES,
 }  # fmt: skip
 
 _NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\.([a-z0-9]{3,4})")
@@ -201,7 +201,7 @@ def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
     found = documents.recognise(data) or documents.recognise_sound(data)
     if found is not None:
         return found
-    if (transcript := transcripts.recognise(data)) is not None:
+    if (transcript := enclosures.recognise(data)) is not None:
         return transcript
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")

@@ -11,8 +11,7 @@ from typing import Any
 
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
-from publisher.blog.post_files.enclosures import EnclosureField
-from publisher.blog.post_files.transcripts import Transcript
+from publisher.blog.post_files.enclosures import EnclosureField, Transcript
 from publisher.blog.writing.content_fields import (
     Choice,
     Field,

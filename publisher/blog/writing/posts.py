@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.blog import linked_pages, search, tags, update_log
+from publisher.blog import published, search, tags, update_log
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
@@ -156,7 +156,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     if was_visible:
         update_log.record(session, now, "delete", post.id)
     if post.deleted_status == "published":
-        linked_pages.request_mentions(session, post, path(post), now)
+        published.request_mentions(session, post, path(post), now)
 
 
 def restore(session: Session, post: Post, now: datetime) -> Post:
@@ -169,7 +169,7 @@ def restore(session: Session, post: Post, now: datetime) -> Post:
     if is_listed(post):
         update_log.record(session, now, "restore", post.id)
     if is_public(post):
-        linked_pages.request_mentions(session, post, path(post), now)
+        published.request_mentions(session, post, path(post), now)
     return post
 
 
@@ -195,7 +195,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
     _show(session, post, now)
     if is_listed(post):
         update_log.record(session, at, kind, post.id)
-    linked_pages.request_mentions(session, post, path(post), now)
+    published.request_mentions(session, post, path(post), now)
 
 
 def _show(session: Session, post: Post, now: datetime) -> None:
@@ -230,7 +230,7 @@ def _replace(
     if is_public(post):
         content_serial.grow(session)
     if is_public(post) and not minor and post.html != html_before:
-        linked_pages.request_mentions(session, post, path(post), now, html_before)
+        published.request_mentions(session, post, path(post), now, html_before)
     session.flush()
     tags.assign(session, post, value.tags, now)
     search.index(session, post)

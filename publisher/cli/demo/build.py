@@ -17,8 +17,8 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import drawings, history, silence
-from publisher.cli.demo.text import Text, all_texts
+from publisher.cli.demo import drawings, posts_and_past
+from publisher.cli.demo.posts_and_past import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.preparation import ready
@@ -41,7 +41,7 @@ def files(rng: random.Random) -> dict[str, Accepted]:
     """The media of the demonstration by name, ready to be stored; slow, so call it outside a
     transaction."""
     found = {name: media.accept(data) for name, data in drawings.all_pictures(rng).items()}
-    return found | {_EPISODE: media.accept(silence.silence())}
+    return found | {_EPISODE: media.accept(drawings.silence())}
 
 
 def build(
@@ -66,7 +66,7 @@ def build(
     texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in all_texts()]
     planned = dry_run.make_plan(session, list(ready(Batch(texts), now)), None)
     writer.store(session, planned, now)
-    past = history.history(rng, now, ZoneInfo(ZONE))
+    past = posts_and_past.history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")
     _correct(session, now)
     return len(texts)
@@ -106,7 +106,9 @@ def _imported(
         summary=text.summary,
         tags=text.tags,
         by=(text.by,),
-        published_at=history.moment(text.day, text.time, now, ZoneInfo(ZONE)) if dated else None,
+        published_at=posts_and_past.moment(text.day, text.time, now, ZoneInfo(ZONE))
+        if dated
+        else None,
         enclosure=_enclosure(episode) if text.episode else None,
     )
 

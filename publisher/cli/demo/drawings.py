@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from publisher.cli.demo.history import RATES
+from publisher.cli.demo.posts_and_past import RATES
 
 _PAPER, _INK, _SOFT, _GOLD = "#f7f5f0", "#21415c", "#9db4c4", "#d9a441"
 _SIZE = (1200, 675)
@@ -105,3 +105,13 @@ def _polls(rng: random.Random) -> Image.Image:
             draw.rounded_rectangle((x - 4, 420, x + 4, 540), 4, fill=_GOLD)
     draw.line((60, 560, width - 60, 560), fill=_INK, width=3)
     return paper
+
+
+SECONDS = 30
+_FRAME_SECONDS = 0.036
+
+
+def silence(seconds: int = SECONDS) -> bytes:
+    """Silence as MPEG-1 layer III: 32 kbit/s, mono, 32 kHz, frames of 144 bytes and 36 ms."""
+    frame = bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)
+    return frame * round(seconds / _FRAME_SECONDS)

@@ -1,8 +1,10 @@
 """The outbox: stored pings, sent by the scheduler and retried until they are answered."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
@@ -10,12 +12,66 @@ from sqlalchemy.orm import Session
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.base.numerals import number_up_to
 from publisher.base.text import one_line
-from publisher.blog.linked_pages import WEBMENTION
-from publisher.publishing.mentioning import sending
-from publisher.publishing.push.targets import PURGE, Target, form
+from publisher.blog.published import WEBMENTION
+from publisher.feeds.channel import Cloud
+from publisher.publishing.mentioning import mention_documents
 from publisher.storage.database import Database
 from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.publishing import Delivery
+
+WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One ping: to `url`, about the document at `topic`."""
+
+    protocol: str
+    url: str
+    topic: str
+
+
+def targets(hubs: str, cloud: str, topics: Mapping[str, str]) -> list[Target]:
+    """The pings about new content; `topics` are the documents' addresses by name.
+
+    Hubs get one for each document, a cloud one for the RSS document.
+    """
+    found = [Target(WEBSUB, hub, topic) for hub in hubs.split() for topic in topics.values()]
+    return found + [Target(RSSCLOUD, ping_address(url), topics["rss"]) for url in cloud.split()]
+
+
+def ping_form(target: Target) -> dict[str, str]:
+    """The form that a ping sends."""
+    if target.protocol == RSSCLOUD:
+        return {"url": target.topic}
+    return {"hub.mode": "publish", "hub.url": target.topic, "hub.topic": target.topic}
+
+
+def cloud_element(url: str) -> Cloud:
+    """The `cloud` element for the cloud whose `pleaseNotify` is at `url`."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    return Cloud(
+        domain=parts.hostname or "",
+        port=parts.port or (443 if secure else 80),
+        path=parts.path or "/pleaseNotify",
+        register_procedure="",
+        protocol="https-post" if secure else "http-post",
+    )
+
+
+def ping_address(cloud: str) -> str:
+    """Where a cloud is pinged: `/ping` beside its `pleaseNotify`."""
+    parts = urlsplit(cloud)
+    folder = parts.path.rpartition("/")[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/ping"
+
+
+def link_headers(hubs: str, topic: str) -> tuple[str, ...]:
+    """Values of the Link header of the document at `topic`: hubs and `self`; () without hubs."""
+    found = [f'<{hub}>; rel="hub"' for hub in hubs.split()]
+    return (*found, f'<{topic}>; rel="self"') if found else ()
+
 
 # Minutes until the next try after the first, second, ... failure; after the last it is given up.
 PAUSES_MINUTES = (1, 5, 15, 60, 240, 720)
@@ -74,12 +130,14 @@ def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> S
         if target.protocol == PURGE:
             return purging(target) if purging else None
         if target.protocol == WEBMENTION:
-            return sending.send(site_url + target.topic, target.url, site_url, allow_private)
+            return mention_documents.send_mention(
+                site_url + target.topic, target.url, site_url, allow_private
+            )
         return request_public(
             target.url,
             user_agent=f"Publisher (+{site_url}/)",
             method="POST",
-            form=form(target),
+            form=ping_form(target),
             allow_private=allow_private,
             max_bytes=65_536,
             timeout_seconds=TIMEOUT_SECONDS,

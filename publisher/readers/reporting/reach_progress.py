@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from publisher.base.numerals import counted
 from publisher.base.text import first_words
 from publisher.readers.agents import parse_agent
-from publisher.readers.reporting.addresses_alone import FEWEST
+from publisher.readers.reporting.programs import FEWEST
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.readers import PostReach, ReaderClient, reader_feeds
 

@@ -18,8 +18,8 @@ from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.reader import Reader
 from publisher.readers.reporting import delays, poll_sources, verdicts
-from publisher.readers.reporting.addresses_alone import together
 from publisher.readers.reporting.delays import PostDelay
+from publisher.readers.reporting.programs import together
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.storage.tables.blog import Meta

@@ -9,8 +9,8 @@ from publisher.blog.markup.markdown import render
 from publisher.publishing.mentioning import receiving
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.old_addresses import found_at
-from publisher.web.blog_day import strip
 from publisher.web.context import now, site
+from publisher.web.day_strip import strip
 
 blueprint = Blueprint("pages", __name__)
 

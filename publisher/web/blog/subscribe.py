@@ -6,8 +6,8 @@ from urllib.parse import quote
 from flask import Blueprint, render_template, request
 
 from publisher.blog import published
-from publisher.web.blog_day import strip
 from publisher.web.context import now, site
+from publisher.web.day_strip import strip
 from publisher.web.rendering import settings, url
 from publisher.web.translations import gettext
 

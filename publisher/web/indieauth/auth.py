@@ -11,7 +11,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
-from publisher.blog.members import authorizations, authors, tokens
+from publisher.blog.members import authors, tokens
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth import client
@@ -61,11 +61,11 @@ def consent() -> Any:
     if not request.form.get("agree"):
         return _answer(request.form, asking, {"error": "access_denied"})
     chosen = " ".join(scope for scope in tokens.SCOPES if scope in request.form.getlist("scope"))
-    wanted = authorizations.Request(
+    wanted = tokens.Request(
         asking.address, request.form["redirect_uri"], chosen, request.form.get("challenge", "")
     )
     with site().database.write() as db:
-        code = authorizations.grant(db, me().id, wanted, now())
+        code = tokens.grant(db, me().id, wanted, now())
     return _answer(request.form, asking, {"code": code})
 
 
@@ -99,7 +99,7 @@ def _asking(values: Any) -> client.ClientApp:
     return found
 
 
-def _wanted(values: Any, asking: client.ClientApp) -> authorizations.Request:
+def _wanted(values: Any, asking: client.ClientApp) -> tokens.Request:
     if values.get("response_type", "code") not in ("code", "id"):
         raise InvalidInput("response_type: must be code")
     if values.get("code_challenge_method", "S256") != "S256":
@@ -108,7 +108,7 @@ def _wanted(values: Any, asking: client.ClientApp) -> authorizations.Request:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
     place, challenge = values["redirect_uri"], values.get("code_challenge", "")
-    return authorizations.Request(asking.address, place, scope, challenge)
+    return tokens.Request(asking.address, place, scope, challenge)
 
 
 def _answer(values: Any, asking: client.ClientApp, answer: dict[str, str]) -> Response:

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, jsonify, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import PublisherError
-from publisher.blog.members import authorizations, tokens
+from publisher.blog.members import tokens
 from publisher.storage.tables.credentials import Author, AuthorizationCode
 from publisher.web.context import now, site
 from publisher.web.indieauth import auth
@@ -96,7 +96,7 @@ def introspect() -> Response:
 
 def _redeemed(db: Session) -> AuthorizationCode | None:
     form = request.form
-    return authorizations.redeem(
+    return tokens.redeem(
         db,
         form.get("code", "")[:200],
         form.get("client_id", ""),

@@ -14,7 +14,7 @@ from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
 from publisher.readers.reader import Reader
 from publisher.readers.reporting import delays
-from publisher.readers.reporting.program_chart import chart
+from publisher.readers.reporting.charts import chart
 from publisher.readers.reporting.programs import Program, by_program
 from publisher.readers.reporting.push_arrivals import results
 from publisher.readers.reporting.remedies import Remedy, remedy

@@ -14,8 +14,8 @@ from publisher.blog.writing.editing import Intent
 from publisher.publishing import feed_problems
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reporting import reach_progress
-from publisher.web.blog_day import strip
 from publisher.web.context import login_required, me, now, site
+from publisher.web.day_strip import strip
 from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
 from publisher.web.studio import first_steps, shared

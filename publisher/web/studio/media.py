@@ -11,7 +11,7 @@ from publisher.base.media_files import Attachment
 from publisher.base.numerals import whole_number
 from publisher.base.text import clean
 from publisher.blog.members import permissions
-from publisher.blog.post_files import enclosures, media, media_library, transcripts
+from publisher.blog.post_files import enclosures, media, media_library
 from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio.editor.forms import Typed
@@ -144,7 +144,7 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
 
 def _inputs(accepted: media.Accepted) -> dict[str, str]:
     """The inputs that a sound or a transcript fills; none for files inserted into the text."""
-    if accepted.content_type in transcripts.TYPES.values():
+    if accepted.content_type in enclosures.TYPES.values():
         return {"transcript": accepted.path}
     if not accepted.content_type.startswith("audio/"):
         return {}

@@ -8,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from publisher.blog.linked_pages import links_in
 from publisher.blog.members import authors
+from publisher.blog.published import links_in
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting

@@ -1,12 +1,12 @@
 """Whom to tell, and what is said."""
 
 from publisher.feeds.channel import Cloud
-from publisher.publishing.push.targets import (
+from publisher.publishing.push.outbox import (
     Target,
     cloud_element,
-    form,
     link_headers,
     ping_address,
+    ping_form,
     targets,
 )
 
@@ -28,8 +28,8 @@ def test_forms() -> None:
     """What hubs and clouds expect in the body."""
     hub, _, cloud = targets(HUB, CLOUD, TOPICS)
     topic = TOPICS["rss"]
-    assert form(hub) == {"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}
-    assert form(cloud) == {"url": topic}
+    assert ping_form(hub) == {"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}
+    assert ping_form(cloud) == {"url": topic}
 
 
 def test_cloud_element_has_all_five_attributes() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput
-from publisher.blog.linked_pages import WEBMENTION
+from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting

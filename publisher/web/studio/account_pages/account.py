@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.blog.members import accounts, authors, passkeys, throttle, tokens
+from publisher.blog.members import authors, passkeys, throttle, tokens
 from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth.auth import WORDS
 from publisher.web.studio.account_pages import login
@@ -37,7 +37,7 @@ def profile() -> Any:
     """Save the name and biography that readers see."""
     with site().database.write() as db:
         name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
-        accounts.describe(db, my_row(db), name, bio)
+        authors.describe(db, my_row(db), name, bio)
     return _done("Saved.")
 
 
@@ -52,7 +52,7 @@ def password() -> Any:
     try:
         with site().database.write() as db:
             writer = my_row(db)
-            accounts.change_password(db, writer, old, new)
+            authors.change_password(db, writer, old, new)
             throttle.release(db, reserved)
             if request.form.get("end_tokens"):
                 tokens.revoke_all(db, writer)
@@ -72,7 +72,7 @@ def password() -> Any:
 def end(number: int) -> Any:
     """Log one browser out."""
     with site().database.write() as db:
-        accounts.end_session(db, my_row(db), number)
+        authors.end_session(db, my_row(db), number)
     return _done("That browser has been logged out.")
 
 
@@ -81,7 +81,7 @@ def end(number: int) -> Any:
 def end_others() -> Any:
     """Log all browsers out but this one."""
     with site().database.write() as db:
-        accounts.end_other_sessions(db, my_row(db), session.get("token", ""))
+        authors.end_other_sessions(db, my_row(db), session.get("token", ""))
     return _done("All other browsers have been logged out.")
 
 
@@ -134,7 +134,7 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         me=person,
         errors=errors,
         values={"display_name": person.display_name, "bio": person.bio} | request.form.to_dict(),
-        sessions=accounts.sessions_of(db, person, now()),
+        sessions=authors.sessions_of(db, person, now()),
         here=hash_token(session.get("token", "")),
         tokens=tokens.listed(db, person),
         ended=[row.id for row in tokens.listed(db, person) if tokens.has_ended(row, now())],

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog.members import accounts, authors, passkeys, tokens
+from publisher.blog.members import authors, passkeys, tokens
 from publisher.storage.tables.credentials import ROLES, Role
 from publisher.web.context import admin_required, now, site
 from publisher.web.studio.account_pages.one_time_secret import shown_once
@@ -29,7 +29,7 @@ def add() -> Any:
     """Add an author with a generated password, which is shown only once."""
     name, shown = request.form.get("name", "").strip(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
-    password = accounts.made_password()
+    password = authors.made_password()
     try:
         with site().database.write() as db:
             added = authors.add(db, name, password, role, now(), shown)
@@ -46,7 +46,7 @@ def add() -> Any:
 def role(name: str) -> Any:
     """Make somebody admin or author."""
     with site().database.write() as db:
-        accounts.set_role(db, authors.named(db, name), request.form.get("role", ""))
+        authors.set_role(db, authors.named(db, name), request.form.get("role", ""))
     return _done(f"{name} is {request.form['role']} now.")
 
 
@@ -56,7 +56,7 @@ def password(name: str) -> Any:
     """Give an author a new password, shown only once; their tokens are revoked too if asked."""
     with site().database.write() as db:
         person = authors.named(db, name)
-        fresh = accounts.reset_password(db, person)
+        fresh = authors.reset_password(db, person)
         if request.form.get("end_tokens"):
             tokens.revoke_all(db, person)
             passkeys.remove_all(db, person)
@@ -69,7 +69,7 @@ def password(name: str) -> Any:
 def disable(name: str) -> Any:
     """Suspend an author; their posts stay."""
     with site().database.write() as db:
-        accounts.disable(db, authors.named(db, name), now())
+        authors.disable(db, authors.named(db, name), now())
     return _done(f"{name} can no longer log in; their posts stay.")
 
 
@@ -78,7 +78,7 @@ def disable(name: str) -> Any:
 def enable(name: str) -> Any:
     """Let a suspended author log in again."""
     with site().database.write() as db:
-        accounts.enable(db, authors.named(db, name))
+        authors.enable(db, authors.named(db, name))
     return _done(f"{name} can log in again.")
 
 

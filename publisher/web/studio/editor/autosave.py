@@ -9,7 +9,7 @@ from publisher.base.errors import FieldErrors
 from publisher.blog.members import permissions
 from publisher.blog.writing import attempts, autosave, content, posts
 from publisher.blog.writing.content import Content, checked
-from publisher.blog.writing.difference import difference, shortened
+from publisher.blog.writing.revisions import difference, shortened
 from publisher.storage.tables.blog import Post, UnsavedText
 from publisher.web.context import login_required, me, now, site
 from publisher.web.rendering import clock, settings

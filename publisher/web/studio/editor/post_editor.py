@@ -10,7 +10,7 @@ from publisher.base.numerals import whole_number
 from publisher.base.text import sentence
 from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, previews, revisions
-from publisher.blog.writing.difference import Piece, difference
+from publisher.blog.writing.revisions import Piece, difference
 from publisher.river.following import reading_list
 from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post

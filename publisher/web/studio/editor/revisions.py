@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, url_for
 
 from publisher.blog.members import permissions
-from publisher.blog.writing import difference, revisions
+from publisher.blog.writing import revisions
 from publisher.web.context import login_required, me, now, site
 from publisher.web.studio import shared
 
@@ -40,7 +40,7 @@ def _one(post_id: int, version: int) -> str:
             earlier=earlier,
             changes=revisions.changes(earlier, revision),
             entries=revisions.history(db, post),
-            shortened=difference.shortened,
+            shortened=revisions.shortened,
         )
 
 

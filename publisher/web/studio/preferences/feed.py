@@ -16,7 +16,7 @@ from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_problems as problems
 from publisher.publishing import versions as history
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers.reporting.week_chart import Week, last_week
+from publisher.readers.reporting.charts import Week, last_week
 from publisher.storage.tables.publishing import Delivery, DocumentVersion, Snapshot
 from publisher.web.context import login_required, now, site
 

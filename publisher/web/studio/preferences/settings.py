@@ -17,8 +17,8 @@ from publisher.installation import public_address
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web import background_commands
-from publisher.web.blog_day import strip
 from publisher.web.context import admin_required, now, site
+from publisher.web.day_strip import strip
 from publisher.web.studio.preferences.setting_controls import groups
 
 blueprint = Blueprint("settings", __name__)
