@@ -107,13 +107,13 @@ def _run(
 
 def _serve(host: str, port: int, speed: float) -> "Trace":
     """Serve until Ctrl-C; the trace of the tester whose address was printed."""
-    from publisher.reader_test.tester_server import TestersDesk, serving
-    from publisher.reader_test.testers import Testers
+    from publisher.reader_test.tester_server import StrangersDesk, serving
+    from publisher.reader_test.testers import ReaderTests
 
     over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     with tempfile.TemporaryDirectory(prefix="reader-test-") as folder:
-        desk = TestersDesk(Testers(Path(folder), utc_now), speed)
+        desk = StrangersDesk(ReaderTests(Path(folder), utc_now), speed)
         with serving(desk, host, port) as base:
             word = desk.make("")
             click.echo(f"Subscribe a reader to {base}/{word}/feed.xml", err=True)

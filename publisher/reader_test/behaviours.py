@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -136,95 +136,75 @@ def _share(right: int, of: int) -> float:
     return right / of if of else 0.0
 
 
-def _gaps(seen: Evidence, wanted: Callable[[FeedVisit], float | None], what: str) -> Found:
-    """Whether the visits that follow those with a `wanted` wait came after it."""
-    right, early, of, told = 0, 0.0, 0, 0.0
-    for visit, gap in seen.gaps:
-        wait = wanted(visit)
-        if wait is None:
-            continue
-        of += 1
-        if gap >= wait * SLACK_SHARE - seen.slack:
-            right += 1
-        elif not early or gap < early:
-            early, told = gap, wait
-    if not of:
-        return None
-    said = f"{what}: of {counted(of, 'wait')} {right} were long enough"
-    if early:
-        said += f"; it came after {duration(early)} where {duration(told)} were asked"
-    return _share(right, of), said + "."
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """After an answer with one of `statuses` in one of `stretches`, a wait of `seconds` is asked;
+    words: of the sentence about it."""
 
+    words: str
+    stretches: tuple[str, ...]
+    statuses: tuple[int, ...]
+    seconds: Callable[[Stretch], float | None]
 
-def _says(visit: FeedVisit, stretches: tuple[str, ...], status: tuple[int, ...]) -> Stretch | None:
-    """The stretch of a visit in one of `stretches` that was answered with one of `status`."""
-    there = visit.stretch.name in stretches and visit.end.served.status in status
-    return visit.stretch if there else None
-
-
-def _ttl(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        said = _says(visit, ("ttl",), (200, 226))
-        return said.ttl * 60.0 if said and said.ttl else None
-
-    return _gaps(seen, wanted, "After a document with a ttl of four hours and no other hint")
-
-
-def _ttl_kept(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        said = _says(visit, ("ttl",), (304,))
-        return said.ttl * 60.0 if said and said.ttl else None
-
-    return _gaps(seen, wanted, "After a 304, with the ttl of the document that it holds")
-
-
-def _max_age(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        said = _says(visit, ("max-age", "304", "etag", "same-content"), (200, 226))
-        return said.max_age if said else None
-
-    return _gaps(seen, wanted, "After a 200 with max-age and no ttl")
-
-
-def _max_age_304(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        said = _says(visit, ("304",), (304,))
-        return said.max_age_304 if said else None
-
-    return _gaps(seen, wanted, "After a 304 whose max-age was longer than that of the 200")
-
-
-def _expires(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        said = _says(visit, ("expires",), (200, 304))
-        return said.expires if said else None
-
-    return _gaps(seen, wanted, "After an answer with Expires alone")
-
-
-def _sy(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        return 3 * 3600.0 if _says(visit, ("sy",), (200, 226)) else None
-
-    return _gaps(seen, wanted, "After a document with sy:updatePeriod alone")
-
-
-def _several(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        names = ("steady", "burst", "short-ttl", "long-ttl", "after-429", "after-503")
-        said = _says(visit, names, (200, 226))
-        if said is None or said.ttl is None or said.max_age is None:
+    def __call__(self, seen: Evidence) -> Found:
+        """Whether the visits that follow came after it."""
+        right, early, of, told = 0, 0.0, 0, 0.0
+        for visit, gap in seen.gaps:
+            there = visit.stretch.name in self.stretches
+            wait = self.seconds(visit.stretch) if there else None
+            if wait is None or visit.end.served.status not in self.statuses:
+                continue
+            of += 1
+            if gap >= wait * SLACK_SHARE - seen.slack:
+                right += 1
+            elif not early or gap < early:
+                early, told = gap, wait
+        if not of:
             return None
-        return min(said.ttl * 60.0, said.max_age)
+        said = f"{self.words}: of {counted(of, 'wait')} {right} were long enough"
+        if early:
+            said += f"; it came after {duration(early)} where {duration(told)} were asked"
+        return _share(right, of), said + "."
 
-    return _gaps(seen, wanted, "After a document whose ttl and max-age both speak, the shorter one")
 
-
-def _own(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        return OWN_SECONDS if _says(visit, ("no-store",), (200, 304, 226)) else None
-
-    return _gaps(seen, wanted, "Where the feed says nothing (no-store, no ttl), an hour at least")
+_WHOLE, _ANY = (200, 226), (200, 226, 304)
+_BOTH = ("steady", "burst", "short-ttl", "long-ttl", "after-429", "after-503")
+_WAITS = {
+    "max-age": _Told(
+        "After a 200 with max-age and no ttl", ("max-age", "304", "etag", "same-content"), _WHOLE,
+        lambda said: said.max_age,
+    ),
+    "max-age-304": _Told(
+        "After a 304 whose max-age was longer than that of the 200", ("304",), (304,),
+        lambda said: said.max_age_304,
+    ),
+    "ttl": _Told(
+        "After a document with a ttl of four hours and no other hint", ("ttl",), _WHOLE,
+        lambda said: (said.ttl or 0) * 60.0,
+    ),
+    "ttl-kept": _Told(
+        "After a 304, with the ttl of the document that it holds", ("ttl",), (304,),
+        lambda said: (said.ttl or 0) * 60.0,
+    ),
+    "expires": _Told(
+        "After an answer with Expires alone", ("expires",), _ANY, lambda said: said.expires
+    ),
+    "both": _Told(
+        "After a document whose ttl and max-age both speak, the shorter one", _BOTH, _WHOLE,
+        lambda said: min((said.ttl or 0) * 60.0, said.max_age or 0),
+    ),
+    "sy": _Told(
+        "After a document with sy:updatePeriod alone", ("sy",), _WHOLE, lambda _: 3 * 3600.0
+    ),
+    "own": _Told(
+        "Where the feed says nothing (no-store, no ttl), an hour at least", ("no-store",), _ANY,
+        lambda _: OWN_SECONDS,
+    ),
+    "retry-after": _Told(
+        "After 429 or 503 with Retry-After", ("429", "503"), (429, 503),
+        lambda said: said.retry_after,
+    ),
+}  # fmt: skip
 
 
 def _skipped(seen: Evidence) -> Found:
@@ -246,13 +226,6 @@ def _skipped(seen: Evidence) -> Found:
     return _share(of - wrong, of), (
         f"Told to stay away for hours or for a day, it did so {of - wrong} of {of} times."
     )
-
-
-def _retry_after(seen: Evidence) -> Found:
-    def wanted(visit: FeedVisit) -> float | None:
-        return visit.stretch.retry_after if visit.end.served.status in (429, 503) else None
-
-    return _gaps(seen, wanted, "After 429 or 503 with Retry-After")
 
 
 def _backs_off(seen: Evidence) -> Found:
@@ -367,37 +340,22 @@ def _validators(seen: Evidence) -> Iterator[tuple[FeedVisit, _Held]]:
         held.take(visit.end)
 
 
-def _etag(seen: Evidence) -> Found:
+def _echoed(seen: Evidence, given: str, sent_as: str) -> Found:
+    """Whether a validator comes back byte for byte."""
     right = of = missing = 0
     for visit, held in _validators(seen):
-        if held.tags == {None} or held.path != visit.end.path:
+        known = held.tags if given == "ETag" else held.dates
+        if known == {None} or held.path != visit.end.path:
             continue
         of += 1
-        sent = visit.end.asked.headers.get("if-none-match")
-        right += sent in held.tags
+        sent = visit.end.asked.headers.get(sent_as.lower())
+        right += sent in known
         missing += sent is None
     if not of:
         return None
     return _share(right, of), (
-        f"Of {counted(of, 'request')} after a document with an ETag {right} carried it as"
-        f" If-None-Match, byte for byte{f'; {missing} carried none' if missing else ''}."
-    )
-
-
-def _modified(seen: Evidence) -> Found:
-    right = of = missing = 0
-    for visit, held in _validators(seen):
-        if held.dates == {None} or held.path != visit.end.path:
-            continue
-        of += 1
-        sent = visit.end.asked.headers.get("if-modified-since")
-        right += sent in held.dates
-        missing += sent is None
-    if not of:
-        return None
-    return _share(right, of), (
-        f"Of {counted(of, 'request')} after a document with Last-Modified {right} carried it as"
-        f" If-Modified-Since, byte for byte{f'; {missing} carried none' if missing else ''}."
+        f"Of {counted(of, 'request')} after a document with {given} {right} carried it as"
+        f" {sent_as}, byte for byte{f'; {missing} carried none' if missing else ''}."
     )
 
 
@@ -450,7 +408,7 @@ def _agent(seen: Evidence) -> Found:
     agents = {one.asked.headers.get("user-agent", "") for one in seen.exchanges}
     if not agents:
         return None
-    agent = sorted(agents)[0]
+    agent = max(agents, key=lambda one: (bool(one), one))
     named = all(_AGENT.match(one) for one in agents)
     contact = all(_CONTACT.search(one) for one in agents)
     honest = not any(one.startswith("Mozilla/") for one in agents)
@@ -541,10 +499,9 @@ def _posts(seen: Evidence) -> Found:
             waits.append((when - post.at) * 60)
     if not due:
         return None
-    mean = sum(waits) / len(waits) if waits else 0.0
+    mean = f", {duration(60 * sum(waits) / got)} after they appeared on average" if got else ""
     return _share(got, len(due)), (
-        f"It fetched {got} of {counted(len(due), 'post')} while the feed had them,"
-        f" {duration(mean * 60)} after they appeared, on average."
+        f"It fetched {got} of {counted(len(due), 'post')} while the feed had them{mean}."
     )
 
 
@@ -615,19 +572,11 @@ class Behaviour:
 
 
 _CHECKS: dict[str, Callable[[Evidence], Found]] = {
-    "etag": _etag,
-    "last-modified": _modified,
+    **_WAITS,
+    "etag": partial(_echoed, given="ETag", sent_as="If-None-Match"),
+    "last-modified": partial(_echoed, given="Last-Modified", sent_as="If-Modified-Since"),
     "invented": _invented,
-    "max-age": _max_age,
-    "max-age-304": _max_age_304,
-    "ttl": _ttl,
-    "ttl-kept": _ttl_kept,
-    "expires": _expires,
-    "both": _several,
-    "sy": _sy,
     "skip": _skipped,
-    "own": _own,
-    "retry-after": _retry_after,
     "back-off": _backs_off,
     "gone": _gone,
     "permanent": _permanent,
@@ -647,7 +596,7 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
 
 def _behaviours() -> tuple[Behaviour, ...]:
     words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    return tuple(Behaviour(name, **words[name], check=check) for name, check in _CHECKS.items())
+    return tuple(Behaviour(name, **told, check=_CHECKS[name]) for name, told in words.items())
 
 
 BEHAVIOURS = _behaviours()

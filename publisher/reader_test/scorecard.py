@@ -6,12 +6,14 @@ What a tester sent is in the sentences, so every text is escaped here.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from publisher.base.numerals import counted
 from publisher.core.durations import duration
 from publisher.reader_test.behaviours import BEHAVIOURS, Evidence
+from publisher.reader_test.gain import Gain, gains, hearing, histories
 from publisher.reader_test.tester_trace import FROM_AFAR, LONG_RUNNING, ONE_SHOT, Trace
 
 GOOD, PARTLY, BAD, NOT_SEEN = "good", "partly", "bad", "not-seen"
@@ -54,6 +56,7 @@ class Scorecard:
     requests: int
     ran: float
     verdicts: tuple[BehaviourVerdict, ...]
+    gains: tuple[Gain, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As `publisher reader-test --json` prints it."""
@@ -72,6 +75,10 @@ class Scorecard:
                 }
                 for one in self.verdicts
             ],
+            "gain": {
+                "histories": histories() if self.gains else 0,
+                "rows": [asdict(one) for one in self.gains],
+            },
         }  # fmt: skip
 
 
@@ -95,7 +102,12 @@ def score(trace: Trace) -> Scorecard:
     total = int(100 * got / possible + 1e-9) if possible >= FEWEST_POINTS else None
     agents = {one.headers.get("user-agent", "") for one in trace.asked}
     program = trace.program or (sorted(agents)[0] if agents else "")
-    return Scorecard(program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts))
+    good = {one.id: one.state == GOOD for one in verdicts if one.state != NOT_SEEN}
+    now = hearing(seen, good) if total is not None else None
+    return Scorecard(
+        program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts),
+        tuple(gains(now)) if now else (),
+    )  # fmt: skip
 
 
 def as_json(card: Scorecard) -> str:
@@ -107,7 +119,7 @@ def lines(card: Scorecard) -> Iterator[str]:
     """The scorecard as text for a terminal, the wrong things first."""
     named = f"{card.program}: " if card.program else ""
     told = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
-    yield f"{named}{told} ({card.requests:,} requests in {duration(card.ran)} of the test)"
+    yield f"{named}{told} ({counted(card.requests, 'request')} in {duration(card.ran)} of the test)"
     order = (BAD, PARTLY, GOOD, NOT_SEEN)
     for one in sorted(card.verdicts, key=lambda one: order.index(one.state)):
         if one.state == NOT_SEEN:
@@ -115,9 +127,16 @@ def lines(card: Scorecard) -> Iterator[str]:
         yield f"  {WORDS[one.state]:<13} {one.points:>4.1f}/{one.of:<2} {one.title}. {one.seen}"
         if one.state != GOOD:
             yield f"{'':23}{one.cost} {one.advice} ({one.rule})"
-    unseen = [one.title.lower() for one in card.verdicts if one.state == NOT_SEEN]
-    if unseen:
-        yield f"  not seen (no failure): {', '.join(unseen)}"
+    unseen = [one.title for one in card.verdicts if one.state == NOT_SEEN]
+    if unseen and card.requests:
+        yield f"  not seen (no failure): {'; '.join(unseen)}"
+    if card.gains:
+        yield f"  What its users would wait and it would ask, at {histories()} real histories:"
+        for row in card.gains:
+            yield (
+                f"    {row.change:<32} {row.polls_per_day:6.1f} polls a day,"
+                f" a post waits {row.delay_mean_minutes:6.1f} min, efficiency {row.efficiency:.2f}"
+            )
     yield f"  {LIMITS[card.mode]}"
 
 
@@ -143,9 +162,10 @@ def badge(card: Scorecard) -> str:
 def fragment(card: Scorecard) -> str:
     """The score page's content as HTML."""
     told = "Not yet known" if card.score is None else f"{card.score} of 100"
+    asked = f"{counted(card.requests, 'request')} in {duration(card.ran)} of the test."
     parts = [
         f'<p class="test-score"><strong>{told}</strong> {escape(card.program)}</p>',
-        f'<p class="quiet">{card.requests:,} requests in {duration(card.ran)} of the test.</p>',
+        f'<p class="quiet">{asked}</p>',
         f'<p class="quiet">{escape(LIMITS[card.mode])}</p>',
     ]
     for state in (BAD, PARTLY, GOOD, NOT_SEEN):
@@ -163,4 +183,22 @@ def fragment(card: Scorecard) -> str:
                 parts.append(f"<br>{escape(one.cost)} <em>{escape(one.advice)}</em>")
             parts.append(f' <span class="quiet small">{escape(one.rule)}</span></li>')
         parts.append("</ul>")
+    if card.gains:
+        parts.append(
+            f"<h2>What a change would gain</h2><p>At {histories()} real histories, by simulation."
+            " Efficiency: wait times polls, 1 for any fixed interval; lower is better.</p>"
+            '<div class="scroll" tabindex="0" role="region" aria-label="Gain">'
+            '<table class="data stacks"><thead><tr><th scope="col">Change</th>'
+            '<th scope="col">polls a day</th>'
+            '<th scope="col">minutes that a post waits</th>'
+            '<th scope="col">efficiency</th></tr></thead><tbody>'
+        )
+        parts += [
+            f'<tr><th scope="row">{escape(row.change)}</th>'
+            f'<td data-label="polls a day">{row.polls_per_day:.1f}</td>'
+            f'<td data-label="minutes that a post waits">{row.delay_mean_minutes:.0f}</td>'
+            f'<td data-label="efficiency">{row.efficiency:.2f}</td></tr>'
+            for row in card.gains
+        ]
+        parts.append("</tbody></table></div>")
     return "\n".join(parts)

@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 from urllib.parse import parse_qs
 
-from publisher.base.errors import PublisherError
+from publisher.base.errors import InvalidData, PublisherError
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekAnswer
 from publisher.reader_test.tester_trace import Trace
-from publisher.reader_test.testers import Testers
+from publisher.reader_test.testers import ReaderTests
 
 MOST_BODY, MOST_AT_ONCE = 65_536, 64
 PATIENCE_SECONDS = 20.0
@@ -46,10 +46,10 @@ class Desk(Protocol):
         ...
 
 
-class TestersDesk:
+class StrangersDesk:
     """Testers in a folder; new ones run at `speed` unless they choose another."""
 
-    def __init__(self, testers: Testers, speed: float) -> None:
+    def __init__(self, testers: ReaderTests, speed: float) -> None:
         self._testers, self._speed = testers, speed
 
     def answer(
@@ -74,7 +74,7 @@ class TestersDesk:
 
 @contextmanager
 def serving(desk: Desk, host: str, port: int) -> Iterator[str]:
-    """Serve while the block runs; the address is the value. OSError if the port is taken."""
+    """Serve while the block runs; the address is the value. InvalidData if the port is taken."""
     turns = threading.BoundedSemaphore(MOST_AT_ONCE)
 
     class Handler(_Handler):
@@ -99,7 +99,10 @@ def serving(desk: Desk, host: str, port: int) -> Iterator[str]:
         def handle_error(self, request: Any, client_address: Any) -> None:
             """Clients hang up; that is part of the test."""
 
-    server = Server((host, port), Handler)
+    try:
+        server = Server((host, port), Handler)
+    except OSError as error:
+        raise InvalidData(f"{host}:{port}: {error.strerror or error}") from None
     Handler.desk = desk
     Handler.base = f"http://{host}:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

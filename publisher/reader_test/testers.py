@@ -39,7 +39,7 @@ _METHOD = re.compile(r"[A-Z]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
-class Tester:
+class ReaderTest:
     """One test under way: its word, when it was made, and how many times faster its clock runs."""
 
     word: str
@@ -63,7 +63,7 @@ class Tester:
         return min((self.made - self.begins + ahead) / timedelta(hours=1), WEEK_HOURS)
 
 
-class Testers:
+class ReaderTests:
     """The testers of one folder, which is made when the first of them is.
 
     Raises NotFound for words that are unknown or expired, TooMany where a limit is reached.
@@ -75,7 +75,7 @@ class Testers:
         self._new: deque[datetime] = deque(maxlen=NEW_AN_HOUR)
         self._recent: dict[str, deque[datetime]] = {}
 
-    def make(self, speed: float) -> Tester:
+    def make(self, speed: float) -> ReaderTest:
         """A new tester, whose clock runs `speed` times as fast as the real one."""
         if not 1 <= speed <= FASTEST:
             raise InvalidInput(f"the speed is between 1 and {FASTEST:,.0f}")
@@ -87,13 +87,13 @@ class Testers:
             if self._sweep(now) >= MOST_TESTERS:
                 raise TooMany("too many tests are under way; try again tomorrow", 86_400)
             self._new.append(now)
-        tester = Tester(secrets.token_urlsafe(16), now, speed)
+        tester = ReaderTest(secrets.token_urlsafe(16), now, speed)
         head = {"made": format_rfc3339(now), "speed": speed}
         with self._file(tester.word).open("x", encoding="utf-8") as file:
             file.write(json.dumps(head) + "\n")
         return tester
 
-    def named(self, word: str) -> Tester:
+    def named(self, word: str) -> ReaderTest:
         """The tester with this word."""
         tester = self._read(word)
         if tester is None or self._clock() > tester.ends + SHOWN:
@@ -101,7 +101,7 @@ class Testers:
         return tester
 
     def answer(
-        self, tester: Tester, address: str, method: str, path: str, headers: dict[str, str]
+        self, tester: ReaderTest, address: str, method: str, path: str, headers: dict[str, str]
     ) -> WeekAnswer:
         """The answer to a request of a tester, which is kept. address: the tester's own."""
         now = self._clock()
@@ -116,7 +116,7 @@ class Testers:
                 kept.write(row + "\n")
         return answer(WeekPlace(address, tester.begins), hours, known, asked.path, asked.headers)
 
-    def trace(self, tester: Tester, address: str) -> Trace:
+    def trace(self, tester: ReaderTest, address: str) -> Trace:
         """What a tester has asked so far."""
         trace = Trace(address, tester.begins, speed=tester.speed)
         trace.ran = tester.hours(self._clock()) * 3600
@@ -127,7 +127,7 @@ class Testers:
                 trace.asked.append(Asked(at, method, path, headers))
         return trace
 
-    def _limit(self, tester: Tester, now: datetime) -> None:
+    def _limit(self, tester: ReaderTest, now: datetime) -> None:
         with self._lock:
             if len(self._recent) > MOST_TESTERS:
                 self._recent.clear()
@@ -139,13 +139,13 @@ class Testers:
     def _file(self, word: str) -> Path:
         return self._folder / f"{word}.jsonl"
 
-    def _read(self, word: str) -> Tester | None:
+    def _read(self, word: str) -> ReaderTest | None:
         if not _WORD.fullmatch(word):
             return None
         try:
             with self._file(word).open(encoding="utf-8") as file:
                 head = json.loads(file.readline())
-            return Tester(word, parse_rfc3339(head["made"]), float(head["speed"]))
+            return ReaderTest(word, parse_rfc3339(head["made"]), float(head["speed"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

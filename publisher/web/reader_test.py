@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from publisher.base.errors import NotFound
 from publisher.blog.members.throttle import network
 from publisher.reader_test import scorecard
-from publisher.reader_test.testers import Tester, Testers
+from publisher.reader_test.testers import ReaderTest, ReaderTests
 from publisher.web.context import now, site
 from publisher.web.limits import Pace
 from publisher.web.rendering import settings
@@ -32,11 +32,11 @@ def _only_if_on() -> None:
         raise NotFound("there is no test for feed readers here")
 
 
-def _testers() -> Testers:
-    return Testers(site().environment.instance / "reader-test", site().clock)
+def _testers() -> ReaderTests:
+    return ReaderTests(site().environment.instance / "reader-test", site().clock)
 
 
-def _address(tester: Tester) -> str:
+def _address(tester: ReaderTest) -> str:
     return f"{site().site_url}/reader-test/{tester.word}"
 
 

@@ -12,7 +12,9 @@ from typing import Literal, get_args
 from playwright.sync_api import Page
 
 from publisher.blog.writing import posts
+from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import rebuild
+from publisher.reader_test.testers import ReaderTests
 from publisher.river.following import subscriptions
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import content, make_post
@@ -33,6 +35,9 @@ NO_PAGE = (
     "/metrics",
     "/file",
     "/reached",
+    ".svg",
+    "/reader-test/<word>/",
+    "/reader-test/<word>/<path:path>",
 )
 ONE_OF_MANY = re.compile(r"(?<![\d.,:/-])1 (?!(?:is|was|has|less)\b)[a-z]*[a-rt-z]s\b")
 VALUES = {
@@ -42,9 +47,9 @@ VALUES = {
 }  # fmt: skip
 
 
-def addresses(token: str) -> list[str]:
+def addresses(token: str, word: str) -> list[str]:
     """An address for each rule that answers a GET with a page."""
-    values = VALUES | {"<token>": token}
+    values = VALUES | {"<token>": token, "<word>": word}
     found = []
     for (method, rule), gate in TABLE.items():
         if method != "GET" or gate in ("token", "machine", "own") or rule.endswith(NO_PAGE):
@@ -65,7 +70,9 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
     first = make_post(live.site, words, title="A title", author_id=1, tags=["Radio"])
     with live.site.database.write() as db:
         posts.save(db, 1, content(words + "More.", title="A title"), 1, 1, now)
+        store_settings(db, {"reader_test": "on"})
         subscriptions.subscribe(db, "https://elsewhere.example/rss.xml", now, now)
+    tester = ReaderTests(live.site.environment.instance / "reader-test", live.site.clock).make(1)
     counting = Counting(live.site)
     for step in range(9):
         at = now - timedelta(hours=9 - step)
@@ -73,7 +80,7 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
     counting.fold()
     rebuild(live.site)
     wrong = []
-    for number, address in enumerate(addresses(first.preview_token)):
+    for number, address in enumerate(addresses(first.preview_token, tester.word)):
         assert "<" not in address, "a rule with a name that has no value here"
         page.goto(address)
         said = page.locator("body").inner_text()

@@ -14,11 +14,9 @@ from publisher.base.errors import InvalidInput, NotFound, TooMany
 from publisher.reader_test import testers as testers_module
 from publisher.reader_test.command_runs import RunClock, RunDesk
 from publisher.reader_test.scorecard import score
-from publisher.reader_test.tester_server import TestersDesk as Desk
-from publisher.reader_test.tester_server import serving
+from publisher.reader_test.tester_server import StrangersDesk, serving
 from publisher.reader_test.tester_trace import ONE_SHOT
-from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND
-from publisher.reader_test.testers import Testers as Strangers
+from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND, ReaderTests
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
 
@@ -26,12 +24,12 @@ HERE = "http://127.0.0.1:1/word"
 
 
 @pytest.fixture
-def testers(tmp_path: Path, clock: FakeClock) -> Strangers:
+def testers(tmp_path: Path, clock: FakeClock) -> ReaderTests:
     """No testers yet."""
-    return Strangers(tmp_path / "tests", clock)
+    return ReaderTests(tmp_path / "tests", clock)
 
 
-def test_a_test_in_real_time_and_a_faster_one(testers: Strangers, clock: FakeClock) -> None:
+def test_a_test_in_real_time_and_a_faster_one(testers: ReaderTests, clock: FakeClock) -> None:
     """Hours of the test go with the clock, the trace is kept, the end is the end."""
     slow, fast = testers.make(1), testers.make(24)
     assert slow.begins == MONDAY.replace(hour=9)
@@ -48,7 +46,7 @@ def test_a_test_in_real_time_and_a_faster_one(testers: Strangers, clock: FakeClo
     assert score(testers.trace(fast, HERE)).requests == 3
 
 
-def test_addresses_cannot_be_guessed_and_expire(testers: Strangers, clock: FakeClock) -> None:
+def test_addresses_cannot_be_guessed_and_expire(testers: ReaderTests, clock: FakeClock) -> None:
     """Other words, paths and dates find nothing; two days after its end a test is gone."""
     tester = testers.make(1)
     assert testers.named(tester.word) == tester
@@ -60,7 +58,7 @@ def test_addresses_cannot_be_guessed_and_expire(testers: Strangers, clock: FakeC
         testers.named(tester.word)
 
 
-def test_their_number_is_limited(testers: Strangers, clock: FakeClock, tmp_path: Path) -> None:
+def test_their_number_is_limited(testers: ReaderTests, clock: FakeClock, tmp_path: Path) -> None:
     """By the hour, and in all; testers that nobody used make room."""
     for _ in range(NEW_AN_HOUR):
         testers.make(1)
@@ -80,7 +78,7 @@ def test_their_number_is_limited(testers: Strangers, clock: FakeClock, tmp_path:
 
 
 def test_size_and_rate_are_limited(
-    testers: Strangers, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    testers: ReaderTests, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Of one tester's file, of its values, and of its requests in a second."""
     tester = testers.make(1)
@@ -98,16 +96,16 @@ def test_size_and_rate_are_limited(
 
 
 @pytest.mark.parametrize("speed", [0, -1, 0.5, 10_001, float("nan"), float("inf")])
-def test_speeds_are_checked(testers: Strangers, speed: float) -> None:
+def test_speeds_are_checked(testers: ReaderTests, speed: float) -> None:
     """Between 1 and 10,000."""
     with pytest.raises(InvalidInput):
         testers.make(speed)
 
 
 @pytest.fixture
-def base(testers: Strangers) -> Iterator[str]:
+def base(testers: ReaderTests) -> Iterator[str]:
     """The server of testers; its address."""
-    with serving(Desk(testers, 1.0), "127.0.0.1", 0) as address:
+    with serving(StrangersDesk(testers, 1.0), "127.0.0.1", 0) as address:
         yield address
 
 
@@ -120,7 +118,7 @@ def get(url: str, data: bytes | None = None) -> tuple[int, bytes]:
         return answer.code, answer.read()
 
 
-def test_from_the_page_to_the_score(base: str, testers: Strangers) -> None:
+def test_from_the_page_to_the_score(base: str, testers: ReaderTests) -> None:
     """A stranger's way: the page, a test of one's own, its score in three forms."""
     status, page = get(f"{base}/")
     assert (status, b"Begin a test" in page) == (200, True)
@@ -131,7 +129,7 @@ def test_from_the_page_to_the_score(base: str, testers: Strangers) -> None:
     urllib.request.urlopen(evil).read()
     score_page = feed.replace("feed.xml", "score")
     status, page = get(score_page)
-    assert (status, b"<script" in page, b"1 requests" in page) == (200, False, True)
+    assert (status, b"<script" in page, b"1 request in" in page) == (200, False, True)
     assert json.loads(get(score_page + ".json")[1])["score"] is None
     assert b"<svg" in get(feed.replace("feed.xml", "badge.svg"))[1]
     assert get(f"{base}/{'x' * 22}/feed.xml")[0] == 404
@@ -174,7 +172,7 @@ def test_faults_on_the_wire() -> None:
     assert [one.path for one in desk.kept.asked] == ["last.xml", "last.xml"]
 
 
-def test_nothing_is_sent_to_a_callback(base: str, testers: Strangers) -> None:
+def test_nothing_is_sent_to_a_callback(base: str, testers: ReaderTests) -> None:
     """A subscription to the hub or the cloud is noted; the address that it names gets nothing."""
     feed = get(f"{base}/", b"")[1].partition(b"<code>")[2].partition(b"</code>")[0].decode()
     with socket.create_server(("127.0.0.1", 0)) as trap:
@@ -187,7 +185,7 @@ def test_nothing_is_sent_to_a_callback(base: str, testers: Strangers) -> None:
             trap.accept()
 
 
-def test_an_hour_ends(testers: Strangers, clock: FakeClock) -> None:
+def test_an_hour_ends(testers: ReaderTests, clock: FakeClock) -> None:
     """A clock that goes back does not move a test before its beginning."""
     tester = testers.make(2)
     clock.forward(hours=-5)
