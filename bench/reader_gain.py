@@ -3,15 +3,14 @@
 
 Replays the last year of every timeline, at a feed as it is shipped, for each interval, floor, and
 each way to hear the header and the element (`heard` of `simulator.real_readers`). A cell has the
-means over the timelines of polls a day and of the delay in minutes, and the geometric mean of the
-efficiency (delay x polls / 720; a fixed interval of any length has 1).
+geometric means over the timelines of polls a day, of the delay in minutes, and of the efficiency
+(delay x polls / 720; a fixed interval of any length has 1), so that the three fit each other.
 """
 
 import json
 import sys
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 
 from bench.evidence import replayed
 from bench.simulator import TIMELINES
@@ -70,8 +69,8 @@ def main(words: list[str]) -> None:
     table = {
         "histories": used,
         "cells": {
-            key: [round(fmean(one[0] for one in cells[spec]), 2),
-                  round(fmean(one[1] for one in cells[spec]), 1),
+            key: [round(report.geometric_mean(one[0] for one in cells[spec]), 2),
+                  round(report.geometric_mean(one[1] for one in cells[spec]), 1),
                   round(report.geometric_mean(one[2] for one in cells[spec]), 3)]
             for key, spec in chosen.items()
         },

@@ -39,8 +39,8 @@ class Hearing:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One row: a change, the mean polls a day and minutes that a post waits, and their product by
-    that of a fixed interval (1 for each fixed interval; lower is better)."""
+    """One row: a change; the polls a day and the minutes that a post waits (geometric means over
+    the histories); and their product by that of a fixed interval, which has 1 (lower is better)."""
 
     change: str
     polls_per_day: float
