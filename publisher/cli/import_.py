@@ -14,7 +14,7 @@ from publisher.cli.parameters import (
     site,
 )
 
-FORMATS = (
+FORMATS = [
     "rss",
     "atom",
     "json",
@@ -22,7 +22,7 @@ FORMATS = (
     "markdown",
     "ghost",
     "bear",
-)  # as in exchange/importing/formats/recognition.py
+]  # READERS of exchange/importing/formats
 
 
 @click.command("import")

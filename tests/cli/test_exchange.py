@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from publisher import web
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.cli import cli, parameters
+from publisher.cli import cli, import_, parameters
+from publisher.exchange.importing.formats import recognition
 from publisher.installation import open_site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
@@ -44,6 +45,11 @@ def count(instance: Path) -> tuple[int, int]:
         built = db.scalar(select(func.count()).select_from(Snapshot)) or 0
     here.database.close()
     return posts, built
+
+
+def test_every_format_can_be_named() -> None:
+    """The command names the formats without loading their modules."""
+    assert list(recognition.READERS) == import_.FORMATS
 
 
 def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from publisher.base.text import to_cell
 from publisher.base.whole_files import check_folder_of
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
-from publisher.exchange.exporting import files as documents
+from publisher.exchange.exporting import exported_files as documents
 from publisher.exchange.importing.formats import own_export
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
 

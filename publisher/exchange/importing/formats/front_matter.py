@@ -50,7 +50,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     fence = _FENCED.get(text[:3])
     found = fence.match(text) if fence else None
     if found is not None:
-        read = _yaml if text.startswith("---") else _toml
+        read = _yaml if text.startswith("---") else tomllib.loads
         body = text[found.end() :]
         return _fields(read, found[1]), body.removeprefix("\n")
     if text.startswith("{\n"):
@@ -82,10 +82,6 @@ def _fields(read: Any, head: str) -> dict[str, Any]:
 def _yaml(head: str) -> Any:
     # _Texts is a subclass of the safe loader.
     return yaml.load(head, _Texts)  # noqa: S506  # nosec B506
-
-
-def _toml(head: str) -> Any:
-    return tomllib.loads(head)
 
 
 def _json(text: str) -> tuple[dict[str, Any], str]:

@@ -1,7 +1,7 @@
 """Which format a source has, and the adapter that reads it."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import tzinfo
 
@@ -20,7 +20,15 @@ from publisher.exchange.importing.formats import (
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-FORMATS = ("rss", "atom", "json", "wxr", "markdown", "ghost", "bear")
+READERS: dict[str, Callable[[Document, tzinfo], Batch]] = {
+    "rss": lambda document, _: rss.read(document.stream),
+    "atom": lambda document, _: atom.read(document.stream),
+    "json": lambda document, _: jsonfeed.read(document.stream),
+    "wxr": lambda document, zone: wxr.read(document.stream, zone),
+    "markdown": markdown_files.read_file,
+    "ghost": lambda document, _: ghost.read(document.stream),
+    "bear": lambda document, zone: bear.read(document.stream, zone),
+}
 # The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
@@ -37,7 +45,10 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
         return own_export.read(source) or _archive(source) or _files(source, zone)
     with _named(source):
-        batch = _read_document(source, format_ or sniff(source), zone)
+        format_ = format_ or sniff(source)
+        if format_ not in READERS:
+            raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
+        batch = READERS[format_](source, zone)
     batch.posts = _each_named(source, batch.posts)
     return batch
 
@@ -77,26 +88,6 @@ def sniff(source: Document) -> str:
     raise InvalidData(
         "not a format we know (RSS, Atom, JSON Feed, WXR, Ghost, Bear, Markdown, or a zip of it)"
     )
-
-
-def _read_document(source: Document, format_: str, zone: tzinfo) -> Batch:
-    stream = source.stream
-    match format_:
-        case "rss":
-            return rss.read(stream)
-        case "atom":
-            return atom.read(stream)
-        case "json":
-            return jsonfeed.read(stream)
-        case "wxr":
-            return wxr.read(stream, zone)
-        case "ghost":
-            return ghost.read(stream)
-        case "bear":
-            return bear.read(stream, zone)
-        case "markdown":
-            return markdown_files.read_file(source, zone)
-    raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(FORMATS)})")
 
 
 def _archive(folder: Folder) -> Batch | None:
