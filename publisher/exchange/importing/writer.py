@@ -17,6 +17,7 @@ from publisher.blog.slugs import SlugPool
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import to_columns, to_plain
 from publisher.exchange.importing.dry_run import Plan
+from publisher.exchange.importing.imported import ImportedRevision
 from publisher.exchange.importing.preparation import Ready
 from publisher.storage import content_serial
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
@@ -141,16 +142,8 @@ def _revisions(
     post_id: int, one: Ready, slug: str, plan: Plan, now: datetime
 ) -> Iterator[dict[str, Any]]:
     """The imported revisions; without any, one of the post as it is now, without an author."""
-    if not one.post.revisions:
-        yield {
-            "post_id": post_id,
-            "version": one.post.version,
-            "author_id": None,
-            "saved_at": now,
-            "minor": False,
-            "content": to_plain(replace(one.content, slug=slug)),
-        }
-    for revision in one.post.revisions:
+    content = to_plain(replace(one.content, slug=slug))
+    for revision in one.post.revisions or [ImportedRevision(one.post.version, now, content)]:
         yield {
             "post_id": post_id,
             "version": revision.version,
