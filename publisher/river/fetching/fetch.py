@@ -6,7 +6,6 @@ outcome is a `Fetched` whose `problem` names what went wrong.
 """
 
 import asyncio
-import base64
 import functools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -300,8 +299,8 @@ class Login:
         return bool(self.proof)
 
     def _basic(self) -> str:
-        pair = f"{self._credentials.username}:{self._credentials.password}"
-        return "Basic " + base64.b64encode(pair.encode()).decode()
+        known = self._credentials
+        return aiohttp.encode_basic_auth(known.username, known.password, "utf-8")
 
     def _only_once(self) -> aiohttp.ClientMiddlewareType:
         """A middleware that sends one request; of a second it only keeps the Authorization."""

@@ -29,11 +29,13 @@ from publisher.river.reading.feed_document import (
 )
 from publisher.river.reading.opml import FeedList, read_list
 from publisher.river.reading.parse import read_document
-from publisher.river.reading.scan import first_tag
+from publisher.river.reading.scan import DocumentHints, first_tag
 from publisher.storage.tables.river import RiverFeed
 
 OVERLOADED = "overloaded"
 """The problem of an answer for which no parsing process was free: ours, and soon over."""
+
+_REFUSALS: dict[type, str] = {NotAFeed: "not-a-feed", UnreadableFeed: "unreadable"}
 
 log = get_logger("river")
 
@@ -131,17 +133,14 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     content_hash = digest(fetched.body)
     if content_hash == job.content_hash:
         return Visit(job, fetched, content_hash=content_hash)
-    if job.is_list:
-        return _read_list(job, fetched, content_hash)
     try:
+        if job.is_list:
+            return Visit(job, fetched, listed=read_list(fetched.body), content_hash=content_hash)
         kind = fetched.headers.get("content-type", "")
         document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
-    except NotAFeed as refusal:
-        return Visit(job, fetched, problem="not-a-feed", detail=str(refusal))
-    except UnreadableFeed as refusal:
-        return Visit(job, fetched, problem="unreadable", detail=str(refusal))
     except InvalidData as refusal:
-        return Visit(job, fetched, problem="unsafe", detail=str(refusal))
+        problem = "not-a-list" if job.is_list else _REFUSALS.get(type(refusal), "unsafe")
+        return Visit(job, fetched, problem=problem, detail=str(refusal))
     if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
     return Visit(job, fetched, document, content_hash=content_hash)
@@ -152,32 +151,24 @@ def names_feeds(fetched: Fetched) -> bool:
     return fetched.ok and first_tag(fetched.body).lower() == "opml"
 
 
-def _read_list(job: DuePoll, fetched: Fetched, content_hash: bytes) -> Visit:
-    try:
-        listed = read_list(fetched.body)
-    except InvalidData as refusal:
-        return Visit(job, fetched, problem="not-a-list", detail=str(refusal))
-    return Visit(job, fetched, listed=listed, content_hash=content_hash)
-
-
 def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
     """A visit as the input of a poll policy. An unchanged 200 counts as a 304."""
     headers = header_hints(visit.fetched.headers, visit.job.at)
     document = visit.document
     dates = (plausible(item.published_at, visit.job.at) for item in new)
-    hints = document.hints if document else None
+    hints = document.hints if document else DocumentHints()
     return Answer(
         status=visit.fetched.status if document else 304,
         new_items=len(new),
         changed=changed,
         item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
-        ttl_minutes=hints.ttl_minutes if hints else None,
+        ttl_minutes=hints.ttl_minutes,
         max_age_seconds=headers.max_age_seconds,
         age_seconds=headers.age_seconds,
         expires_at=headers.expires_at,
-        update_period_seconds=(hints.syndication_minutes or 0) * 60 or None if hints else None,
-        skip_hours=hints.skip_hours if hints else frozenset(),
-        skip_days=hints.skip_days if hints else frozenset(),
+        update_period_seconds=(hints.syndication_minutes or 0) * 60 or None,
+        skip_hours=hints.skip_hours,
+        skip_days=hints.skip_days,
         last_modified_at=headers.last_modified_at,
         on_demand=visit.job.on_demand,
     )

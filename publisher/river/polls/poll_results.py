@@ -120,49 +120,35 @@ _FORGETTING = 0.99
 
 
 def rest(
-    units: Mapping[str, HostRow],
-    visit: Visit,
-    again: bool,
-    ended_at: datetime,
+    units: Mapping[str, HostRow], visit: Visit, again: bool, ended_at: datetime,
     options: RiverOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Set the pause of each host that was sent a request; the answer adjusts the last one."""
     last = visit.hosts_asked[-1]
-    for name in visit.hosts_asked:
-        if (host := units.get(name)) is None:
-            continue
-        if name == last and visit.problem != BUSY:
-            _pace(host, visit, again, ended_at, options)
-        else:
-            pause = max(host.delay_seconds, options.host_delay_seconds)
-            host.rested_at = ended_at + timedelta(seconds=pause)
+    for host in [units[name] for name in visit.hosts_asked if name in units]:
+        if host.name == last and visit.problem != BUSY:
+            _learn(host, visit, again, options)
+        pause = max(host.delay_seconds, options.host_delay_seconds)
+        host.rested_at = ended_at + timedelta(seconds=pause)
 
 
-def _pace(
-    host: HostRow, visit: Visit, again: bool, ended_at: datetime, options: RiverOptions
-) -> None:
-    """Set a host's pause: doubled when it refuses us, slightly shorter after good answers.
+def _learn(host: HostRow, visit: Visit, again: bool, options: RiverOptions) -> None:
+    """A host's pause: doubled when it refuses us, slightly shorter after good answers.
 
     So the pause settles a little above what the host allows, and the limit is rarely met again.
-
     If an address is limited `again` while its host answers other requests well, the limit is
     taken to be that address's own: the host's pause stays.
     """
-    status = visit.fetched.status
-    if visit.asked_to_slow_down or status in (403, 503):
-        if not (again and host.strikes == 0):
-            _strike(host, visit, options)
-    elif visit.fetched.ok or visit.fetched.not_modified:
+    least = options.host_delay_seconds
+    if visit.fetched.ok or visit.fetched.not_modified:
         host.strikes = 0
-        slower = host.delay_seconds * _FORGETTING
-        host.delay_seconds = max(slower, options.host_delay_seconds)
-    pause = max(host.delay_seconds, options.host_delay_seconds)
-    host.rested_at = ended_at + timedelta(seconds=pause)
-
-
-def _strike(host: HostRow, visit: Visit, options: RiverOptions) -> None:
+        host.delay_seconds = max(host.delay_seconds * _FORGETTING, least)
+        return
+    refused = visit.asked_to_slow_down or visit.fetched.status in (403, 503)
+    if not refused or (again and host.strikes == 0):
+        return
     host.strikes += 1
-    longer = max(host.delay_seconds * 2, options.host_delay_seconds)
+    longer = max(host.delay_seconds * 2, least)
     host.delay_seconds = min(longer, options.host_delay_ceiling_seconds)
     if visit.asked_to_slow_down:
         told = visit.told_seconds
