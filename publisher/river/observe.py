@@ -4,6 +4,9 @@ Each visit is kept; after every group of N visits to an address its frequency of
 estimated anew by one of the estimators `cho-changes` and `cho-nochanges`. The idea comes from
 an auto-scheduler for Scrapy Cluster, whose Kafka topic can be connected by a pipe.
 
+A feed with the policy `observed` is polled by these estimates: each new one at once moves its next
+poll. Until there is one, the feed is polled by the river's default.
+
 Made for tens of thousands of lines a second: this module works on plain rows and calls the
 policy's scalar functions directly.
 """

@@ -1,4 +1,6 @@
-"""Plain values of one poll: validators and login that it is sent with, and its result."""
+"""Plain values of one poll: validators and login that it is sent with, its result, and what that
+says about time: freshness and Retry-After (RFC 9110, RFC 9111).
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""One polite GET of a feed: request headers, redirects, authentication, and names of failures.
+"""One polite GET of a feed: request headers, redirects, Basic and Digest authentication.
 
 Redirects are followed by hand, because which of them may be stored depends on every
 status on the way (RFC 9110 section 15.4). Nothing is raised for a bad server: the

@@ -5,6 +5,13 @@ the index on `river_hosts.free_at`; claiming is one statement, so that any numbe
 any number of machines, may work on one database. An owner that dies loses its lease and nothing
 else (see `due_polls`). Each claim has a new owner name: a poll that comes back after its lease was
 lost does not find that name any more, and is not stored.
+
+The first request of a poll goes to a host that its worker has leased already. Each further one,
+after a redirect or for a second try with a password, passes a `HostGate`: to the same host after
+its pause, to another one once that is leased too. A host that stays busy is not waited for: the
+poll ends, and is made in that host's turn. Leases are renewed while they are used. A process that
+was suspended, or could not reach the database, has lost its leases: it sends nothing more under
+them.
 """
 
 import asyncio

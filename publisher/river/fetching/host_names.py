@@ -1,4 +1,10 @@
-"""Host names: which of them share a queue (a domain), and which share a machine (an IP address)."""
+"""Host names: which of them share a queue (a domain), and which share a machine (an IP address),
+which is sent one request at a time.
+
+The locks on machines are shared by all processes of a site. With SQLite a lock is a locked file,
+which the kernel releases when its process ends. With a database server it is a row that is leased
+for longer than any request may take.
+"""
 
 import asyncio
 import fcntl

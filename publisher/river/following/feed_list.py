@@ -1,4 +1,8 @@
-"""Pages of subscriptions, filtered and sorted; fast with thousands of them."""
+"""Pages of subscriptions, filtered and sorted, and the public blogroll, `/opml.xml`.
+
+A subscription is private unless its owner shows it. One whose address looks private is not
+shown together with its folder, only when it is chosen itself.
+"""
 
 import re
 from collections.abc import Sequence

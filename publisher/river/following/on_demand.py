@@ -1,4 +1,4 @@
-"""Polls at a person's request: the first poll of a new feed, and "retrieve now".
+"""Polls at a person's request: the first poll of a new feed, and "retrieve now" of one or all.
 
 Each waits for the turn of its host like any other poll, for some seconds at most.
 """

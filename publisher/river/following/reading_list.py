@@ -1,4 +1,4 @@
-"""Items for reading, by author: lists, unread counts, read marks, stars, search."""
+"""Items for reading, by author: lists, unread counts, read marks, stars, search, quotations."""
 
 import re
 from collections.abc import Sequence

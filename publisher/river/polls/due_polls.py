@@ -1,7 +1,9 @@
 """The next polls: of each claimed host the feed that is due longest, and what its request needs.
 
 Taking a feed first moves its next poll ahead: if the process ends before it has stored the answer,
-the feed is neither lost nor polled twice within its interval.
+the feed is neither lost nor polled twice within its interval. After the system clock was set back,
+`repair` moves plans that lie in the wrong future to now plus the interval they were on: a machine
+that believed it was next year would otherwise poll nothing until then.
 """
 
 from collections import Counter

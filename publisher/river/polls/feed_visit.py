@@ -1,4 +1,8 @@
-"""One poll of a feed: the request is sent, and the answer parsed."""
+"""One poll of a feed: the request is sent, and the answer parsed; and outages of our own network.
+
+If many hosts fail at once and hardly any answers, our own network is taken to be down: failures
+are not counted, and the first answer that arrives makes all these feeds due at once.
+"""
 
 from collections import OrderedDict
 from collections.abc import Iterable

@@ -1,4 +1,8 @@
-"""Storage of feed items: recognising known ones, inserting, full-text search, pruning."""
+"""Storage of feed items: recognising known ones, inserting, full-text search, pruning; gaps.
+
+A document holds the newest items only. A poll later than one turnover (the time in which all of
+them are replaced) after the last one misses items; the document then holds none that is known.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

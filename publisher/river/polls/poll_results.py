@@ -1,8 +1,8 @@
 """Storing finished polls: feeds and hosts are updated, new items inserted, leases released.
 
 One transaction for a batch. An answer that comes after its lease was lost to another worker is
-discarded: that worker polls again. `poll_outcome` updates the feed, `pacing` sets the pauses,
-`frontier` keeps the queue.
+discarded: that worker polls again. `poll_outcome` updates the feed, `rest` sets the hosts' pauses,
+which are learned from their refusals, `frontier` keeps the queue.
 """
 
 import random

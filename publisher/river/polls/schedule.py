@@ -1,4 +1,7 @@
-"""When to poll next, with the reasons: the policy, then politeness, then jitter. No I/O."""
+"""When to poll next, with the reasons: the policy, politeness or the wait after a failure, jitter.
+
+Failures are counted and put into words here too. No I/O.
+"""
 
 import random
 from dataclasses import dataclass

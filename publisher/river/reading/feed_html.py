@@ -1,4 +1,6 @@
-"""Sanitising of HTML from feeds; removal of remote media, which report who is reading."""
+"""HTML of feeds and pages: cleaned; without remote media, which report who is reading; and the
+feeds that a page announces.
+"""
 
 from contextvars import ContextVar
 from dataclasses import replace
