@@ -62,7 +62,10 @@ def _begin(db: Session) -> Author:
     except FieldErrors as error:
         problems |= error.fields
     try:
-        name, password = request.form.get("name", "").strip(), request.form.get("password", "")
+        name, password = (
+            request.form.get("name", "").strip().lower(),
+            request.form.get("password", ""),
+        )
         first = authors.add(db, name, password, "admin", now())
     except FieldErrors as error:
         raise FieldErrors(error.fields | problems) from error

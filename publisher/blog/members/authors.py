@@ -33,10 +33,8 @@ def add(
     Raises FieldErrors for unusable names or password, Conflict when the name is taken.
     """
     problems, shown = {}, " ".join(clean(display).split()) or name
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
-        problems["name"] = (
-            "use 1 to 40 lower-case letters (a-z), digits, dots, hyphens or underscores"
-        )
+    if problem := name_problem(name):
+        problems["name"] = problem
     if len(shown) > MAX_NAME:
         problems["display_name"] = f"{len(shown):,} characters; at most {MAX_NAME} fit"
     if problem := _password_problem(password):
@@ -57,6 +55,13 @@ def add(
     content_serial.grow(session)  # with several authors, pages name who wrote each post
     session.flush()
     return author
+
+
+def name_problem(name: str) -> str:
+    """Why a login name cannot be used; "" if it can."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
+        return ""
+    return "use 1 to 40 lower-case letters (a-z), digits, dots, hyphens or underscores"
 
 
 def named(session: Session, name: str) -> Author:
@@ -157,17 +162,24 @@ MAX_BIO = 5_000
 LAST_ADMIN = "this is the only admin: make another author an admin first"
 
 
-def describe(session: Session, author: Author, display_name: str, bio: str) -> None:
-    """Set the name that readers see and the biography (Markdown)."""
+def describe(
+    session: Session, author: Author, display_name: str, bio: str, login: str | None = None
+) -> None:
+    """Set the name that readers see, the biography (Markdown), and the login name if given."""
+    name = author.name if login is None else clean(login).strip().lower()
     line, text = " ".join(clean(display_name).split()), clean(bio).strip()
     problems = {}
     if not 1 <= len(line) <= MAX_NAME:
         problems["display_name"] = f"1 to {MAX_NAME} characters are needed"
     if len(text) > MAX_BIO:
         problems["bio"] = f"{len(text):,} characters; at most {MAX_BIO:,} fit"
+    if problem := name_problem(name):
+        problems["login"] = problem
+    elif name != author.name and session.scalar(select(Author.id).where(Author.name == name)):
+        problems["login"] = f"there is already an author called {name}"
     if problems:
         raise FieldErrors(problems)
-    author.display_name, author.bio = line, text
+    author.name, author.display_name, author.bio = name, line, text
     content_serial.grow(session)
     session.flush()
 

@@ -320,3 +320,16 @@ def test_a_changed_time_zone_counts_the_day_anew(
     with site.database.read() as db:
         assert update_log.load(db).decayed(clock())[15] == pytest.approx(1.0)
     assert "Asia/Kolkata" in client.get("/subscribe").text
+
+
+def test_ones_own_login_name(enter: Enter, client: FlaskClient, site: Site) -> None:
+    """It is changed, in lower case, unless it is unusable or somebody else's."""
+    ben = enter("ben")
+    form = {"display_name": "Ben", "bio": "", "login": " Benjamin "}
+    for wrong in ("", "a b", "ada"):
+        answer = ben.post("/studio/account/profile", data=form | {"login": wrong})
+        assert answer.status_code == 422
+    ben.post("/studio/account/profile", data=form)
+    with site.database.read() as db:
+        assert authors.named(db, "benjamin").display_name == "Ben"
+    assert enter("Benjamin").get("/studio/").status_code == 200

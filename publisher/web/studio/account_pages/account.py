@@ -34,10 +34,10 @@ def page() -> Any:
 @blueprint.post("/account/profile")
 @login_required
 def profile() -> Any:
-    """Save the name and biography that readers see."""
+    """Save the name and biography that readers see, and the login name."""
     with site().database.write() as db:
         name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
-        authors.describe(db, my_row(db), name, bio)
+        authors.describe(db, my_row(db), name, bio, request.form.get("login"))
     return _done("Saved.")
 
 
@@ -133,7 +133,8 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         "settings/account.html",
         me=person,
         errors=errors,
-        values={"display_name": person.display_name, "bio": person.bio} | request.form.to_dict(),
+        values={"display_name": person.display_name, "bio": person.bio, "login": person.name}
+        | request.form.to_dict(),
         sessions=authors.sessions_of(db, person, now()),
         here=hash_token(session.get("token", "")),
         tokens=tokens.listed(db, person),

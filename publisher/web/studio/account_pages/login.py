@@ -35,7 +35,10 @@ def form() -> Any:
 @blueprint.post("/studio/login")
 def log_in() -> Any:
     """Check name and password, throttled by both name and address."""
-    name, password = request.form.get("name", "")[:200], request.form.get("password", "")[:1000]
+    name, password = (
+        request.form.get("name", "").strip().lower()[:200],
+        request.form.get("password", "")[:1000],
+    )
     try:
         with site().database.write() as db:
             reserved = throttle.reserve(db, throttle.purses(db, visitor(name), now()), now())

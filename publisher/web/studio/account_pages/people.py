@@ -27,7 +27,7 @@ def page() -> Any:
 @admin_required
 def add() -> Any:
     """Add an author with a generated password, which is shown only once."""
-    name, shown = request.form.get("name", "").strip(), request.form.get("display_name", "")
+    name, shown = request.form.get("name", "").strip().lower(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = authors.made_password()
     try:
