@@ -5,12 +5,16 @@ looks in the wrong place.
 """
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
+
+from tests.losses.walk import Step
 
 ROOT = Path(__file__).parent.parent.parent
 TEXTS = "publisher/blog/writing/autosave.py"
 STUDIO = "publisher/web/static/studio/"
 Change = tuple[str, str, str]  # a file, a text in it, and what replaces it
+Recipe = tuple[Step, ...]
 
 # An autosave that replaces another text keeps that one.
 _NO_TRACE: tuple[Change, ...] = (
@@ -28,48 +32,96 @@ _NO_TRACE: tuple[Change, ...] = (
 _NO_NAMES: tuple[Change, ...] = (
     ("publisher/blog/writing/attempts.py", "if name else None\n", "if not name else None\n"),
 )
-# The faults of the second review, and others that were found on the way.
-MENDS: dict[str, tuple[Change, ...]] = {
+_SAVED: Recipe = ((0, "open_new", 0), (0, "type", 0), (0, "save", 0))
+_BACK: tuple[Change, ...] = (
+    (f"{STUDIO}recovery.js", "if (cameBack() && this.differs()) this.seen = APART;", ""),
+)
+
+
+@dataclass(frozen=True)
+class Mend:
+    """A mend: what takes it out, and the shortest recipe that then loses or doubles a text."""
+
+    fault: str
+    changes: tuple[Change, ...]
+    recipe: Recipe
+
+
+# The faults of the second review (H1, H2, M3), and others that were found on the way.
+MENDS = {
     # H1: a local copy is compared with the newest autosaved text.
-    "compared-with-autosave": (
-        *_NO_TRACE,
-        (f"{STUDIO}recovery.js", "newest: kept.version === this.version &&", "newest: true ||"),
-    ),
-    # H1, two tabs: a text that was not typed on the current one is apart.
-    "apart": (
-        *_NO_TRACE,
+    "compared-with-autosave": Mend(
+        "lost",
         (
-            TEXTS,
-            "known = top is own or sent.seen == stamp(top)", "known = True",
+            *_NO_TRACE,
+            (f"{STUDIO}recovery.js", "newest: kept.version === this.version &&", "newest: true ||"),
+        ),
+        (
+            *_SAVED, (0, "offline", 0), (0, "type", 0), (0, "close_tab", 0), (1, "open_post", 0),
+            (1, "type", 0), (0, "online", 0), (0, "open_post", 0), (0, "type", 0),
         ),
     ),
+    # H1, two tabs: a text that was not typed on the current one is apart.
+    "apart": Mend(
+        "lost",
+        (*_NO_TRACE, (TEXTS, "known = top is own or sent.seen == stamp(top)", "known = True")),
+        (*_SAVED, (0, "open_post", 0), (0, "type", 0), (0, "switch", 0), (0, "type", 0)),
+    ),
     # Two offline tabs: each has a slot of its own.
-    "slot-of-each-tab": (
-        (f"{STUDIO}recovery.js", "return `${this.prefix}-${this.name}`", "return this.prefix"),
+    "slot-of-each-tab": Mend(
+        "lost",
+        ((f"{STUDIO}recovery.js", "return `${this.prefix}-${this.name}`", "return this.prefix"),),
+        (
+            *_SAVED, (0, "open_post", 0), (0, "offline", 0), (0, "type", 0), (0, "switch", 0),
+            (0, "type", 0),
+        ),
     ),
     # H2 a: a held key. The button is disabled while a request is on its way.
-    "held-key": (
-        *_NO_NAMES, (f"{STUDIO}form.js", "  if (button.disabled) return;\n", ""),
+    "held-key": Mend(
+        "twice",
+        (*_NO_NAMES, (f"{STUDIO}form.js", "  if (button.disabled) return;\n", "")),
+        ((0, "open_box", 0), (0, "type", 0), (0, "held", 0)),
     ),
-    # H2 b, c: an answer that was lost.
-    "names": _NO_NAMES,
-    # A reload after a lost answer sends the name that belongs to the text.
-    "names-are-kept": (
-        (f"{STUDIO}recovery.js", "    recovery.attempt = kept.attempt;\n", ""),
-        (f"{STUDIO}recovery.js", "      if (values.source) this.attempt = attempt;\n", ""),
+    # H2 b, c: an answer that was lost, of the box and of the editor.
+    "names": Mend(
+        "twice", _NO_NAMES, ((0, "open_box", 0), (0, "type_on", 0), (0, "lost", 0))
+    ),
+    "names-of-drafts": Mend(
+        "twice",
+        _NO_NAMES,
+        ((0, "open_new", 0), (0, "lose_answer", 0), (0, "type", 0), (0, "type", 0)),
+    ),
+    # A page that is loaded again after a lost answer sends the name that belongs to the text.
+    "names-are-kept": Mend(
+        "twice",
+        (
+            (f"{STUDIO}autosave.js", "    recovery.attempt = kept.attempt;\n", ""),
+            (f"{STUDIO}recovery.js", "      if (values.source) this.attempt = attempt;\n", ""),
+        ),
+        (
+            (0, "open_box", 0), (0, "type_on", 0), (0, "lose_answer", 0), (0, "publish", 0),
+            (0, "reload", 0), (0, "publish", 0),
+        ),
     ),
     # A save deletes only what its text was typed on.
-    "a-save-leaves-others": (
-        (TEXTS, "if same or part or", "if same or part or row or"),
+    "a-save-leaves-others": Mend(
+        "lost",
+        ((TEXTS, "if same or part or", "if same or part or row or"),),
+        (*_SAVED, (1, "open_post", 0), (1, "type", 0), (0, "type", 0), (0, "save", 0)),
     ),
     # What Back brings is older than what is unsaved now.
-    "back-is-older": (
-        *_NO_TRACE,
-        (f"{STUDIO}recovery.js", "if (cameBack() && this.differs()) this.seen = APART;", ""),
-        (TEXTS, "known = top is own or", "known = top is own or not own or"),
+    "back-is-older": Mend(
+        "lost",
+        (*_NO_TRACE, *_BACK),
+        (
+            (0, "open_box", 0), (0, "type", 0), (0, "publish", 0), (0, "type", 0), (0, "back", 0),
+            (0, "type", 0),
+        ),
     ),
     # M3: forms of the settings keep what is typed.
-    "settings": ((f"{STUDIO}keep.js", "recovery.keepSoon()", "undefined"),),
+    "settings": Mend(
+        "lost", ((f"{STUDIO}keep.js", "recovery.keepSoon()", "undefined"),), ((0, "settings", 1),)
+    ),
 }  # fmt: skip
 
 
@@ -80,10 +132,10 @@ def program(without: str, folder: Path) -> dict[str, str]:
     copy = folder / "program"
     for part in ("publisher", "templates", "tests"):
         shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, old, new in MENDS[without]:
+    for name, old, new in MENDS[without].changes:
         path = copy / name
         text = path.read_text("utf-8")
         if text.count(old) != 1:
             raise ValueError(f"{without}: {old!r} is {text.count(old)} times in {name}")
         path.write_text(text.replace(old, new), "utf-8")
-    return {"PYTHONPATH": str(copy)}
+    return {"PYTHONPATH": str(copy), "PYTHONSAFEPATH": "1"}

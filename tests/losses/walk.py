@@ -57,6 +57,8 @@ class Episode:
         self.public: set[str] = set()  # words that somebody sent to readers
         # By word: the names of the requests that may make a post of it.
         self.creating: dict[str, set[str]] = defaultdict(set)
+        # By tab: the words that it sent without an answer; to send them again is the same gesture.
+        self.unanswered: dict[Page, set[str]] = defaultdict(set)
         self.idle: Counter[str] = Counter()
 
     def words(self, *given: str) -> set[str]:
@@ -179,7 +181,8 @@ class Episode:
         if page.locator("form[data-post=box], form[data-post=new]").count():
             attempt = page.locator("[name=attempt]").input_value()
             for word in self.words(text(page)):
-                self.creating[word].add(attempt)
+                if word not in self.unanswered[page] or not self.creating[word]:
+                    self.creating[word].add(attempt)
 
     def offline(self, device: Device, _choice: int) -> None:
         device.offline = True
@@ -227,6 +230,7 @@ class Episode:
         ):
             self.public |= said
         if not submit(page, key, times):
+            self.unanswered[page] |= said
             self.heard(page, page.locator(STATE).text_content() or "")
         elif (
             page.locator(".flash.done, .undo-bar[data-seconds]").count()
