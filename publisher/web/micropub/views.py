@@ -16,7 +16,7 @@ from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
-from publisher.blog.writing import attempts, overview, posts
+from publisher.blog.writing import overview, posts
 from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
@@ -25,6 +25,7 @@ from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.micropub import entry
 from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
+from publisher.web.micropub.program_posts import STAYS, created, set_state
 from publisher.web.micropub.request import (
     ACTIONS,
     MicropubRequest,
@@ -91,10 +92,6 @@ def query() -> Response:
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     properties, files = wanted.properties, wanted.files
-    name = request.headers.get("Idempotency-Key", "")
-    if made := attempts.find(db, token.author_id, name, now()):
-        earlier = posts.get(db, made.post_id)
-        return _at(db, earlier, 201 if is_public(earlier) else 202)
     record(db, files.all, token.author_id, now())
     shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
@@ -103,11 +100,8 @@ def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     value = _with_enclosure(db, entry.to_content(properties), wanted)
     if not value.source.strip() and value.enclosure is None:
         raise InvalidInput("content: write something first; the post would have only a title")
-    published, status = _moment(db, properties), _status(properties)
-    post = posts.create(db, value, token.author_id, now())
-    if status == "published":
-        posts.publish(db, post, published or now(), now())
-    attempts.note(db, token.author_id, name, post, now())
+    name, publish = request.headers.get("Idempotency-Key", ""), _status(properties) == "published"
+    post = created(db, token, value, name, publish, _moment(db, properties))
     # 202: accepted, but not public at its address yet.
     return _at(db, post, 201 if is_public(post) else 202)
 
@@ -160,17 +154,12 @@ def _move(
     wanted, moment = _status(after), _moment(db, after)
     same_date = before.get("published") == after.get("published")
     if is_public(post):
-        if wanted == "draft" or (moment is None and not same_date):
-            raise InvalidInput("a published post stays published and has a date; it can be deleted")
-        if moment is not None and not same_date:
-            posts.redate(db, post, moment, now(), counted=not saved)
+        if moment is None and not same_date:
+            raise InvalidInput(STAYS)
+        moment = None if same_date else moment
+    elif same_date and before["post-status"] == after.get("post-status"):
         return
-    if same_date and before["post-status"] == after.get("post-status"):
-        return
-    if post.status == "scheduled":
-        posts.unschedule(db, post)
-    if wanted == "published":
-        posts.publish(db, post, moment or now(), now())
+    set_state(db, post, wanted == "published", moment, saved)
 
 
 def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:

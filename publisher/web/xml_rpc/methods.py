@@ -14,12 +14,13 @@ from publisher.base.errors import Forbidden, InvalidInput, NotFound
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
-from publisher.blog.writing import attempts, overview, posts
+from publisher.blog.writing import overview, posts
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now, site
 from publisher.web.micropub import access
+from publisher.web.micropub.program_posts import created, set_state
 from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import entries
 from publisher.web.xml_rpc.entries import Form, Struct
@@ -103,13 +104,7 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
     with site().database.write() as db:
         value = entries.to_content(fields, form, own_address(), kind, None)
         moment = entries.moment(fields, _zone(db))
-        name = attempt()
-        if made := attempts.find(db, token.author_id, name, now()):
-            return entries.number(posts.get(db, made.post_id), form)
-        post = posts.create(db, value, token.author_id, now())
-        if _wanted(fields, publish):
-            posts.publish(db, post, moment or now(), now())
-        attempts.note(db, token.author_id, name, post, now())
+        post = created(db, token, value, attempt(), _wanted(fields, publish), moment)
         return entries.number(post, form)
 
 
@@ -125,7 +120,10 @@ def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) 
         )
         version = post.version
         posts.save(db, post.id, value, version, token.author_id, now())
-        _move(db, post, fields, _wanted(fields, publish), post.version != version)
+        moment = entries.moment(fields, _zone(db))
+        if is_public(post) and moment == (post.published_at or now()).replace(microsecond=0):
+            moment = None
+        set_state(db, post, _wanted(fields, publish), moment, post.version != version)
     return True
 
 
@@ -209,22 +207,6 @@ def upload(token: ApiToken, struct: Any) -> dict[str, str]:
         row = media.record(db, accepted, name.rpartition("/")[2], token.author_id, now())
     url = own_address() + accepted.path
     return {"id": str(row.id), "file": name, "url": url, "type": accepted.content_type}
-
-
-def _move(db: Session, post: Post, fields: Struct, publish: bool, saved: bool) -> None:
-    """Apply a change of state or date; `saved`: the content was changed too."""
-    moment = entries.moment(fields, _zone(db))
-    if is_public(post):
-        if not publish:
-            raise InvalidInput("a published post stays published; it can be deleted")
-        shown = (post.published_at or now()).replace(microsecond=0)
-        if moment is not None and moment != shown:
-            posts.redate(db, post, moment, now(), counted=not saved)
-        return
-    if post.status == "scheduled":
-        posts.unschedule(db, post)
-    if publish:
-        posts.publish(db, post, moment or now(), now())
 
 
 def _own(db: Session, token: ApiToken, number: int) -> Post:
