@@ -87,7 +87,7 @@ class Cipher:
 def _decrypt_before_1_0(text: str, root: bytes) -> str:
     """The secret in what versions before 1.0 stored: nonce, text XOR SHAKE-256, HMAC-SHA256.
 
-    Read only: `serve` encrypts it anew (`river.subscriptions.encrypt_logins`).
+    Read only: `serve` encrypts it anew (`river.following.subscriptions`).
     """
     key, tag_key = (hmac.digest(root, f"publisher seal: {use}".encode(), "sha256") for use in "em")
     try:

@@ -1,6 +1,6 @@
 """Applies a finished poll to its feed: items, validators, problems, and the next poll.
 
-The rules are elsewhere: `schedule` for the next poll, `failed_polls` for failures, `redirects` for
+The rules are elsewhere: `schedule` for the next poll, `redirects` for
 moves, `item_store` for items, `missed_items` for gaps.
 """
 
