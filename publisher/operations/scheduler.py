@@ -29,7 +29,7 @@ from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
 from publisher.operations import long_work
-from publisher.publishing import versions
+from publisher.publishing import link_cards, versions
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox, purge
 from publisher.publishing.rebuild import refresh
@@ -102,7 +102,14 @@ def look_at_mentions(site: Site) -> float:
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
-_SHORT = (refresh_feeds, fold_polls, send_pings, look_at_origins, look_at_mentions)
+def fetch_link_cards(site: Site) -> float:
+    """Fetch what the pages are called whose addresses stand alone in a post."""
+    return link_cards.fetch(site)
+
+
+_SHORT = (
+    refresh_feeds, fold_polls, send_pings, look_at_origins, look_at_mentions, fetch_link_cards,
+)  # fmt: skip
 
 
 class Errand(threading.Thread):

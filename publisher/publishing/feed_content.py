@@ -7,7 +7,10 @@ from datetime import datetime
 from html import escape
 from urllib.parse import quote, urljoin, urlsplit
 
+from sqlalchemy.orm import object_session
+
 from publisher.base.text import clean
+from publisher.blog.card_links import CARD, with_cards
 from publisher.blog.markup.markdown import absolute
 from publisher.blog.post_files.enclosures import type_of
 from publisher.blog.writing import posts
@@ -97,10 +100,13 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
 
 
 def with_picture(post: Post) -> str:
-    """A post's HTML with its own picture above the text."""
+    """A post's HTML with its own picture above the text, and with its link cards."""
+    session, html = object_session(post), post.html
+    if session is not None and CARD in html:
+        html = with_cards(session, html)
     if not post.image:
-        return post.html
-    return f'<p><img src="{escape(post.image)}" alt="{escape(post.image_alt)}"></p>\n{post.html}'
+        return html
+    return f'<p><img src="{escape(post.image)}" alt="{escape(post.image_alt)}"></p>\n{html}'
 
 
 def _transcript(post: Post, site_url: str) -> tuple[str, str] | None:

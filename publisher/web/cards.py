@@ -1,5 +1,6 @@
 """`/cards/<post>-<hash>.png`: the card of a post without a picture, kept as a file."""
 
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -9,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from publisher.base.errors import NotFound
 from publisher.base.whole_files import whole_file
 from publisher.blog import published
-from publisher.blog.post_files import cards
+from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
 from publisher.web.assets import YEAR_SECONDS
@@ -45,7 +46,17 @@ def card(post_id: int, digest: str) -> AnyResponse:
 
 
 def _card(post: Post) -> Card:
-    return Card(post.title, settings().title, *card_colours(settings()))
+    chosen = settings()
+    serif = chosen.look in ("book", "plain")
+    round_portrait = chosen.logo if chosen.logo_shape == "round" else ""
+    return Card(
+        post.title,
+        chosen.title,
+        post.summary,
+        *card_colours(chosen),
+        font="serif.woff2" if serif else "",
+        portrait=round_portrait,
+    )
 
 
 def _kept(post_id: int, wanted: Card) -> Path:
@@ -57,7 +68,12 @@ def _kept(post_id: int, wanted: Card) -> Path:
     with _drawing:
         if not target.is_file():
             folder.mkdir(exist_ok=True)
-            drawn = cards.draw(wanted)
+            name = wanted.portrait.removeprefix(media.PREFIX)
+            face = b""
+            if name:
+                with suppress(OSError), site().environment.media.open(name) as picture:
+                    face = picture.read()
+            drawn = cards.draw(wanted, face)
             for old in folder.glob(f"{post_id}-*.png"):
                 old.unlink(missing_ok=True)
             with whole_file(target) as file:

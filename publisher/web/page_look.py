@@ -8,12 +8,14 @@ from markupsafe import Markup, escape
 
 from publisher.base.links import BUILT_IN, Link, parse_links
 from publisher.base.text import first_picture
+from publisher.blog.card_links import CARD, with_cards
 from publisher.blog.markup.formulas import drawn
 from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.post_files import media
 from publisher.storage.tables.blog import Post
 from publisher.web.cards import card_address
+from publisher.web.context import site
 from publisher.web.rendering import settings
 from publisher.web.style import look_address, look_font, style_address, theme_colours
 from publisher.web.translations import gettext
@@ -43,7 +45,7 @@ def prepare(app: Flask) -> None:
         place_name=place_name,
         opening=opening,
         anchored=anchored,
-        drawn=drawn,
+        drawn=shown,
     )
 
 
@@ -98,6 +100,14 @@ def opening(html: str) -> str:
     """The HTML of a post before its `<!--more-->`; "" for a post without one."""
     before, mark, _ = html.partition(MORE)
     return sanitise(before) if mark else ""
+
+
+def shown(html: str) -> str:
+    """A post's HTML as pages show it: links alone as cards, formulas drawn."""
+    if CARD in html:
+        with site().database.read() as db:
+            html = with_cards(db, html)
+    return drawn(html)
 
 
 def anchored(html: str) -> str:

@@ -93,12 +93,16 @@ def marks(state: StateCore) -> None:
 
 
 def videos(state: StateCore) -> None:
-    """A paragraph that is only the address of a video becomes a card that links to it."""
+    """A paragraph that is only an address becomes a card: of a video at once, of another page when
+    `publishing.link_cards` has fetched what it is called."""
     for opening, token, closing in _paragraphs(state):
         children = token.children or []
         bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
         address = str(children[0].attrGet("href") or "") if bare else ""
-        card = video_link(address) if address and children[1].content in address else ""
+        alone = bool(address) and children[1].content in address
+        card = video_link(address) if alone else ""
+        if alone and not card and address.startswith(("http://", "https://")):
+            opening.attrSet("class", "card")
         if card:
             for part, html in ((opening, card), (closing, "\n")):
                 part.type, part.content, part.hidden = "html_block", html, False

@@ -60,7 +60,7 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
-    "footnote-backref", "more", "task", "video",
+    "footnote-backref", "more", "task", "video", "card",
     "file",
 }  # fmt: skip
 # Classes that other programs read: microformats, and the language of a listing.

@@ -1,22 +1,25 @@
 """Cards: a picture for a post without one, made from its title and the blog's name.
 
-Social networks and messengers show it beside a link. The font is one of this machine that has all
-the characters of the title; without such a font there is no card.
+Social networks and messengers show it beside a link. The font is that of the look, or else one of
+this machine that has all the characters of the title; without such a font there is no card.
 """
 
 import hashlib
 import io
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont, features
+from PIL import Image, ImageDraw, ImageFont, ImageOps, features
 
+from publisher.base.colour import mix
 from publisher.base.text import shorten
 
-WIDTH, HEIGHT, MARGIN = 1200, 630, 90
+WIDTH, HEIGHT, MARGIN, PORTRAIT = 1200, 630, 90, 72
 LONGEST = 160  # characters of a title
-_SIZES, _LINES, _NAME_SIZE = (92, 78, 66, 56, 46), 5, 38
+_SIZES, _LINES, _NAME_SIZE, _WORDS_SIZE = (92, 78, 66, 56, 46), 5, 36, 34
+_LONGEST_WORDS = 140  # characters of a description
 # Common fonts of Linux, macOS and Windows; the last resort comes with Pillow and has ASCII only.
 _FONTS = (
     "NotoSans-Bold.ttf", "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf", "Arial Bold.ttf",
@@ -26,23 +29,29 @@ _FONTS = (
 )  # fmt: skip
 _NOT_A_CHARACTER = "\uffff"
 
+FONTS = Path(__file__).parents[2] / "web" / "static" / "fonts"  # those that pages are given
+
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass(frozen=True)
 class Card:
-    """The texts of a card and its colours (#rrggbb)."""
+    """The texts of a card, its colours (#rrggbb), the file of its font in `FONTS` ("" for one of
+    the machine's) and the address of the blog's portrait ("" for none)."""
 
     title: str
     name: str
+    words: str
     paper: str
     ink: str
     accent: str
+    font: str = ""
+    portrait: str = ""
 
     @property
     def digest(self) -> str:
         """A hash of everything that the card shows."""
-        text = "\n".join(("1", self.title, self.name, self.paper, self.ink, self.accent))
+        text = "\n".join(("2", *(str(getattr(self, field.name)) for field in fields(self))))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -52,28 +61,45 @@ def drawable(text: str) -> bool:
     return bool(text.strip()) and _font_for(text, _NAME_SIZE) is not None
 
 
-def draw(card: Card) -> bytes:
-    """The card as PNG; only for titles that are `drawable`."""
+def draw(card: Card, portrait: bytes = b"") -> bytes:
+    """The card as PNG; only for titles that are `drawable`. `portrait`: the picture's bytes."""
     image = Image.new("RGB", (WIDTH, HEIGHT), card.paper)
     pen = ImageDraw.Draw(image)
-    pen.rectangle((0, 0, 24, HEIGHT), fill=card.accent)
-    size, font, lines = _set(shorten(card.title, LONGEST))
-    for number, line in enumerate(lines[:_LINES]):
-        pen.text((MARGIN, MARGIN + number * size * 1.2), line, card.ink, font)
-    if drawable(card.name):
-        name_font = _font_for(card.name, _NAME_SIZE)
-        pen.text((MARGIN, HEIGHT - MARGIN), shorten(card.name, 50), card.accent, name_font, "ls")
+    pen.rectangle((0, HEIGHT - 14, WIDTH, HEIGHT), fill=card.accent)
+    first = str(FONTS / card.font) if card.font else ""
+    size, font, lines = _set(shorten(card.title, LONGEST), first)
+    top = MARGIN - size // 5
+    for line in lines[:_LINES]:
+        pen.text((MARGIN, top), line, card.ink, font)
+        top += round(size * 1.18)
+    foot, top = HEIGHT - MARGIN, top + 16
+    small = _font_for(card.words, _WORDS_SIZE, first) if card.words.strip() else None
+    for line in _wrapped(shorten(card.words, _LONGEST_WORDS), small)[:2] if small else ():
+        if (top := top + round(_WORDS_SIZE * 1.4)) > foot - PORTRAIT:
+            break
+        pen.text((MARGIN, top), line, mix(card.ink, card.paper, 0.7), small, "ls")
+    left = MARGIN
+    if portrait:
+        with Image.open(io.BytesIO(portrait)) as picture:
+            face = ImageOps.fit(picture.convert("RGB"), (PORTRAIT, PORTRAIT))
+        mask = Image.new("L", (PORTRAIT * 4, PORTRAIT * 4))
+        ImageDraw.Draw(mask).ellipse((0, 0, PORTRAIT * 4, PORTRAIT * 4), fill=255)
+        image.paste(face, (MARGIN, foot - PORTRAIT), mask.resize((PORTRAIT, PORTRAIT)))
+        left += PORTRAIT + 24
+    if name_font := _font_for(card.name, _NAME_SIZE, first):
+        height = foot - PORTRAIT // 2
+        pen.text((left, height), shorten(card.name, 50), card.accent, name_font, "lm")
     out = io.BytesIO()
-    image.quantize(48, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    image.quantize(64, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
-def _set(title: str) -> tuple[int, Font, list[str]]:
+def _set(title: str, first: str) -> tuple[int, Font, list[str]]:
     """The largest size in which the title fits, its font and its lines."""
     for size in _SIZES:
-        font = _font_for(title, size) or ImageFont.load_default(size)
+        font = _font_for(title, size, first) or ImageFont.load_default(size)
         lines = _wrapped(title, font)
-        if len(lines) <= _LINES and len(lines) * size * 1.2 <= HEIGHT - 2 * MARGIN - 80:
+        if len(lines) <= _LINES and len(lines) * size * 1.18 <= HEIGHT - 2 * MARGIN - 100:
             break
     return size, font, lines
 
@@ -94,15 +120,16 @@ def _wrapped(text: str, font: Font) -> list[str]:
     return [line for line in lines if line]
 
 
-def _font_for(text: str, size: int) -> Font | None:
-    """The first font with all the characters; None for scripts whose shaping library is missing."""
+def _font_for(text: str, size: int, first: str = "") -> Font | None:
+    """The first font with all the characters, `first` before those of the machine; None for scripts
+    whose shaping library is missing."""
     shaped = any(
         unicodedata.bidirectional(char) in ("R", "AL") or unicodedata.combining(char)
         for char in text
     )
     if shaped and not features.check("raqm"):
         return None
-    for name in (*_FONTS, ""):
+    for name in (*([first] if first else []), *_FONTS, ""):
         font = _font(name, size)
         if font is not None and all(_has(name, character) for character in set(text)):
             return font

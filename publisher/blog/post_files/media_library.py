@@ -11,6 +11,7 @@ from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Media, Post, UnsavedText
 from publisher.storage.tables.credentials import Author
+from publisher.storage.tables.publishing import LinkCard
 
 PAGE = 24
 
@@ -74,6 +75,8 @@ def remove(session: Session, row: Media) -> list[str]:
     mark, known = media.mark(row), load_settings(session)
     if mark in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
         raise Conflict("the look of the site uses it")
+    if session.scalar(select(LinkCard.url).where(LinkCard.picture.contains(mark)).limit(1)):
+        raise Conflict("the card of a link uses it")
     if session.scalar(select(Author.id).where(Author.bio.contains(mark)).limit(1)):
         raise Conflict("somebody’s profile uses it")
     unsaved = cast(UnsavedText.fields, String).contains(mark)

@@ -28,9 +28,9 @@ def test_a_card_is_made_once_and_follows_the_title(
     made: list[cards.Card] = []
     draw = cards.draw
 
-    def drawn(card: cards.Card) -> bytes:
+    def drawn(card: cards.Card, portrait: bytes) -> bytes:
         made.append(card)
-        return draw(card)
+        return draw(card, portrait)
 
     monkeypatch.setattr(cards, "draw", drawn)
     make_post(site, "Text.", title="Walking through the city " * 6)

@@ -6,7 +6,7 @@ from flask import Blueprint, flash, redirect, url_for
 from markupsafe import Markup
 
 from publisher.base.errors import Conflict
-from publisher.blog import published
+from publisher.blog import card_links, published
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts, previews
 from publisher.web.context import login_required, me, now, site
@@ -52,6 +52,16 @@ def delete(post_id: int) -> Any:
         posts.delete(db, permissions.editable(db, me(), post_id), now())
     shared.feeds_changed()
     return redirect(url_for("studio.posts.page", gone=post_id))
+
+
+@blueprint.post("/posts/<int:post_id>/cards")
+@login_required
+def refresh_cards(post_id: int) -> Any:
+    """Fetch the post's link cards again."""
+    with site().database.write() as db:
+        card_links.request_cards(db, permissions.editable(db, me(), post_id).html, again=True)
+    flash("The linked pages are being asked again; the cards follow in a moment.", "done")
+    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
 
 
 @blueprint.post("/posts/<int:post_id>/restore")

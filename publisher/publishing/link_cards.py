@@ -1,0 +1,123 @@
+"""Fetches the pages whose addresses stand alone in a post, once, and keeps what they are called.
+
+The scheduler does it after a save, so no author waits, and no reader asks anybody else.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from publisher.base.confined import Limits, read
+from publisher.base.errors import PublisherError
+from publisher.base.links import is_of_the_web, joined
+from publisher.base.net import OutgoingError, request_public
+from publisher.base.text import one_line, shorten
+from publisher.blog.post_files import media
+from publisher.installation import Site
+from publisher.publishing.mentioning.mention_documents import tree_of
+from publisher.publishing.rebuild import rebuild
+from publisher.storage import content_serial
+from publisher.storage.tables.publishing import LinkCard
+
+TIMEOUT_SECONDS, MAX_PAGE, MAX_PICTURE = 10.0, 1_000_000, 8_000_000
+READING = Limits(seconds=5.0)
+_AT_ONCE = 8
+_MAX_TITLE, _MAX_DESCRIPTION, _MAX_SITE = 150, 240, 60
+
+
+@dataclass(frozen=True)
+class PageWords:
+    """What a page says of itself, in plain text; `picture` is an address, "" for none."""
+
+    title: str
+    description: str
+    site: str
+    picture: str
+
+
+def fetch(site: Site) -> float:
+    """Fetch the cards that are wanted, some at a time; returns the seconds until the next look.
+
+    Nothing is locked while the pages answer. A page that fails leaves a plain link.
+    """
+    with site.database.read() as session:
+        wanted = select(LinkCard.url).where(LinkCard.wanted).limit(_AT_ONCE)
+        due = session.scalars(wanted).all()
+    for url in due:
+        found = _fetched(site, url)
+        picture = _picture(site, found.picture) if found and found.picture else None
+        with site.database.write() as session:
+            row = session.get(LinkCard, url)
+            if row is None:
+                continue
+            row.wanted = False
+            if found is not None:
+                row.title, row.description, row.site = found.title, found.description, found.site
+                row.picture = picture.path if picture else ""
+            if picture is not None:
+                media.record(session, picture, f"card of {url}", None, site.clock())
+            content_serial.grow(session)
+    if due:
+        rebuild(site)
+    return math.inf if len(due) < _AT_ONCE else 0.0
+
+
+def described(body: bytes, base: str) -> PageWords | None:
+    """What a page says of itself, for `base.confined`; None without a title."""
+    page = tree_of(body)
+    if page is None:
+        return None
+    title = _meta(page, "og:title", "twitter:title") or " ".join(page.xpath("//head/title//text()"))
+    if not (title := one_line(title)):
+        return None
+    picture = joined(base, _meta(page, "og:image", "twitter:image").strip())
+    host = urlsplit(base).hostname or ""
+    return PageWords(
+        shorten(title, _MAX_TITLE),
+        shorten(one_line(_meta(page, "og:description", "description")), _MAX_DESCRIPTION),
+        shorten(one_line(_meta(page, "og:site_name")) or host.removeprefix("www."), _MAX_SITE),
+        picture if picture != base and is_of_the_web(picture) else "",
+    )
+
+
+def _meta(page: Any, *names: str) -> str:
+    """The content of the first such meta element that has one."""
+    for name in names:
+        for text in page.xpath("//meta[@property=$name or @name=$name]/@content", name=name):
+            if text.strip():
+                return str(text)
+    return ""
+
+
+def _fetched(site: Site, url: str) -> PageWords | None:
+    try:
+        page = _request(site, url, "text/html, */*;q=0.5", MAX_PAGE)
+        if page.status != 200 or "html" not in page.headers.get("content-type", "html"):
+            return None
+        return read(described, READING, page.body, page.url)
+    except (OutgoingError, PublisherError):
+        return None
+
+
+def _picture(site: Site, url: str) -> media.Accepted | None:
+    """The page's picture, small, in our own encoding and stored; None when it cannot be had."""
+    try:
+        answer = _request(site, url, "image/*", MAX_PICTURE)
+        if answer.status != 200:
+            return None
+        small, _ = media.accept_emblem(answer.body)
+        media.store(site.environment.media, small)
+    except (OutgoingError, PublisherError):
+        return None
+    return small
+
+
+def _request(site: Site, url: str, accept: str, most: int) -> Any:
+    return request_public(
+        url, user_agent=f"Publisher (+{site.site_url}/) link card", headers={"Accept": accept},
+        allow_private=site.environment.allow_private, max_bytes=most, beginning=most == MAX_PAGE,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""Link cards over real HTTP: fetched once after a save, kept, shown without asking anybody."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+from PIL import Image
+from sqlalchemy import select
+
+from publisher.base.errors import Conflict
+from publisher.blog.card_links import request_cards
+from publisher.blog.post_files import media_library
+from publisher.blog.writing import posts
+from publisher.installation import Site
+from publisher.publishing import link_cards
+from publisher.storage.tables.blog import Media
+from publisher.storage.tables.publishing import LinkCard
+from tests.factories import content, make_post
+from tests.publishing.mentioning.elsewhere import Elsewhere, Page, running_elsewhere
+
+HEAD = (
+    '<head><title>Not this</title><meta property="og:title" content="Rooks &amp; &lt;b>rafters">'
+    '<meta name="description" content="On the\n birds of the barn.">'
+    '<meta property="og:image" content="/rook.png"><script>x</script></head><p>Text</p>'
+)
+
+
+@pytest.fixture
+def there() -> Iterator[Elsewhere]:
+    """Somebody else's site."""
+    with running_elsewhere() as running:
+        yield running
+
+
+@pytest.fixture
+def open_to_loopback(site: Site) -> Site:
+    """The site, allowed to fetch from this machine."""
+    return replace(site, environment=replace(site.environment, allow_private=True))
+
+
+def picture() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (1200, 630), "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+def test_fetched_once_and_kept(
+    open_to_loopback: Site, client: FlaskClient, there: Elsewhere
+) -> None:
+    """Saving asks nobody; the card has words and a picture of ours; a second post asks no more."""
+    site, url = open_to_loopback, there.put("/rooks", HEAD)
+    there.pages["/rook.png"] = Page(picture(), content_type="image/png")
+    make_post(site, f"Look:\n\n{url}\n\nand [this]({url}) too.", title="Birds")
+    assert there.asked == []
+    assert f'<p class="card"><a href="{url}">' in client.get("/posts/birds").text
+    link_cards.fetch(site)
+    assert there.asked == ["/rooks", "/rook.png"]
+    page = client.get("/posts/birds").text
+    assert (
+        "<strong>Rooks &amp; &lt;b&gt;rafters</strong></a><br>On the birds of the barn.<br>" in page
+    )
+    assert "<small>127.0.0.1</small>" in page
+    assert page.count("<strong>") == 1  # a link inside a sentence stays a link
+    assert '<img src="/media/' in page
+    feed = client.get("/rss.xml").text
+    assert "birds of the barn" in feed
+    assert "/media/" in feed
+    make_post(site, f"{url}", title="Again")
+    link_cards.fetch(site)
+    assert len(there.asked) == 2
+    with site.database.read() as db:
+        row = db.scalars(select(Media)).one()
+    with pytest.raises(Conflict, match="card of a link"), site.database.write() as db:
+        media_library.remove(db, db.get_one(Media, row.id))
+
+
+@pytest.mark.parametrize("page", [
+    Page(HEAD.encode(), status=500), Page(HEAD.encode(), content_type="image/png"), Page(b""),
+    Page(b"<p>no title"), Page(b"\xff\xfe\x00" * 50),
+])  # fmt: skip
+def test_a_failure_leaves_the_link(
+    open_to_loopback: Site, client: FlaskClient, there: Elsewhere, page: Page
+) -> None:
+    """And is not tried again by itself."""
+    site, url = open_to_loopback, there.put("/x", "")
+    there.pages["/x"] = page
+    make_post(site, f"{url}", title="One")
+    link_cards.fetch(site)
+    link_cards.fetch(site)
+    assert there.asked == ["/x"]
+    assert f'<p class="card"><a href="{url}">' in client.get("/posts/one").text
+
+
+def test_private_addresses_are_not_asked(site: Site, there: Elsewhere) -> None:
+    """A post cannot make us ask machines of our own network."""
+    make_post(site, there.put("/x", HEAD))
+    link_cards.fetch(replace(site, environment=replace(site.environment, allow_private=False)))
+    assert there.asked == []
+    with site.database.read() as db:
+        assert [(row.title, row.wanted) for row in db.scalars(select(LinkCard))] == [("", False)]
+
+
+def test_asked_again_on_demand(open_to_loopback: Site, there: Elsewhere) -> None:
+    """A page that was away is a card later; what a save queues is what stands there alone."""
+    site, url = open_to_loopback, f"{there.url}/later"
+    post = make_post(site, f"{url}\n\nhttps://youtu.be/abcdefghijk")
+    link_cards.fetch(site)
+    there.put("/later", HEAD)
+    with site.database.write() as db:
+        posts.save(db, post.id, content(f"{url}\n\nMore."), 1, None, site.clock())
+    link_cards.fetch(site)
+    assert there.asked == ["/later"]
+    with site.database.write() as db:
+        request_cards(db, posts.get(db, post.id).html, again=True)
+    link_cards.fetch(site)
+    with site.database.read() as db:
+        (row,) = db.scalars(select(LinkCard))
+    assert row.title == "Rooks & <b>rafters"
