@@ -1,4 +1,4 @@
-"""Dates in words of a language: 4 March 2024, 4. März 2024, 2024年3月4日.
+"""Dates in words of a language, and its direction: 4 March 2024, 4. März 2024, 2024年3月4日.
 
 A language is a tag such as de or pt-BR; English stands in for one that Babel does not know.
 """
@@ -28,6 +28,11 @@ def month_in(language: str, at: date) -> str:
 def month_of_year_in(language: str, at: date) -> str:
     """A month and its year, as a heading: March 2024, 2024年3月."""
     return _capital(format_skeleton("yMMMM", at, locale=_locale(language)))
+
+
+def right_to_left(language: str) -> bool:
+    """Whether the language's script runs from right to left."""
+    return str(_locale(language).character_order) == "right-to-left"
 
 
 def _capital(words: str) -> str:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from flask import Flask, request
 from markupsafe import Markup, escape
 
+from publisher.base.date_words import right_to_left
 from publisher.base.links import BUILT_IN, Link, parse_links
 from publisher.base.text import first_picture
 from publisher.blog.card_links import CARD, with_cards
@@ -41,6 +42,7 @@ def prepare(app: Flask) -> None:
     )
     app.jinja_env.filters.update(
         links=parse_links,
+        right_to_left=right_to_left,
         markdown=render,
         place_name=place_name,
         opening=opening,

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from publisher.base.date_words import date_in, month_in, month_of_year_in
+from publisher.base.date_words import date_in, month_in, month_of_year_in, right_to_left
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,9 @@ def test_known_forms(language: str, day: str, month: str, heading: str) -> None:
     assert month_in(language, first) == month
     assert month_of_year_in(language, first) == heading
     assert date_in("fr", date(2024, 3, 2)) == "2 mars 2024"
+
+
+def test_direction() -> None:
+    """Arabic, Hebrew, Persian and Urdu run from right to left; regions do as their language."""
+    assert [right_to_left(tag) for tag in ("ar", "he", "fa-IR", "ur")] == [True] * 4
+    assert [right_to_left(tag) for tag in ("en", "ja", "pt-BR", "xx")] == [False] * 4

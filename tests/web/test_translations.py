@@ -112,3 +112,11 @@ def test_a_region_has_the_words_of_its_language(
     with site.database.write() as db:
         store_settings(db, {"language": language})
     assert words in client.get("/subscribe").text
+
+
+def test_a_page_runs_as_its_script_does(site: Site, client: FlaskClient) -> None:
+    """The whole page of an Arabic blog; the studio stays as it is."""
+    with site.database.write() as db:
+        store_settings(db, {"language": "ar"})
+    assert '<html lang="ar" dir="rtl">' in client.get("/").text
+    assert "dir=" not in client.get("/studio/login").text.partition("<head>")[0]
