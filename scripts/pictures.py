@@ -12,13 +12,34 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 WIDTH, HEIGHT = 1120, 760
-# File name -> address, height in pixels.
-PAGES = {"studio": ("/studio/", HEIGHT), "readers": ("/readers", 900)}
+# Behind the login: file name -> address, height in pixels.
+PAGES = {
+    "studio": ("/studio/", HEIGHT),
+    "readers": ("/readers", 900),
+    "look": ("/studio/look", 1000),
+    "editor": ("/studio/posts/new", HEIGHT),
+}
+# What readers see: file name -> look, address, width, height, colour scheme.
+ARTICLE = "/posts/what-changed-while-you-slept"
+FACES: dict[str, tuple[str, str, int, int, Literal["light", "dark"]]] = {
+    "book": ("book", "/", 1280, 900, "light"),
+    "book-post": ("book", "/posts/patience-is-a-protocol", 1280, 900, "light"),
+    "book-phone": ("book", ARTICLE, 390, 844, "dark"),
+    "book-archive": ("book", "/archives", 1280, 900, "light"),
+    "plain": ("plain", "/", 1280, 900, "light"),
+    "photo": ("photo", "/", 1280, 900, "light"),
+    "photo-post": ("photo", ARTICLE, 1280, 900, "dark"),
+    "notes": ("notes", "/", 1280, 900, "light"),
+    "notes-phone": ("notes", "/", 390, 844, "dark"),
+    "feed": ("book", "/rss.xml", 1280, 900, "light"),
+}
 
 
 def main(target: Path) -> None:
@@ -51,8 +72,21 @@ def main(target: Path) -> None:
                     for file, (address, height) in PAGES.items():
                         page.set_viewport_size({"width": WIDTH, "height": height})
                         page.goto(url + address)
+                        page.wait_for_load_state("networkidle")
                         page.screenshot(path=target / f"{file}.png")
+                    for file, (look, address, width, height, scheme) in FACES.items():
+                        setting = [*publisher, "settings", "look", look]
+                        subprocess.run(setting, env=environment, check=True, capture_output=True)
+                        reader = browser.new_page(
+                            viewport={"width": width, "height": height}, color_scheme=scheme
+                        )
+                        reader.goto(url + address)
+                        reader.wait_for_load_state("networkidle")
+                        reader.screenshot(path=target / f"{file}.png")
+                        reader.close()
                     browser.close()
+                for picture in target.glob("*.png"):
+                    Image.open(picture).quantize(128).save(picture, optimize=True)
             finally:
                 server.terminate()
 

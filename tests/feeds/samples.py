@@ -18,6 +18,7 @@ NAMESPACES = {
     "at": "http://purl.org/atompub/tombstones/1.0",
     "dc": "http://purl.org/dc/elements/1.1/",
     "fh": "http://purl.org/syndication/history/1.0",
+    "media": "http://search.yahoo.com/mrss/",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "podcast": "https://podcastindex.org/namespace/1.0",
     "source": "http://source.scripting.com/",

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
@@ -152,3 +153,25 @@ def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
 def _atom(site: Site) -> Any:
     with site.database.read() as db:
         return parse(db.get_one(Snapshot, "atom").body)
+
+
+def test_a_posts_picture_comes_along(site: Site, clock: FakeClock, client: FlaskClient) -> None:
+    """Above the text for those who read it, and as an element of its own in each format."""
+    sound = Attachment("/media/a.mp3", "audio/mpeg", 1_000, 60)
+    make_post(site, "Text.", title="One", image="/media/sea.jpg", image_alt='The "sea"',
+              enclosure=sound)  # fmt: skip
+    make_post(site, "No picture.", title="Two")
+    rebuild(site)
+    address = f"{SITE_URL}/media/sea.jpg"
+    root = parse(client.get("/rss.xml").data)
+    (shown,) = root.findall("channel/item/media:content", NAMESPACES)
+    assert dict(shown.attrib) == {"url": address, "medium": "image"}
+    (cover,) = root.findall("channel/item/itunes:image", NAMESPACES)
+    assert cover.get("href") == address
+    words = "".join(texts(root, "channel/item/description"))
+    assert words.index(f'<img src="{address}" alt="The &quot;sea&quot;"') < words.index("Text.")
+    items = client.get("/feed.json").get_json()["items"]
+    assert [item.get("image") for item in items] == [None, address]
+    page = client.get("/posts/one").text
+    assert f'property="og:image" content="{address}"' in page
+    assert '<img src="/media/sea.jpg" alt="The &#34;sea&#34;" class="u-featured">' in page

@@ -190,3 +190,15 @@ def test_first_steps_until_they_are_put_away(client: FlaskClient, site: Site) ->
     data = {"csrf_token": form_key(page)}
     client.post("/studio/first-steps/done", data=data, base_url=HERE)
     assert "First steps" not in client.get("/studio/", base_url=HERE).text
+
+
+def test_the_look_is_chosen_from_pages_with_ones_title(client: FlaskClient, site: Site) -> None:
+    """Four small pages; the title that was typed stands in each; another look is refused."""
+    page = client.get(setup_path(site) or "", base_url=HERE).text
+    assert re.findall(r'name="look" id="look-(\w+)"', page) == ["book", "plain", "photo", "notes"]
+    assert page.count("data-look-title") == 4
+    refused = set_up(client, site, look="gothic")
+    assert refused.status_code == 422
+    assert refused.text.count("data-look-title>Ada&#39;s notes<") == 4
+    set_up(client, site, look="notes")
+    assert 'class="look look-notes"' in client.get("/", base_url=HERE).text

@@ -90,9 +90,9 @@ def store_files(kept: MediaFiles, uploads: Mapping[str, Accepted]) -> None:
 def _imported(
     text: Text, addresses: Mapping[str, str], episode: Accepted, now: datetime
 ) -> ImportedPost:
-    source = text.source
+    source, image = text.source, text.image
     for name, address in addresses.items():
-        source = source.replace(f"{{{name}}}", address)
+        source, image = (part.replace(f"{{{name}}}", address) for part in (source, image))
     dated = text.status != "draft"
     return ImportedPost(
         where=text.title or text.source[:30],
@@ -104,6 +104,8 @@ def _imported(
         title=text.title,
         slug="about" if text.kind == "page" else "",
         summary=text.summary,
+        image=image,
+        image_alt=text.image_alt,
         tags=text.tags,
         by=(text.by,),
         published_at=posts_and_past.moment(text.day, text.time, now, ZoneInfo(ZONE))

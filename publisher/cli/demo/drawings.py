@@ -19,6 +19,7 @@ def all_pictures(rng: random.Random) -> dict[str, bytes]:
         "lighthouse": _lighthouse,
         "day": _day,
         "polls": _polls,
+        "dawn": _dawn,
     }
     return {name: _png(make(rng)) for name, make in makers.items()}
 
@@ -27,6 +28,25 @@ def _png(picture: Image.Image) -> bytes:
     held = io.BytesIO()
     picture.save(held, "PNG")
     return held.getvalue()
+
+
+def _dawn(_rng: random.Random) -> Image.Image:
+    """Hills one behind the other under a low sun."""
+    width, height = _SIZE
+    sky = Image.new("RGB", _SIZE)
+    draw = ImageDraw.Draw(sky)
+    for y in range(height):
+        share = y / height
+        draw.line((0, y, width, y), fill=(int(238 - 20 * share), int(206 - 40 * share), 176))
+    draw.ellipse((760, 120, 870, 230), fill="#fff4d8")
+    for number, tone in enumerate(("#c79a86", "#a1746c", "#74555a", "#4a3c48", "#2a2632")):
+        base, wave = height * (0.46 + 0.11 * number), 150 - 17 * number
+        ridge = [
+            (x, base + 46 * math.sin(x / wave + 2.1 * number) + 13 * math.sin(x / 41 + number))
+            for x in range(0, width + 12, 12)
+        ]
+        draw.polygon([*ridge, (width, height), (0, height)], fill=tone)
+    return sky.filter(ImageFilter.GaussianBlur(0.8))
 
 
 def _lighthouse(rng: random.Random) -> Image.Image:

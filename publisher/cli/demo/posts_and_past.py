@@ -23,7 +23,7 @@ class Text:
     """A post as in its file; all fields but `source` are in the front matter.
 
     `day`: how many days ago (negative: in the future); `time`: local civil time, hh:mm. In the
-    source, `{lighthouse}` and other names of `drawings` are replaced by addresses.
+    source and in `image`, `{lighthouse}` and other names of `drawings` are replaced by addresses.
     """
 
     day: int
@@ -33,6 +33,8 @@ class Text:
     tags: tuple[str, ...] = ()
     by: str = "mara"
     summary: str = ""
+    image: str = ""
+    image_alt: str = ""
     status: PostStatus = "published"
     kind: PostKind = "post"
     episode: bool = False

@@ -10,6 +10,7 @@ from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import load_settings, store_setting
 from publisher.storage import full_text
+from publisher.web.blog import archives
 from tests.conftest import FakeClock
 from tests.factories import content, make_post
 
@@ -124,3 +125,21 @@ def test_all_tags(site: Site, client: FlaskClient, clock: FakeClock) -> None:
     assert client.get("/tags/tea").status_code == 200
     for path in ("/archives", "/tags/tea"):
         assert 'href="/tags"' in client.get(path).text
+
+
+def test_a_whole_blog_on_one_page(
+    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each title stands under its month; a blog with more posts has a page for each month."""
+    for day in (1, 9, 40):
+        make_post(site, "Text.", datetime(2024, 3, 3, 9, tzinfo=UTC) - timedelta(days=day),
+                  title=f"Day {day}")  # fmt: skip
+    make_post(site, "Only words.", datetime(2024, 1, 5, 9, tzinfo=UTC))
+    page = client.get("/archives").text
+    order = [page.index(text) for text in ("March", ">Day 1<", "February", ">Day 9<", "January",
+                                            ">Day 40<", ">Only words.<")]  # fmt: skip
+    assert order == sorted(order)
+    monkeypatch.setattr(archives, "ON_ONE_PAGE", 3)
+    page = client.get("/archives").text
+    assert ">Day 1<" not in page
+    assert 'href="/archives/2024/01"' in page

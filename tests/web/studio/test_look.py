@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 from PIL import Image
 
 from publisher.base.colour import contrast
@@ -175,3 +176,27 @@ def test_dates_speak_the_blogs_language(ada: Browser, site: Site) -> None:
     assert "4. März 2024, 09:30" in re.sub("<[^>]*>", "", ada.get("/posts/eins"))
     assert "<h1>März 2024</h1>" in ada.get("/archives/2024/03")
     assert "4 March 2024, 09:30" in ada.get("/studio/posts")
+
+
+def test_former_looks_lead_to_what_they_became(ada: Browser, site: Site) -> None:
+    """Names that are stored or typed from former releases go on working."""
+    for before, now in (("calm", "plain"), ("bold", "photo"), ("book", "book")):
+        with site.database.write() as db:
+            store_setting(db, "look", before)
+        assert f'class="look look-{now}"' in ada.get("/")
+
+
+def test_a_look_is_tried_before_it_is_saved(ada: Browser, app: Flask, site: Site) -> None:
+    """The frame shows the blog itself with other choices; only admins see it, nothing is kept."""
+    make_post(site, "My own words.", title="My own post")
+    page = ada.get("/studio/look/preview?look=notes&accent=%23aa0000&home=titles")
+    assert 'class="look look-notes"' in page
+    assert ">My own post</a>" in page
+    assert "My own words." not in page
+    sheet = re.search(r'href="(/style\.css\?look=notes[^"]*)"', page)
+    assert sheet
+    tried = ada.client.get(sheet[1].replace("&amp;", "&")).text
+    assert "--accent: #aa0000" in tried
+    assert 'class="look look-book"' in ada.get("/studio/look/preview?look=gothic&accent=red")
+    assert 'class="look look-book"' in ada.get("/")
+    assert app.test_client().get("/studio/look/preview").status_code == 302
