@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0027_link_cards"
-down_revision = "0026_feature_picture"
+revision = "0028_link_cards"
+down_revision = "0027_unsaved_texts"
 branch_labels = None
 depends_on = None
 
