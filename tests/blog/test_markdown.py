@@ -75,7 +75,7 @@ def test_golden_pairs(source: str, html: str) -> None:
         ("Term\n: What it is", "<dl>\n<dt>Term</dt>\n<dd>What it is</dd>\n</dl>\n"),
         ("a -- b --- c... `--` ----", "<p>a – b — c… <code>--</code> ----</p>\n"),
         ("https://a.example/x--y", (
-            '<p><a href="https://a.example/x--y">https://a.example/x--y</a></p>\n')),
+            '<p class="card"><a href="https://a.example/x--y">https://a.example/x--y</a></p>\n')),
         ("https://youtu.be/dQw4w9WgXcQ", (
             '<p class="video"><a href="https://youtu.be/dQw4w9WgXcQ">'
             "▶ Watch the video on YouTube</a></p>\n")),

@@ -28,8 +28,9 @@ PROGRAMS = 3
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one post has come. programs: name and minutes of the first that had it; all_by: when
-    the last of the others is expected, None if all have it or it is unknown."""
+    """How far one post has come. programs: name and minutes of the first that had it, without tools
+    such as scripts; all_by: when the last of the others is expected, None if all have it or it is
+    unknown."""
 
     post_id: int
     title: str
@@ -68,7 +69,11 @@ def newest(session: Session, now: datetime, listed: ColumnElement[bool]) -> Prog
         return None
     reach = session.get(PostReach, row.id)
     first = (
-        sorted((seconds / 60.0, name) for name, (_, seconds) in reach.programs.items())
+        sorted(
+            (seconds / 60.0, name)
+            for name, (_, seconds) in reach.programs.items()
+            if not parse_agent(name).is_tool
+        )
         if reach
         else []
     )

@@ -11,7 +11,7 @@ from threading import Lock
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
-from publisher.core.replay.reader_groups import USUAL_READERS, ReaderGroup, group_by_habit
+from publisher.core.replay.reader_groups import ReaderGroup, group_by_habit
 from publisher.core.replay.when_to_publish import PublishingAdvice, in_words, when_to_publish
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
@@ -26,16 +26,16 @@ from publisher.web.rendering import clock, minutes
 DAYS, MOST_READERS = 30, 200
 WAIT_SECONDS = 0.25  # the page waits so long for the advice; a later request then has it
 LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
+LEAST_UPDATES = 5  # before these and without readers, when to publish is not advised
 
 
 @dataclass(frozen=True)
 class ReadersSummary:
-    """The sentences. moment: the better time to publish, as in the editor's date input, "" for now.
-    own_readers: whether `advice` is for this blog's readers; else for a usual mix."""
+    """The sentences. moment: the better time to publish, as in the editor's date input; "" for
+    now."""
 
     advice: str
     moment: str
-    own_readers: bool
     month: str
 
 
@@ -57,11 +57,11 @@ def summary(here: Site, session: Session, now: datetime) -> ReadersSummary:
     month = _month(here, session, settings, now)
     known = update_log.load(session)
     advice = None
-    if known.last_update is not None:
+    if known.last_update is not None and known.updates >= LEAST_UPDATES and month.groups:
         begin = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
         minute = max(begin, known.last_update)
         queue = tuple(update_log.scheduled(session, now))
-        advice = _advice(known, minute, settings.rule, month.groups or USUAL_READERS, queue)
+        advice = _advice(known, minute, settings.rule, month.groups, queue)
     return ReadersSummary(
         advice=in_words(advice, settings.zone.key)
         if advice and isfinite(advice.now.most_minutes)
@@ -69,7 +69,6 @@ def summary(here: Site, session: Session, now: datetime) -> ReadersSummary:
         moment=f"{advice.better.at.astimezone(settings.zone):%Y-%m-%dT%H:%M}"
         if advice and advice.better
         else "",
-        own_readers=bool(month.groups),
         month=month.sentence,
     )
 
