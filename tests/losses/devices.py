@@ -145,12 +145,13 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
 
 
 def losing_answer(device: Device, page: Page) -> None:
-    """Let the server handle the next thing that the page sends, and drop its answer."""
+    """Let the server handle the next text that the page sends, and drop its answer."""
 
     dropped: list[Route] = []
 
     def drop(route: Route) -> None:
-        if dropped or route.request.method != "POST":
+        request = route.request
+        if dropped or request.method != "POST" or request.url.endswith("/preview"):
             route.fallback()
             return
         dropped.append(route)
