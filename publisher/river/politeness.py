@@ -58,7 +58,7 @@ class BrokenRule:
 
 
 @dataclass(frozen=True, slots=True)
-class MannersScore:
+class PolitenessScore:
     """`score` is the share of requests without a finding, in percent."""
 
     score: float
@@ -131,25 +131,25 @@ def by_target(log: Iterable[Logged]) -> list[list[Logged]]:
     return list(groups.values())
 
 
-def judge_timing(log: Iterable[Logged]) -> MannersScore:
+def judge_timing(log: Iterable[Logged]) -> PolitenessScore:
     """Score a log without request headers, such as a history of visits, by its timing."""
     groups = by_target(log)
     found = [broken for group in groups for check in TIMING for broken in check(group)]
     return score(sum(map(len, groups)), found)
 
 
-def score(requests: int, findings: Iterable[BrokenRule]) -> MannersScore:
+def score(requests: int, findings: Iterable[BrokenRule]) -> PolitenessScore:
     """The score of so many requests, of which some broke a rule."""
     found = tuple(findings)
     bad = {id(finding.entry) for finding in found}
     share = 1 - len(bad) / requests if requests else 1.0
-    return MannersScore(round(100 * share, 1), requests, found)
+    return PolitenessScore(round(100 * share, 1), requests, found)
 
 
 _MOST_VISITS = 20_000
 
 
-def politeness(session: Session, now: datetime, days: int = 7) -> MannersScore:
+def politeness(session: Session, now: datetime, days: int = 7) -> PolitenessScore:
     """The score of the last days, by timing: gaps, freshness, Retry-After, back-off and 410."""
     recent = (
         select(RiverVisit, RiverFeed.host, RiverFeed.url)

@@ -27,7 +27,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.river.fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.river.following import subscriptions
 from publisher.river.reading import opml
-from publisher.river.reading.parse import parse_harmless
+from publisher.river.reading.parse import parse_sanitised
 from publisher.simulator.histories.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples
@@ -56,7 +56,7 @@ def _markdown(data: bytes) -> object:
 
 
 def _river(data: bytes) -> object:
-    return parse_harmless(data, "application/xml", "https://a.example/feed")
+    return parse_sanitised(data, "application/xml", "https://a.example/feed")
 
 
 def _imported(data: bytes) -> object:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from publisher.river.politeness import TIMING, BrokenRule, Logged, MannersScore, by_target, score
+from publisher.river.politeness import TIMING, BrokenRule, Logged, PolitenessScore, by_target, score
 
 _AGENT = re.compile(r"^[A-Za-z][\w.-]*/\d[\w.]*.*\(.*https?://[^)]+\)")
 
@@ -84,7 +84,7 @@ def _invented(log: list[Logged], subscribed: frozenset[str]) -> Iterator[BrokenR
             allowed.add("/" + location.split("://", 1)[-1].partition("/")[2])
 
 
-def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> MannersScore:
+def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> PolitenessScore:
     """Score a log of requests by all rules.
 
     `subscribed` are the request targets that were added by hand; with them, requests for

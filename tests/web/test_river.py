@@ -18,7 +18,7 @@ from publisher.river import service
 from publisher.river.following import subscriptions
 from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
 from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import harmless
+from publisher.river.reading.feed_html import sanitised
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
@@ -51,7 +51,7 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
         known = subscriptions.known_url(db, url)
         feed = known or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
         made = [
-            harmless(
+            sanitised(
                 FeedItem(
                     guid=name,
                     url=f"http://a.example/{name}",
@@ -394,7 +394,7 @@ def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
             db, "http://a.example/f", site.clock(), site.clock(), title="A *feed*"
         )
         words = "<p>Words *of* <b>theirs</b></p>"
-        item = harmless(FeedItem("g", "http://a.example/x y", "On [this]", words), "")
+        item = sanitised(FeedItem("g", "http://a.example/x y", "On [this]", words), "")
         rows: list[NewRow] = []
         keep(db, feed, [item], site.clock(), rows)
         insert_new(db, rows)

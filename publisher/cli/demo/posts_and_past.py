@@ -14,7 +14,7 @@ from publisher.exchange.importing.formats import front_matter
 from publisher.river.following import subscriptions
 from publisher.river.polls import item_store
 from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import harmless
+from publisher.river.reading.feed_html import sanitised
 from publisher.storage.tables.blog import PostKind, PostStatus
 
 
@@ -120,4 +120,4 @@ def _item(url: str, told: dict[str, Any], now: datetime) -> FeedItem:
     address = f"{url.rpartition('/')[0]}/{told['hours']}"
     at = now - timedelta(hours=told["hours"])
     markup = f"<p>{told['text']}</p>"
-    return harmless(FeedItem(address, address, told["title"], markup, published_at=at), address)
+    return sanitised(FeedItem(address, address, told["title"], markup, published_at=at), address)

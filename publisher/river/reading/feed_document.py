@@ -66,7 +66,7 @@ class ItemDetails:
 
 @dataclass(frozen=True)
 class FeedItem:
-    """One entry. `markup` is HTML as sent; `html` and `words` are set by `harmless`.
+    """One entry. `markup` is HTML as sent; `html` and `words` are set by `sanitised`.
 
     `base` is the base URL of its relative links, if the document names one. `key` identifies it in
     its feed: a digest of its id, else its address, else its content. `fingerprint`, a digest of
@@ -88,7 +88,7 @@ class FeedItem:
     fingerprint: bytes = b""
 
     def __post_init__(self) -> None:
-        """Compute both hashes at once: `harmless` drops the id and markup they are made of."""
+        """Compute both hashes at once: `sanitised` drops the id and markup they are made of."""
         content = f"{self.title}\n{self.markup}"
         if not self.key:
             object.__setattr__(self, "key", digest(self.guid or self.url or content))
@@ -154,7 +154,7 @@ def plausible(moment: datetime | None, now: datetime) -> datetime | None:
     return min(moment, now)
 
 
-def told_apart(
+def with_distinct_keys(
     items: Iterable[FeedItem], taken: frozenset[bytes]
 ) -> tuple[list[FeedItem], set[bytes]]:
     """The items in order, with distinct keys where different ones share an id; and the shared keys.
@@ -186,7 +186,7 @@ def assemble(
     """
     before = {mark for mark, key in known.items() if mark == key}
     present = frozenset(known[mark] for mark in marks if mark in known)
-    settled, shared = told_apart(parsed, present | before)
+    settled, shared = with_distinct_keys(parsed, present | before)
     fresh = iter(settled)
     window = tuple(
         (mark, known[mark] if mark in known else item.key if (item := next(fresh, None)) else b"")

@@ -31,7 +31,7 @@ _LINKS = "nofollow noopener noreferrer"
 _base_url: ContextVar[str] = ContextVar("base_url")
 
 
-def _harmless(tag: str, name: str, value: str) -> str | None:
+def _with_absolute_addresses(tag: str, name: str, value: str) -> str | None:
     if name in _ADDRESSES:
         try:
             return urljoin(_base_url.get(), value.strip())
@@ -50,7 +50,7 @@ def _loading_nothing(tag: str, name: str, value: str) -> str | None:
 _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     attributes=_ATTRIBUTES,
-    attribute_filter=_harmless,
+    attribute_filter=_with_absolute_addresses,
     url_schemes={"http", "https", "mailto"},
     link_rel=_LINKS,
 )
@@ -59,7 +59,7 @@ _STILL = nh3.Cleaner(
 )
 
 
-def harmless(item: FeedItem, document_url: str) -> FeedItem:
+def sanitised(item: FeedItem, document_url: str) -> FeedItem:
     """The item with clean `html` and `words`, without its raw markup and its id.
 
     To be called in a confined process: unclosed tags multiply, and nested elements take time

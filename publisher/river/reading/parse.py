@@ -38,7 +38,7 @@ from publisher.river.reading.feed_document import (
     newest_part,
     web_address,
 )
-from publisher.river.reading.feed_html import alternates, harmless
+from publisher.river.reading.feed_html import alternates, sanitised
 from publisher.river.reading.jsonfeed import looks_like_json, parse_json_feed
 from publisher.river.reading.scan import Scan, UnsafeDocument, expanded, first_tag, scan
 
@@ -84,22 +84,22 @@ class _Feed(feedparser.api.StrictFeedParser):  # type: ignore[misc]
 def read_document(
     body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
-    """As `parse_harmless`, in a confined process.
+    """As `parse_sanitised`, in a confined process.
 
     UnreadableFeed also for what takes too much time or memory.
     """
     try:
-        return read(parse_harmless, FEED_LIMITS, body, content_type, url, known)
+        return read(parse_sanitised, FEED_LIMITS, body, content_type, url, known)
     except Unreadable as problem:
         raise UnreadableFeed(f"the document {problem}") from problem
 
 
-def parse_harmless(
+def parse_sanitised(
     body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
     """As `parse_document`, with items made safe to store and show."""
     document = parse_document(body, content_type, url, known)
-    return replace(document, items=tuple(harmless(item, url) for item in document.items))
+    return replace(document, items=tuple(sanitised(item, url) for item in document.items))
 
 
 def parse_document(

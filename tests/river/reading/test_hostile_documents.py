@@ -9,11 +9,11 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import harmless
+from publisher.river.reading.feed_html import sanitised
 from publisher.river.reading.parse import (
     UnreadableFeed,
     parse_document,
-    parse_harmless,
+    parse_sanitised,
     read_document,
 )
 from publisher.river.reading.scan import UnsafeDocument, first_tag
@@ -150,14 +150,14 @@ NESTED = "<div>" * 300 + "words"
 @pytest.mark.parametrize("markup", [MULTIPLIED, NESTED])
 def test_markup_that_multiplies_or_nests_is_left_out(markup: str) -> None:
     """22 kB of it became 37 MB, and each look at what is nested took seconds."""
-    item = harmless(FeedItem("1", "http://a.example/1", "A title", markup), "http://a.example/f")
+    item = sanitised(FeedItem("1", "http://a.example/1", "A title", markup), "http://a.example/f")
     assert len(item.html) < 200
     assert "read it on its own site" in item.words
 
 
 def test_ordinary_markup_is_shown() -> None:
     markup = "<blockquote>" * 20 + "<p>a<br>b<img src=c.png></p>" * 500 + "</blockquote>" * 20
-    item = harmless(FeedItem("1", "http://a.example/1", "", markup), "http://a.example/f")
+    item = sanitised(FeedItem("1", "http://a.example/1", "", markup), "http://a.example/f")
     assert item.html.count("http://a.example/c.png") == 500
     assert item.words.startswith("a b a b")
 
@@ -176,5 +176,5 @@ def test_half_a_character_in_json_is_left_out() -> None:
         rb'{"version": "https://jsonfeed.org/version/1", "items": [{"id": "1", "title": "a\ud800b"'
     )
     body += rb', "content_html": "<p>c\udfffd</p>"}]}'
-    item = parse_harmless(body, "", "http://a.example/f").items[0]
+    item = parse_sanitised(body, "", "http://a.example/f").items[0]
     assert (item.title, item.html) == ("ab", "<p>cd</p>")

@@ -10,7 +10,7 @@ from publisher.installation import Site
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import Outline, everyone, subscribe, subscribe_all
 from publisher.river.reading.opml import read_opml, write_opml
-from publisher.river.reading.parse import parse_harmless
+from publisher.river.reading.parse import parse_sanitised
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 
@@ -119,7 +119,7 @@ def test_a_title_that_xml_cannot_carry(site: Site) -> None:
     """A stranger's reference to an escape character must not break the list, here and elsewhere."""
     feed = b"<rss version='2.0'><channel><title>A&#27;[31m</title><item><title>&#27;b</title>"
     feed += b"<category>&#27;c</category><author>&#27;d</author><description>&#27;e</description>"
-    document = parse_harmless(feed + b"</item></channel></rss>", "text/xml", "https://a.example/")
+    document = parse_sanitised(feed + b"</item></channel></rss>", "text/xml", "https://a.example/")
     assert "\x1b" not in repr(document)
     with site.database.write() as db:
         row = subscribe(db, "https://a.example/", site.clock(), site.clock(), title=document.title)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from publisher.installation import Site
-from publisher.river.politeness import MannersScore, judge_timing
+from publisher.river.politeness import PolitenessScore, judge_timing
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -44,7 +44,7 @@ class Server:
         given = conditional(body, f'W/"edition-{edition}"', MODIFIED, Cache_Control="max-age=7200")
         return given(headers)
 
-    def verdict(self) -> MannersScore:
+    def verdict(self) -> PolitenessScore:
         """The judge's word on everything that was asked."""
         return judge(self.origin.log, ["/feed"])
 
@@ -56,7 +56,7 @@ def server(clock: FakeClock) -> Iterator[Server]:
     running.origin.close()
 
 
-def by_the_hour(server: Server, poll: Callable[[], object]) -> MannersScore:
+def by_the_hour(server: Server, poll: Callable[[], object]) -> PolitenessScore:
     """Start the reader every hour; what the judge says, printed for comparison."""
     for _ in range(HOURS):
         poll()
