@@ -56,8 +56,10 @@ CLIENTS = {
         "rss2email",
         "r2e --version",
         'r2e="r2e -c r2e.cfg -d r2e.json"\n'
-        '[ -f r2e.cfg ] || { $r2e new me@example.org; $r2e add test "$1"; }\n'
-        "exec $r2e run --no-send",
+        '[ -f r2e.cfg ] || { $r2e new me@example.org\n'
+        "  sed -i \"s/= sendmail/= maildir/; s#^maildir-path.*#maildir-path = $HOME#\" r2e.cfg\n"
+        '  $r2e add test "$1"; }\n'
+        "exec $r2e run",
     ),
     "feed2exec": RealClient(
         "feed2exec",

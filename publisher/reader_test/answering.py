@@ -18,6 +18,7 @@ from publisher.reader_test.script import (
     ARCHIVE,
     CHANGES,
     CLOUD,
+    DELTAS_UNTIL,
     FEEDS,
     FIRST,
     HOUR,
@@ -137,7 +138,7 @@ def _document_answer(
     fresh = _freshness(place, hours, stretch, False)
     if known is not None and "feed" in headers.get("a-im", "").lower().split(","):
         newer = _newer(place, hours, tags_in(known))
-        if newer is not None and stretch.fault == "":
+        if newer is not None and hours < DELTAS_UNTIL:
             return WeekAnswer(226, (*fixed, ("IM", "feed"), *fresh, _TYPE), newer)
     coding = preferred_coding(headers.get("accept-encoding", ""), CODINGS)
     if coding:

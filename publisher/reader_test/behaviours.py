@@ -359,6 +359,22 @@ def _echoed(seen: Evidence, given: str, sent_as: str) -> Found:
     )
 
 
+def _delta(seen: Evidence) -> Found:
+    """After a 226 the reader holds the new document, and says so by its tag."""
+    right = of = 0
+    for one, later in pairwise(seen.visits):
+        if one.end.served.status == 226:
+            of += 1
+            sent = later.end.asked.headers.get("if-none-match")
+            right += sent == one.end.served.header("ETag")
+    if not of:
+        return None
+    return _share(right, of), (
+        f"It asked for news alone (A-IM: feed) and got a 226 {counted(of, 'time')}; {right} of"
+        " them it took."
+    )
+
+
 def _invented(seen: Evidence) -> Found:
     of = invented = older = 0
     for visit, held in _validators(seen):
@@ -576,6 +592,7 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
     "etag": partial(_echoed, given="ETag", sent_as="If-None-Match"),
     "last-modified": partial(_echoed, given="Last-Modified", sent_as="If-Modified-Since"),
     "invented": _invented,
+    "delta": _delta,
     "skip": _skipped,
     "back-off": _backs_off,
     "gone": _gone,

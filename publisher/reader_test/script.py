@@ -136,6 +136,7 @@ _HOURS = (
     72.05, 82.05, 88.05, 94.05, 120.05, 126.05, 132.05, 140.05, 143.0,
 )  # fmt: skip
 WINDOW = 10
+DELTAS_UNTIL = 10.0  # 226 is answered before this hour, so that who cannot take it is seen later
 # What is odd about some posts: edited, removed, with a date in the future, without a date.
 EDITED_AT, REMOVED_AT, FUTURE_AT, UNDATED_AT, TWICE_AT = 1.3, 2.4, 24.0, 26.0, 28.0
 

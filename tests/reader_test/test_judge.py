@@ -27,7 +27,7 @@ def test_a_perfect_reader_scores_100(begins: datetime) -> None:
     card = score(week(perfect, begins))
     assert (card.score, [one for one in card.verdicts if one.state == "bad"]) == (100, [])
     assert {name for name, state in states(card).items() if state == "not-seen"} == {
-        "items", "restart", "jitter",
+        "delta", "items", "restart", "jitter",
     }  # fmt: skip
 
 
@@ -212,3 +212,16 @@ def test_garbage_gets_an_answer(headers: dict[str, str]) -> None:
     for hour in range(0, 169, 3):
         for path in ("feed.xml", "", "post/99999999999", "../../etc/passwd", "moved.xml?a=b"):
             assert answer(PLACE, float(hour), "GET", path, headers).status in range(600)
+
+
+@pytest.mark.parametrize(("takes", "state"), [(True, "good"), (False, "bad")])
+def test_who_asks_for_news_alone_must_take_them(takes: bool, state: str) -> None:
+    """After a 226 the next request has the new tag, or the reader lost what was in it."""
+    trace, tag = Trace(ADDRESS, MONDAY, ran=6 * 3600.0), ""
+    for hour in range(6):
+        headers = {"if-none-match": tag, "a-im": "feed"} if tag else {}
+        trace.asked.append(Asked(hour * 3600.0, "GET", "feed.xml", headers))
+        served = answer(PLACE, float(hour), "GET", "feed.xml", headers)
+        if served.status == 200 or (takes and served.status == 226):
+            tag = served.header("ETag") or ""
+    assert states(score(trace))["delta"] == state
