@@ -76,7 +76,7 @@ CLIENTS = {
     ),
     "gpodder": RealClient(
         "gPodder (gpo)",
-        "gpo --version",
+        "dpkg-query -W gpodder",
         'export GPODDER_HOME="$HOME/g"\n[ -d g ] || { gpo subscribe "$1"; exit; }\nexec gpo update',
     ),
     "elfeed": RealClient(

@@ -47,6 +47,11 @@ class Gain:
     delay_mean_minutes: float
     efficiency: float
 
+    @property
+    def fixed_minutes(self) -> float:
+        """What a post would wait at a fixed interval with as many polls."""
+        return 720.0 / self.polls_per_day
+
 
 @lru_cache(maxsize=1)
 def _table() -> Any:

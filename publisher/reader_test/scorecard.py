@@ -77,7 +77,10 @@ class Scorecard:
             ],
             "gain": {
                 "histories": histories() if self.gains else 0,
-                "rows": [asdict(one) for one in self.gains],
+                "rows": [
+                    {**asdict(one), "fixed_interval_minutes": round(one.fixed_minutes, 1)}
+                    for one in self.gains
+                ],
             },
         }  # fmt: skip
 
@@ -135,7 +138,8 @@ def lines(card: Scorecard) -> Iterator[str]:
         for row in card.gains:
             yield (
                 f"    {row.change:<32} {row.polls_per_day:6.1f} polls a day,"
-                f" a post waits {row.delay_mean_minutes:6.1f} min, efficiency {row.efficiency:.2f}"
+                f" a post waits {row.delay_mean_minutes:4.0f} min; with as many polls at a fixed"
+                f" interval {row.fixed_minutes:4.0f} min"
             )
     yield f"  {LIMITS[card.mode]}"
 
@@ -186,18 +190,18 @@ def fragment(card: Scorecard) -> str:
     if card.gains:
         parts.append(
             f"<h2>What a change would gain</h2><p>At {histories()} real histories, by simulation."
-            " Efficiency: wait times polls, 1 for any fixed interval; lower is better.</p>"
+            " The last column: what a fixed interval with as many polls would cost.</p>"
             '<div class="scroll" tabindex="0" role="region" aria-label="Gain">'
             '<table class="data stacks"><thead><tr><th scope="col">Change</th>'
             '<th scope="col">polls a day</th>'
             '<th scope="col">minutes that a post waits</th>'
-            '<th scope="col">efficiency</th></tr></thead><tbody>'
+            '<th scope="col">at a fixed interval</th></tr></thead><tbody>'
         )
         parts += [
             f'<tr><th scope="row">{escape(row.change)}</th>'
             f'<td data-label="polls a day">{row.polls_per_day:.1f}</td>'
             f'<td data-label="minutes that a post waits">{row.delay_mean_minutes:.0f}</td>'
-            f'<td data-label="efficiency">{row.efficiency:.2f}</td></tr>'
+            f'<td data-label="at a fixed interval">{row.fixed_minutes:.0f}</td></tr>'
             for row in card.gains
         ]
         parts.append("</tbody></table></div>")
