@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from publisher.storage.tables.blog import Post
 from tests.browser.conftest import Browse, Live, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
@@ -197,3 +198,91 @@ def test_a_copy_of_a_tab_has_a_slot_of_its_own(laptop: Page) -> None:
     autosaved(other, "Typed in its copy.")
     other.goto(f"{POST}/unsaved")
     expect(other.get_by_label("The text of")).to_have_count(2)
+
+
+@pytest.mark.parametrize("storage", ["sessionStorage", "localStorage"])
+def test_a_browser_that_keeps_nothing(laptop: Page, storage: str) -> None:
+    """Private windows can refuse storage: texts are saved all the same, and where they cannot be
+    kept the page says so. The page after a save works as well."""
+    laptop.add_init_script(
+        f"Object.defineProperty(window, '{storage}', {{get() {{ throw new Error('no'); }}}})"
+    )
+    opened(laptop)
+    autosaved(laptop, "Typed in a private window.")
+    laptop.keyboard.press("Control+s")
+    expect(laptop.get_by_text("Updated.")).to_be_visible()
+    wait_for_editor(laptop)
+    if storage == "localStorage":
+        laptop.context.set_offline(True)
+        laptop.fill(SOURCE, "Typed offline.")
+        expect(laptop.locator(STATE)).to_contain_text("cannot keep it, so copy the text")
+
+
+def test_a_full_storage_is_said(laptop: Page) -> None:
+    """The quota is used up: nothing is called kept."""
+    laptop.evaluate("localStorage.setItem('x', 'x'.repeat(5_242_880 - 100))")
+    laptop.context.set_offline(True)
+    laptop.fill(SOURCE, "A text of more than a hundred letters, " * 9)
+    expect(laptop.locator(STATE)).to_contain_text("cannot keep it, so copy the text")
+
+
+@pytest.mark.parametrize("status", [413, 429, 500, 503])
+def test_an_autosave_that_fails_is_tried_again(laptop: Page, status: int) -> None:
+    """Whatever the server answers: the page says so, keeps the text and goes on."""
+    laptop.route("**/studio/autosave/**", lambda route: route.fulfill(status=status, body="no"))
+    laptop.fill(SOURCE, "Typed.")
+    expect(laptop.locator(STATE)).to_contain_text("Not saved")
+    expect(laptop.locator(STATE)).to_contain_text("kept in this browser")
+    laptop.unroute("**/studio/autosave/**")
+    expect(laptop.locator(STATE)).to_contain_text("Saved 09:30", timeout=20_000)
+
+
+def test_a_revision_is_restored_while_another_tab_types(laptop: Page, phone: Page) -> None:
+    """The restored text is shown, the typed one is offered, and saving it shows both."""
+    autosaved(laptop, "Second version.")
+    laptop.keyboard.press("Control+s")
+    expect(laptop.get_by_text("Updated.")).to_be_visible()
+    wait_for_editor(laptop)
+    autosaved(laptop, "Typed on the second.")
+    opened(phone)
+    phone.goto(f"{POST}/revisions/1")
+    phone.get_by_role("button", name="Restore version 1").click()
+    expect(phone.locator(SOURCE)).to_have_value("As saved.")
+    expect(phone.get_by_role("link", name="Compare the texts")).to_be_visible()
+    autosaved(laptop, "Typed on the second, and more.")
+    expect(laptop.locator(STATE)).to_contain_text("changed in another tab")
+    laptop.keyboard.press("Control+s")
+    expect(laptop.get_by_role("heading", name="changed in another tab")).to_be_visible()
+
+
+def test_a_post_is_deleted_while_another_tab_types(laptop: Page, phone: Page) -> None:
+    """The text is saved as an unsaved one, and becomes a new post when it is saved."""
+    opened(phone)
+    phone.get_by_role("button", name="Delete", exact=True).click()
+    autosaved(laptop, "Typed too late.")
+    phone.goto("/studio/unsaved")
+    expect(phone.get_by_label("The text of")).to_have_value("Typed too late.")
+    laptop.keyboard.press("Control+s")
+    expect(laptop.get_by_text("your text becomes a new post")).to_be_visible()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value("Typed too late.")
+    laptop.keyboard.press("Control+s")
+    laptop.wait_for_url("**/studio/posts/2")
+
+
+def test_back_after_publishing_writes_another_post(laptop: Page, live: Live) -> None:
+    """The form that Back brings is not the request that was answered."""
+    laptop.goto("/studio/")
+    wait_for_editor(laptop)
+    laptop.fill(SOURCE, "The first note.")
+    laptop.keyboard.press("Control+Enter")
+    expect(laptop.locator(".countdown")).to_be_visible()
+    laptop.go_back()
+    wait_for_editor(laptop)
+    laptop.fill(SOURCE, "The second note.")
+    with laptop.expect_navigation():
+        laptop.keyboard.press("Control+Enter")
+    expect(laptop.locator(".countdown")).to_have_count(2)
+    with live.site.database.read() as db:
+        texts = [post.source for post in db.query(Post).order_by(Post.id)]
+    assert texts == ["As saved.", "The first note.", "The second note."]
