@@ -41,9 +41,11 @@ def is_of_the_web(address: str) -> bool:
 
 def _split(address: str) -> SplitResult:
     try:
-        return urlsplit(address)
-    except ValueError:  # a bracket out of place in the host
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:  # a bracket out of place in the host, a port beyond the last
         return urlsplit("")
+    return parts
 
 
 def check_target(target: str) -> str:

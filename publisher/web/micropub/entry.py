@@ -14,6 +14,7 @@ from typing import Any
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
+from publisher.base.links import is_of_the_web
 from publisher.base.media_files import Attachment
 from publisher.base.text import clean
 from publisher.blog.post_files.media import PREFIX, is_name
@@ -192,7 +193,7 @@ def _address(value: object, name: str) -> str:
     address = text(value, name).strip()
     if is_name(address.removeprefix(PREFIX)):
         return address
-    if not re.fullmatch(r"https?://[^\s<>\"]+", address):
+    if not re.fullmatch(r"https?://[^\s<>\"]+", address) or not is_of_the_web(address):
         raise InvalidInput(f"{name}: an http(s) address is needed")
     return address
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from publisher.base.errors import InvalidInput
+from publisher.base.links import is_of_the_web
 from publisher.base.text import clean
 
 _LABELS = {
@@ -57,9 +58,10 @@ def written(properties: dict[str, list[Any]], handled: frozenset[str]) -> list[s
         if name in _REFUSED:
             raise InvalidInput(f"{name}: cannot be kept: {_REFUSED[name]}")
         if not name.startswith("mp-"):
-            paragraphs += [f"<p>{_label(name)}: {_value(name, value)}</p>" for value in given]
-            if name in _ADDRESSES and not all('href="' in one for one in paragraphs):
+            found = [f"<p>{_label(name)}: {_value(name, value)}</p>" for value in given]
+            if name in _ADDRESSES and not all('href="' in one for one in found):
                 raise InvalidInput(f"{name}: an http(s) address is needed")
+            paragraphs += found
     return paragraphs
 
 
@@ -114,7 +116,7 @@ def _part(name: str, value: Any, where: str) -> str:
     if not isinstance(value, str | int | float) or not re.fullmatch(_NAME, name):
         raise InvalidInput(f"{where[:80]}: cannot be kept: it is not a text with a plain name")
     text = html.escape(" ".join(clean(str(value)).split()))
-    if re.fullmatch(r"https?://[^\s<>]+", text):
+    if re.fullmatch(r"https?://[^\s<>]+", text) and is_of_the_web(str(value).strip()):
         return f'<a class="u-{name}" href="{text}">{text}</a>'
     return f'<span class="p-{name}">{text}</span>'
 

@@ -99,3 +99,11 @@ def test_hostile_sources_are_looked_through_once(source: str) -> None:
     """What begins a picture again and again and never ends it: no quadratic search."""
     assert images.wanted(post(source, "markdown")) == set()
     assert len(images.without_addresses(source)) == len(source)
+
+
+def test_an_address_that_is_none_is_not_asked_for() -> None:
+    """A picture at an impossible host stays where it is; the others come."""
+    for host in ("[4712::abcd::]", "[::1", "a.example:99999", "a.example:x"):
+        there = post(f"![x](http://{host}/x.png) ![a]({A})", "markdown")
+        assert A in images.wanted(there)
+        assert not any("http" in name for name in images.wanted(there) - {A})

@@ -125,6 +125,10 @@ def test_a_check_in(program: Program, client: FlaskClient) -> None:
         ("author", "https://else.example/"),
         ("in-reply-to", "not an address"),
         ("like-of", "javascript:alert(1)"),
+        ("like-of", "http://[4712::abcd::]/"),
+        ("repost-of", "http://there.example:65536/"),
+        ("photo", "http://[::1"),
+        ("audio", "https://there.example:x/1.mp3"),
         ("in-reply-to", {"type": ["h-cite"], "properties": {"name": ["no address"]}}),
         ("checkin", {"type": ["h-card"]}),
         ("checkin", {"type": ["h-card"], "properties": {}}),
@@ -146,6 +150,13 @@ def test_what_cannot_be_kept_is_refused_by_name(
     assert name[:40] in answer.get_json()["error_description"]
     with site.database.read() as db:
         assert db.get(Post, 1) is None
+
+
+def test_an_address_beside_other_properties(program: Program) -> None:
+    """One property is no reason to refuse another."""
+    sent = {"x-mood": ["calm"], "in-reply-to": [THERE], "x-more": ["y"]}
+    source = program.source(program.create(content=["x"], **sent).location or "")
+    assert {name: source[name] for name in sent} == sent
 
 
 def test_what_says_nothing_is_let_be(program: Program) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.links import is_of_the_web
 from publisher.base.media_files import Attachment
 from publisher.base.numerals import whole_number
 from publisher.base.text import plain_text
@@ -53,7 +54,8 @@ def with_base(source: str, base: str) -> str:
 
 def is_web_address(text: str) -> bool:
     """Whether `text` is a complete http(s) address that is not too long."""
-    return len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I) is not None
+    whole = len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I)
+    return bool(whole) and is_of_the_web(text)
 
 
 def identity(guid: str, address: str, content: str) -> str:
