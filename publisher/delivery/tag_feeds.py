@@ -17,7 +17,7 @@ from publisher.blog import published
 from publisher.feeds import rss
 from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
-from publisher.feeds.packing import gzipped
+from publisher.feeds.feed_answer import gzipped
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_content

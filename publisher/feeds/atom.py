@@ -9,7 +9,7 @@ from lxml.etree import Element, SubElement, tostring
 
 from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Channel, Item
-from publisher.feeds.syndication import ATOM, HISTORY, styled
+from publisher.feeds.rss import ATOM, HISTORY, styled
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 TITLE_WORDS = 10

@@ -20,8 +20,15 @@ from publisher.dynamic_ttl.validators import (
     tags_in,
 )
 from publisher.feeds import deltas
-from publisher.feeds.feed_answer import NOT_ALLOWED, NOT_THE_SAME, FeedAnswer, Headers
-from publisher.feeds.packing import CODINGS, GZIP, packed
+from publisher.feeds.feed_answer import (
+    CODINGS,
+    GZIP,
+    NOT_ALLOWED,
+    NOT_THE_SAME,
+    FeedAnswer,
+    Headers,
+    packed,
+)
 
 _SECOND = timedelta(seconds=1)
 # A delta is sent without these headers of a whole document, and with those of `_FOR_ONE` instead.

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from lxml.etree import XMLParser, XMLSyntaxError, fromstring, tostring
 
-from publisher.feeds.packing import gzipped
-from publisher.feeds.syndication import ATOM, HISTORY
+from publisher.feeds.feed_answer import gzipped
+from publisher.feeds.rss import ATOM, HISTORY
 
 MOST_CONTENTS = 32
 CONTENT_DIGITS = 8  # of the content's hash; a tag begins with them

@@ -1,5 +1,8 @@
 """HTTP answers to a request for a feed; here those without a document: 301, 405, 412 and 429."""
 
+import gzip
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -95,3 +98,29 @@ def too_soon(wait_seconds: int) -> FeedAnswer:
         ("Content-Length", str(len(text))),
     ]
     return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
+
+
+GZIP = "gzip"
+_MAKERS: dict[str, Callable[[bytes], bytes]] = {}  # the smallest result first
+
+with suppress(ImportError):
+    import brotli
+
+    _MAKERS["br"] = lambda body: bytes(brotli.compress(body, mode=brotli.MODE_TEXT, quality=11))
+with suppress(ImportError):
+    from backports import zstd
+
+    _MAKERS["zstd"] = lambda body: zstd.compress(body, 19)
+
+
+CODINGS = (*_MAKERS, GZIP)  # the codings that a document is offered in, best first
+
+
+def gzipped(body: bytes) -> bytes:
+    """The body as gzip, the same bytes every time."""
+    return gzip.compress(body, compresslevel=9, mtime=0)
+
+
+def packed(body: bytes) -> dict[str, bytes]:
+    """The body in each installed coding except gzip, by the coding's name; the smallest first."""
+    return {name: make(body) for name, make in _MAKERS.items()}

@@ -4,11 +4,15 @@ import html
 import threading
 from datetime import UTC
 from typing import Any
+from urllib.parse import urljoin
 
 from feedgen.feed import FeedGenerator
+from lxml.etree import SubElement
 
+from publisher.base.dates import format_rfc3339
+from publisher.base.media_files import Attachment
+from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, Item
-from publisher.feeds.syndication import ChannelExtension, ItemExtension, styled
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"
 
@@ -55,3 +59,141 @@ def _add(feed: Any, item: Item) -> None:
         entry.category(term=tag)
     if file := item.attachment:
         entry.enclosure(file.url, str(file.bytes), file.content_type)
+
+
+ATOM = "http://www.w3.org/2005/Atom"
+SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
+DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
+ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+PODCAST = "https://podcastindex.org/namespace/1.0"
+SOURCE = "http://source.scripting.com/"
+MEDIA = "http://search.yahoo.com/mrss/"
+HISTORY = "http://purl.org/syndication/history/1.0"
+
+
+class ChannelExtension:
+    """Hubs, cloud, sorted skipHours, the syndication and source modules, a podcast's fields."""
+
+    channel: Channel
+
+    def extend_ns(self) -> dict[str, str]:
+        """The prefixes that the document needs."""
+        names = {"sy": SYNDICATION, "source": SOURCE}
+        if self.channel.complete or self.channel.current_url:
+            names["fh"] = HISTORY
+        if any(item.author for item in self.channel.items):
+            names["dc"] = DUBLIN_CORE
+        if any(item.image for item in self.channel.items):
+            names["media"] = MEDIA
+        if self.channel.is_podcast:
+            names |= {"itunes": ITUNES, "podcast": PODCAST}
+        return names
+
+    def extend_rss(self, root: Any) -> None:
+        """Add the elements, after feedgen's own and before the items."""
+        target, channel = root[0], self.channel
+        for hub in channel.hubs:
+            SubElement(target, f"{{{ATOM}}}link", rel="hub", href=hub)
+        for relation, address in channel.history_links("rss.xml"):
+            SubElement(target, f"{{{ATOM}}}link", rel=relation, href=address)
+        if channel.cloud:
+            SubElement(
+                target, "cloud", domain=channel.cloud.domain, port=str(channel.cloud.port),
+                path=channel.cloud.path, registerProcedure=channel.cloud.register_procedure,
+                protocol=channel.cloud.protocol,
+            )  # fmt: skip
+        if channel.skip_hours:
+            hours = SubElement(target, "skipHours")
+            for hour in sorted(channel.skip_hours):
+                SubElement(hours, "hour").text = str(hour)
+        if channel.ttl_minutes and (rate := update_rate(channel.ttl_minutes)):
+            SubElement(target, f"{{{SYNDICATION}}}updatePeriod").text = rate[0]
+            SubElement(target, f"{{{SYNDICATION}}}updateFrequency").text = str(rate[1])
+        if channel.complete:
+            SubElement(target, f"{{{HISTORY}}}complete")
+        if channel.current_url:
+            SubElement(target, f"{{{HISTORY}}}archive")
+        SubElement(target, f"{{{SOURCE}}}self").text = channel.feed_url
+        if channel.blogroll_url:
+            SubElement(target, f"{{{SOURCE}}}blogroll").text = channel.blogroll_url
+        for service, name in channel.accounts:
+            SubElement(target, f"{{{SOURCE}}}account", service=service).text = name
+        if channel.is_podcast:
+            _add_podcast(target, channel)
+
+
+def _add_podcast(target: Any, channel: Channel) -> None:
+    """The fields that podcast directories need; Apple requires picture and category."""
+    show = channel.podcast
+    SubElement(target, f"{{{ITUNES}}}author").text = show.author or channel.title
+    if show.image_url:
+        SubElement(target, f"{{{ITUNES}}}image", href=show.image_url)
+    wide, _, narrow = show.category.partition(" > ")
+    if wide:
+        category = SubElement(target, f"{{{ITUNES}}}category", text=wide)
+        if narrow:
+            SubElement(category, f"{{{ITUNES}}}category", text=narrow)
+    if show.owner_email:
+        owner = SubElement(target, f"{{{ITUNES}}}owner")
+        SubElement(owner, f"{{{ITUNES}}}name").text = show.author or channel.title
+        SubElement(owner, f"{{{ITUNES}}}email").text = show.owner_email
+    SubElement(target, f"{{{ITUNES}}}explicit").text = "true" if show.explicit else "false"
+    if channel.rhythm:
+        SubElement(
+            target,
+            f"{{{PODCAST}}}updateFrequency",
+            rrule=channel.rhythm.rrule,
+            dtstart=format_rfc3339(channel.rhythm.dtstart),
+        ).text = channel.rhythm.words
+    if show.guid:
+        SubElement(target, f"{{{PODCAST}}}guid").text = show.guid
+
+
+class ItemExtension:
+    """The author's name (RSS's own element wants an e-mail address), Markdown source, episode."""
+
+    item: Item
+
+    def extend_rss(self, entry: Any) -> None:
+        """Add the elements at the end of the item."""
+        if self.item.author:
+            SubElement(entry, f"{{{DUBLIN_CORE}}}creator").text = self.item.author
+        if self.item.markdown:
+            SubElement(entry, f"{{{SOURCE}}}markdown").text = self.item.markdown
+        if self.item.image:
+            SubElement(entry, f"{{{MEDIA}}}content", url=self.item.image, medium="image")
+        file = self.item.attachment
+        if file is not None and file.is_audio:
+            _add_episode(entry, self.item, file)
+
+
+def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
+    """The fields of one podcast episode."""
+    if file.seconds:
+        SubElement(entry, f"{{{ITUNES}}}duration").text = str(file.seconds)
+    if item.image:
+        SubElement(entry, f"{{{ITUNES}}}image", href=item.image)
+    if item.transcript:
+        url, kind = item.transcript
+        timed = {"rel": "captions"} if kind in ("text/vtt", "application/x-subrip") else {}
+        SubElement(entry, f"{{{PODCAST}}}transcript", url=url, type=kind, **timed)
+    if item.author:
+        where = {"href": item.author_url} if item.author_url else {}
+        SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author
+
+
+# A style sheet and a comment for people who open the feed in a browser, which is given it as XML
+# (`feed_answer.as_page`). The sheet's address carries no hash, so that a new sheet makes no new
+# document. Feed readers ignore both.
+_SHEET = '<?xml-stylesheet type="text/css" href="/static/feed.css"?>'
+_WORDS = "A web feed, meant for feed readers. How to follow this blog: {}"
+
+
+def styled(document: bytes, home_url: str) -> bytes:
+    """Insert both after the XML declaration, the only place where the instruction may stand."""
+    page = urljoin(home_url, "/subscribe")
+    if "--" in page:  # it would end the comment; every internationalised host name contains it
+        page = "choose Subscribe on its pages"
+    head = f"{_SHEET}\n<!-- {_WORDS.format(page)} -->\n"
+    declaration, end, rest = document.partition(b"?>\n")
+    return declaration + end + head.encode() + rest

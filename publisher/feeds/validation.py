@@ -24,7 +24,7 @@ from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
 from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds.channel import Channel, relative_addresses
-from publisher.feeds.syndication import ATOM, SYNDICATION
+from publisher.feeds.rss import ATOM, SYNDICATION
 
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
 MEDIA_TYPES = {

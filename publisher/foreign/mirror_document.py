@@ -16,10 +16,10 @@ from publisher.core.ttl.reasons import explain
 from publisher.dynamic_ttl import advice
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable
-from publisher.feeds.packing import gzipped
+from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
 from publisher.installation.settings import Settings
-from publisher.publishing import snapshots, versions
+from publisher.publishing import snapshots
 from publisher.publishing.push.outbox import cloud_element
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
@@ -150,7 +150,7 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
     )
     kind = feed_type(mirror.content_type, body)
     kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
-    versions.note(session, kept, now)  # for the ETags that readers send back
+    snapshots.note_version(session, kept, now)  # for the ETags that readers send back
     return kept
 
 

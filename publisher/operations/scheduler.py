@@ -29,7 +29,7 @@ from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
 from publisher.operations import long_work
-from publisher.publishing import link_cards, versions
+from publisher.publishing import link_cards, snapshots
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox, purge
 from publisher.publishing.rebuild import refresh
@@ -167,7 +167,7 @@ def prune_polls(site: Site) -> None:
         with site.database.write() as session:
             days = load_settings(session).readers_days
             retention.prune(session, now, days)
-            versions.prune(session, now - timedelta(days=days))
+            snapshots.prune_versions(session, now - timedelta(days=days))
             outbox.prune(session, now - timedelta(days=days))
             autosave.prune(session, now)
     except PublisherError as error:

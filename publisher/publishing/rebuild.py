@@ -18,7 +18,7 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
-from publisher.publishing import feed_archive, feed_content, feed_problems, snapshots, versions
+from publisher.publishing import feed_archive, feed_content, snapshots
 from publisher.publishing.push import outbox
 from publisher.publishing.push.outbox import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
@@ -150,8 +150,8 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
         if name == RSS:
             _queue_pings(session, channel, build, shown)
         kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
-        versions.note(session, kept[name], build.built_at)
-    if feed_problems.keep(session, found, build.built_at):
+        snapshots.note_version(session, kept[name], build.built_at)
+    if snapshots.keep_problems(session, found, build.built_at):
         log.warning(
             "the feed doctor found problems", problems=[asdict(problem) for problem in found]
         )

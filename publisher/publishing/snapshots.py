@@ -1,17 +1,23 @@
 """Snapshots: the served documents as rows, with ETag, Last-Modified and compressed body."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.core.ttl.headers import Expiries
 from publisher.feeds.channel import fingerprint
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.deltas import followed
-from publisher.feeds.packing import gzipped
-from publisher.storage.tables.publishing import Snapshot
+from publisher.feeds.feed_answer import gzipped
+from publisher.feeds.validation import Problem
+from publisher.storage.tables.blog import Meta
+from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 
 @dataclass(frozen=True)
@@ -108,3 +114,77 @@ def _last_modified(before: Snapshot | None, etag: str, now: datetime) -> tuple[d
         return before.last_modified, before.second_shared
     last_modified = max(second, before.last_modified)
     return last_modified, last_modified == before.last_modified
+
+
+def note_version(session: Session, snapshot: Snapshot, now: datetime) -> None:
+    """Record the version that is served from now on, unless it is the same as before."""
+    newest = session.scalar(
+        select(DocumentVersion.etag)
+        .where(DocumentVersion.name == snapshot.name)
+        .order_by(DocumentVersion.id.desc())
+        .limit(1)
+    )
+    if newest == snapshot.etag:
+        return
+    session.add(
+        DocumentVersion(
+            name=snapshot.name,
+            built_at=now,
+            etag=snapshot.etag,
+            last_modified=snapshot.last_modified,
+            content_hash=snapshot.content_hash,
+            ttl_minutes=snapshot.ttl_minutes,
+            bytes=len(snapshot.body),
+            gzip_bytes=len(snapshot.body_gzip),
+        )
+    )
+
+
+def versions_since(session: Session, name: str, begin: datetime) -> list[DocumentVersion]:
+    """The version of a document in force at `begin`, and all later ones, oldest first."""
+    first = session.scalar(
+        select(func.max(DocumentVersion.id)).where(
+            DocumentVersion.name == name, DocumentVersion.built_at <= begin
+        )
+    )
+    rows = select(DocumentVersion).where(
+        DocumentVersion.name == name, DocumentVersion.id >= (first or 0)
+    )
+    return list(session.scalars(rows.order_by(DocumentVersion.id)))
+
+
+def prune_versions(session: Session, before: datetime) -> None:
+    """Delete versions older than `before`, except the present one of each document."""
+    newest = select(func.max(DocumentVersion.id)).group_by(DocumentVersion.name)
+    session.execute(
+        delete(DocumentVersion).where(
+            DocumentVersion.built_at < before, DocumentVersion.id.not_in(newest)
+        )
+    )
+
+
+PROBLEMS = "feed_problems"
+
+
+def keep_problems(session: Session, problems: Sequence[Problem], now: datetime) -> bool:
+    """Store the problems found at `now`, or that there are none; returns whether that is new."""
+    before = session.get(Meta, PROBLEMS)
+    text = json.dumps([asdict(problem) for problem in problems])
+    if before is None and not problems:
+        return False
+    if before is not None and problems and before.value.partition(" ")[2] == text:
+        return False
+    if problems:
+        session.merge(Meta(name=PROBLEMS, value=f"{format_rfc3339(now)} {text}"))
+    elif before is not None:
+        session.delete(before)
+    return True
+
+
+def known_problems(session: Session) -> tuple[datetime | None, list[Problem]]:
+    """When the present problems were found first, and the problems; (None, []) if none."""
+    row = session.get(Meta, PROBLEMS)
+    if row is None:
+        return None, []
+    since, _, text = row.value.partition(" ")
+    return parse_rfc3339(since), [Problem(**problem) for problem in json.loads(text)]

@@ -12,7 +12,7 @@ from sqlalchemy import insert
 
 from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import http_date, preferred_coding, unglued
-from publisher.feeds.packing import CODINGS
+from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import CountedDocument, CountedGroup, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id

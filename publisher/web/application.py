@@ -24,18 +24,17 @@ from publisher.web import (
     failures,
     favicon,
     feeds,
-    form_key,
     healthz,
     media,
     metrics,
     micropub,
     mirror,
-    origin,
     page_look,
     preview,
     reader_api,
     reader_test,
     rendering,
+    request_forgery,
     request_log,
     river,
     setup,
@@ -109,8 +108,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.url_map.converters["int"] = RowNumber
     request_log.prepare(app)
     metrics.prepare(app)
-    origin.prepare(app)
-    form_key.prepare(app)
+    request_forgery.prepare(app)
+    request_forgery.prepare_form_keys(app)
     rendering.prepare(app)
     page_look.prepare(app)
     translations.prepare(app)

@@ -11,8 +11,7 @@ from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
 from publisher.feeds.deltas import MOST_CONTENTS, History, deltas, followed, wanted
-from publisher.feeds.feed_answer import FeedAnswer
-from publisher.feeds.packing import gzipped
+from publisher.feeds.feed_answer import FeedAnswer, gzipped
 from tests.feeds.samples import channel, everything, item
 
 FORMS = [rss, atom, jsonfeed]

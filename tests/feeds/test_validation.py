@@ -16,7 +16,7 @@ from publisher.blog.markup.markdown import render as markdown
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import Channel
 from publisher.installation import Site
-from publisher.publishing import feed_problems
+from publisher.publishing import snapshots
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
@@ -254,7 +254,7 @@ def test_a_bad_document_never_replaces_a_good_one(
     assert b"The second note" not in client.get("/rss.xml").data
     assert b"The second note" in client.get("/atom.xml").data
     with site.database.read() as session:
-        since, found = feed_problems.known(session)
+        since, found = snapshots.known_problems(session)
     assert (since, [problem.rule for problem in found]) == (clock(), ["R2"])
     assert "A new version was not published" in client.get("/studio/feed").text
     assert "A new version of the feed was not published" in client.get("/studio/").text

@@ -18,7 +18,7 @@ from publisher.foreign.learning import FeedHistory
 from publisher.foreign.mirror_document import Frame, build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.publishing import versions
+from publisher.publishing import snapshots
 from publisher.readers.reporting.push_arrivals import results
 from publisher.readers.reporting.report import make
 from publisher.simulator.histories.timelines import Timeline
@@ -107,7 +107,7 @@ def test_a_tag_from_before_a_new_ttl_is_known(site: Site, clock: FakeClock, mirr
     assert (reader.sums.invented, reader.sums.ttl_only) == (0, 1)
     with site.database.write() as session:
         mirrors.remove(session, mirror.name)
-        assert versions.since(session, TIDES, clock()) == []
+        assert snapshots.versions_since(session, TIDES, clock()) == []
 
 
 def test_posts_of_the_blog_do_not_reach_a_mirror_s_readers(

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from publisher.installation import Site
-from publisher.publishing import versions
+from publisher.publishing import snapshots
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -12,7 +12,7 @@ from tests.factories import make_post
 def ttls(site: Site, clock: FakeClock, hours: float) -> list[int]:
     """The ttl of each version of the last hours."""
     with site.database.read() as session:
-        rows = versions.since(session, "rss", clock() - timedelta(hours=hours))
+        rows = snapshots.versions_since(session, "rss", clock() - timedelta(hours=hours))
         return [row.ttl_minutes for row in rows]
 
 
@@ -25,7 +25,7 @@ def test_a_row_each_time_the_bytes_change(site: Site, clock: FakeClock) -> None:
     assert ttls(site, clock, 24) == [15, 60, 480]
     assert ttls(site, clock, 3) == [60, 480]
     with site.database.read() as session:
-        rows = versions.since(session, "rss", clock() - timedelta(days=1))
+        rows = snapshots.versions_since(session, "rss", clock() - timedelta(days=1))
         assert len({row.content_hash for row in rows}) == 1
         assert len({row.etag for row in rows}) == 3
 
@@ -38,5 +38,5 @@ def test_old_versions_go_and_the_present_one_stays(site: Site, clock: FakeClock)
         clock.forward(hours=1)
     clock.forward(days=90)
     with site.database.write() as session:
-        versions.prune(session, clock() - timedelta(days=30))
+        snapshots.prune_versions(session, clock() - timedelta(days=30))
     assert ttls(site, clock, 24 * 365) == [480]

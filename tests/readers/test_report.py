@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from publisher.cli import cli
 from publisher.installation import Site
-from publisher.readers.reporting.delays import summary
+from publisher.readers.reporting.reach import delays_summary
 from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -96,7 +96,7 @@ def test_delays_come_per_post_and_in_total(
         counting.poll(clock() + timedelta(minutes=minutes), document=after, agent=f"r{number}")
     counting.fold()
     with site.database.read() as session:
-        delays = summary(make(session, clock(), 7, 15).delays)
+        delays = delays_summary(make(session, clock(), 7, 15).delays)
     assert (delays["deliveries"], delays["median_minutes"], delays["p95_minutes"]) == (3, 20, 60)
     assert [(post["title"], post["readers"]) for post in delays["posts"]] == [("News", 3)]
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from publisher.installation import Site
-from publisher.publishing import versions as history
+from publisher.publishing import snapshots as history
 from publisher.publishing.rebuild import rebuild, refresh
 from publisher.readers.reporting.charts import HOURS, last_week
 from tests.conftest import FakeClock
@@ -27,7 +27,7 @@ def test_line_ticks_and_bars_agree_with_the_tables(
         counting.poll(clock())
     counting.fold()
     with site.database.read() as session:
-        versions = history.since(session, "rss", clock() - timedelta(hours=HOURS))
+        versions = history.versions_since(session, "rss", clock() - timedelta(hours=HOURS))
         week = last_week(session, versions, clock(), ZONE)
     assert [(step.ttl_minutes, round(step.width)) for step in week.steps] == [
         (15, 10),

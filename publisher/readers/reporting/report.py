@@ -17,9 +17,9 @@ from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.reader import Reader
-from publisher.readers.reporting import delays, poll_sources, verdicts
-from publisher.readers.reporting.delays import PostDelay
+from publisher.readers.reporting import poll_sources, reach, verdicts
 from publisher.readers.reporting.programs import together
+from publisher.readers.reporting.reach import PostDelay
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.storage.tables.blog import Meta
@@ -53,7 +53,7 @@ class Report:
             "to": self.end,
             "readers": [reader.to_dict(self.smallest_ttl_minutes) for reader in self.readers],
             "totals": self.totals(),
-            "delays": delays.summary(self.delays),
+            "delays": reach.delays_summary(self.delays),
         }
 
     def totals(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def make(
         readers=readers,
         nobody=nobody[0] if nobody else ReaderSums(),
         lost=int(lost.value) if lost else 0,
-        delays=[] if mirror else delays.since(session, begin),
+        delays=[] if mirror else reach.delays_since(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
         sources=[] if mirror else poll_sources.between(session, begin, now),
     )

@@ -13,7 +13,7 @@ from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
 from publisher.readers.reader import Reader
-from publisher.readers.reporting import delays
+from publisher.readers.reporting import reach
 from publisher.readers.reporting.charts import chart
 from publisher.readers.reporting.programs import Program, by_program
 from publisher.readers.reporting.push_arrivals import results
@@ -90,7 +90,7 @@ def report() -> str:
             programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
             more_programs=groups[PROGRAMS:],
             totals=found.totals(),
-            delays=delays.summary(found.delays),
+            delays=reach.delays_summary(found.delays),
             chart=None if mirror else chart(session, found.begin, found.end, shown.program),
             push=results(session, found.begin, shown.mirror),
             fairness=settings.fairness,

@@ -11,7 +11,7 @@ from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, overview
 from publisher.blog.writing.editing import Intent
-from publisher.publishing import feed_problems
+from publisher.publishing import snapshots
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reporting import reach_progress
 from publisher.web.context import login_required, me, now, site
@@ -106,7 +106,7 @@ def _show(typed: Typed, problem: str = "") -> str:
             reached=_reached(db, bool(waiting)),
             steps=first_steps.steps(db),
             mentions_waiting=receiving.waiting(db, author),
-            feed_broken=bool(feed_problems.known(db)[1]),
+            feed_broken=bool(snapshots.known_problems(db)[1]),
         )
 
 

@@ -17,7 +17,7 @@ from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
-from publisher.readers.reporting import delays
+from publisher.readers.reporting import reach
 from publisher.readers.reporting.reach_progress import Progress
 from publisher.readers.reporting.report import Report, make
 from publisher.readers.reporting.verdicts import OBEDIENT
@@ -140,7 +140,7 @@ def _groups(report: Report) -> tuple[ReaderGroup, ...]:
 
 def sentence(report: Report) -> str:
     """A sentence about the last thirty days; "" if too little is known."""
-    totals, reached = report.totals(), delays.summary(report.delays)
+    totals, reached = report.totals(), reach.delays_summary(report.delays)
     polite = totals["verdicts"][OBEDIENT]
     saved = totals["avoided_against_fixed_15"]
     parts = []

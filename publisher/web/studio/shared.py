@@ -1,6 +1,6 @@
 """Helpers of several studio pages: rebuild the feeds, posts that can still be held back."""
 
-from flask import jsonify, redirect
+from flask import jsonify, make_response, redirect, render_template
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -42,3 +42,13 @@ def seconds_left(post: Post) -> int:
     if post.scheduled_at is None:
         return 0
     return max(0, round((post.scheduled_at - now()).total_seconds()))
+
+
+def shown_once(heading: str, label: str, secret: str, back: str) -> Response:
+    """The page with a new secret, and a link `back` to the page where it was created."""
+    page = render_template(
+        "settings/secret.html", heading=heading, label=label, secret=secret, back=back
+    )
+    response = make_response(page)
+    response.headers["Cache-Control"] = "no-store"
+    return response

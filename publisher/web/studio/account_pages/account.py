@@ -15,7 +15,7 @@ from publisher.web.context import login_required, me, my_row, now, site
 from publisher.web.indieauth.auth import WORDS
 from publisher.web.studio.account_pages import login
 from publisher.web.studio.account_pages import passkeys as passkey_pages
-from publisher.web.studio.account_pages.one_time_secret import shown_once
+from publisher.web.studio.shared import shown_once
 
 blueprint = Blueprint("account", __name__)
 

@@ -20,7 +20,7 @@ from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation import has_author
 from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
-from publisher.web.form_key import FormKeyError, form_key
+from publisher.web.request_forgery import FormKeyError, form_key
 from publisher.web.studio.editor import unsaved_form
 
 blueprint = Blueprint("login", __name__)

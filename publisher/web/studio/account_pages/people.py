@@ -10,7 +10,7 @@ from publisher.base.errors import Conflict, FieldErrors
 from publisher.blog.members import authors, passkeys, tokens
 from publisher.storage.tables.credentials import ROLES, Role
 from publisher.web.context import admin_required, now, site
-from publisher.web.studio.account_pages.one_time_secret import shown_once
+from publisher.web.studio.shared import shown_once
 
 blueprint = Blueprint("people", __name__)
 

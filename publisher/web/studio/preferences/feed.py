@@ -13,8 +13,8 @@ from publisher.blog import update_log
 from publisher.core.ttl.decision import build_moment
 from publisher.feeds.validation import Problem
 from publisher.installation.settings import Settings, load_settings
-from publisher.publishing import feed_problems as problems
-from publisher.publishing import versions as history
+from publisher.publishing import snapshots as history
+from publisher.publishing import snapshots as problems
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers.reporting.charts import Week, last_week
 from publisher.storage.tables.publishing import Delivery, DocumentVersion, Snapshot
@@ -65,8 +65,8 @@ def state(session: Session, now: datetime) -> FeedState:
     settings = load_settings(session)
     snapshots = {row.name: row for row in session.scalars(select(Snapshot))}
     main = snapshots.get(RSS)
-    week = history.since(session, RSS, now - timedelta(days=7))
-    since, found = problems.known(session)
+    week = history.versions_since(session, RSS, now - timedelta(days=7))
+    since, found = problems.known_problems(session)
     return FeedState(
         current=main is not None and main.decided_at >= _due_since(session, settings, now),
         ttl_minutes=main.ttl_minutes if main else None,
@@ -92,7 +92,7 @@ def _due_since(session: Session, settings: Settings, now: datetime) -> datetime:
 
 
 def _health(session: Session, address: str, row: Snapshot, now: datetime) -> DocumentHealth:
-    versions = history.since(session, row.name, now - timedelta(days=1))
+    versions = history.versions_since(session, row.name, now - timedelta(days=1))
     return DocumentHealth(
         address=address,
         snapshot=row,

@@ -6,11 +6,14 @@ another site, or has neither header, is refused. Programs use the blueprints of 
 take no cookie and ask for a token, or trust nobody.
 """
 
+import hmac
+import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, request
+from flask import Flask, current_app, request, session
+from itsdangerous import BadData, URLSafeTimedSerializer
 
-from publisher.base.errors import Forbidden
+from publisher.base.errors import Forbidden, PublisherError
 from publisher.web.context import site
 
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
@@ -53,3 +56,45 @@ def _netloc(origin: str) -> str:
         return urlsplit(origin).netloc.lower()
     except ValueError:  # an unclosed bracket
         return ""
+
+
+FIELD, HEADER = "csrf_token", "X-CSRFToken"
+# As in earlier versions, so that pages that were open during an upgrade still send valid keys.
+_SALT = "wtf-csrf-token"
+
+
+class FormKeyError(PublisherError):
+    """A form without a valid key: forged, or older than the login."""
+
+    http_status = 400
+
+
+def prepare_form_keys(app: Flask) -> None:
+    """Check the key before every view that changes something; templates write it into forms."""
+    app.config.setdefault("FORM_KEYS", True)
+    app.jinja_env.globals["csrf_token"] = form_key
+    app.before_request(_check_key)
+
+
+def form_key() -> str:
+    """The key for a form of this session (pages with a session are never compressed)."""
+    if FIELD not in session:
+        session[FIELD] = secrets.token_hex(20)
+    return _signer().dumps(session[FIELD])
+
+
+def _check_key() -> None:
+    """FormKeyError for a change without the session's key, in the form or in a script's header."""
+    if not is_checked() or request.endpoint is None or not current_app.config["FORM_KEYS"]:
+        return
+    sent = request.form.get(FIELD) or request.headers.get(HEADER, "")
+    try:
+        secret = str(_signer().loads(sent))
+    except BadData as error:
+        raise FormKeyError("the form's key is missing or was not made here") from error
+    if not hmac.compare_digest(secret.encode(), str(session.get(FIELD, "")).encode()):
+        raise FormKeyError("the form's key belongs to another session")
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt=_SALT)
