@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData
 
 MOST_REQUESTS = 20_000
 LONGEST_VALUE, LONGEST_PATH = 300, 200
@@ -23,6 +23,8 @@ KEPT = (
 NOTED = ("cookie", "authorization")
 
 ONE_SHOT, LONG_RUNNING, FROM_AFAR = "one-shot", "long-running", "from-afar"
+_MODES = (ONE_SHOT, LONG_RUNNING, FROM_AFAR)
+_LONGEST_SECONDS = 14 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +93,28 @@ def read_trace(text: str) -> Trace:
         sets = [kept_headers(headers) for headers in stored["headers"]]
         asked = [_row(row, sets) for row in stored["asked"][:MOST_REQUESTS]]
         return Trace(
-            str(stored["address"]), parse_rfc3339(stored["begins"]), str(stored["mode"]),
-            str(stored["program"]), float(stored["ran"]), int(stored["runs"]),
-            float(stored.get("speed", 1)),
-            [float(at) for at in stored["restarts"]],
-            [(float(at), [str(name) for name in names]) for at, names in stored["shown"]], asked,
+            str(stored["address"]), parse_rfc3339(stored["begins"]),
+            _MODES[_MODES.index(stored["mode"])],
+            str(stored["program"]), _seconds(stored["ran"]), int(stored["runs"]),
+            _seconds(stored.get("speed", 1)),
+            [_seconds(at) for at in stored["restarts"]],
+            [(_seconds(at), [str(name) for name in names]) for at, names in stored["shown"]], asked,
         )  # fmt: skip
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, InvalidInput) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise InvalidData(f"this is not a trace of the reader test: {error}") from error
 
 
 def _row(row: Any, sets: list[dict[str, str]]) -> Asked:
     method, _, path = str(row[1]).partition(" ")
-    return Asked(float(row[0]), method, path[:LONGEST_PATH], sets[row[2]])
+    return Asked(_seconds(row[0]), method, path[:LONGEST_PATH], sets[row[2]])
+
+
+def _seconds(value: Any) -> float:
+    """A number of seconds of a test. ValueError for others, infinity and NaN included."""
+    number = float(value)
+    if not 0 <= number <= _LONGEST_SECONDS:
+        raise ValueError(f"{number} is no time of the test")
+    return number
 
 
 def kept_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -24,6 +24,9 @@ from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
+from publisher.reader_test import scorecard
+from publisher.reader_test.answering import WeekPlace, answer
+from publisher.reader_test.tester_trace import read_trace
 from publisher.river.fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.river.following import subscriptions
 from publisher.river.reading import opml
@@ -31,6 +34,7 @@ from publisher.river.reading.parse import parse_sanitised
 from publisher.simulator.histories.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples
+from tests.reader_test.invented import hourly, week
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,11 @@ def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
 
 def _markdown(data: bytes) -> object:
     return markdown.render(data.decode("utf-8", "replace")[: markdown.SHORT])
+
+
+def _trace(data: bytes) -> object:
+    """A recorded trace of the reader test, and its page."""
+    return scorecard.fragment(scorecard.score(read_trace(data.decode("utf-8", "replace"))))
 
 
 def _river(data: bytes) -> object:
@@ -83,7 +92,23 @@ def _answer_headers(data: bytes) -> object:
     return [asked_to_wait_seconds(status, headers, MONDAY_MORNING) for status in (200, 429)]
 
 
+def _reader_headers(data: bytes) -> object:
+    """A reader's headers at the test feed, at different hours."""
+    lines = data.decode("latin-1").splitlines()
+    headers = {line.partition(":")[0].lower(): line.partition(":")[2].strip() for line in lines}
+    place = WeekPlace("http://a.example/word", MONDAY_MORNING.replace(minute=0))
+    return [answer(place, hour, "GET", "feed.xml", headers) for hour in (1.0, 5.0, 12.0)]
+
+
 FILES = {
+    "reader-trace": Target((week(hourly, hours=9).to_json().encode(),), refusing(_trace)),
+    "reader-headers": Target(
+        (
+            b'If-None-Match: W/"12ab"\nA-IM: feed\nAccept-Encoding: gzip, br;q=0.5',
+            b"If-Modified-Since: Mon, 04 Mar 2024 09:00:00 GMT\nIf-None-Match: *",
+        ),
+        refusing(_reader_headers),
+    ),
     "markdown": Target(samples.MARKDOWN, refusing(_markdown)),
     "river": Target(samples.FEEDS, refusing(_river)),
     "import": Target(samples.FEEDS + samples.WXR, refusing(_imported)),

@@ -120,7 +120,18 @@ def test_a_trace_survives_its_file() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"address": 1}', "null", '{"headers": [1], "asked": []}'],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"address": 1}',
+        "null",
+        '{"headers": [1], "asked": []}',
+        "[" * 100_000,
+        week(hourly, hours=2).to_json().replace('"one-shot"', '"telepathy"'),
+        week(hourly, hours=2).to_json().replace('"ran": 7200', '"ran": Infinity'),
+        week(hourly, hours=2).to_json().replace("3600.0", "1e300"),
+    ],
 )
 def test_what_is_no_trace_is_refused(text: str) -> None:
     """With one clear error."""
