@@ -25,6 +25,8 @@ PAGES = [
     "/studio/posts/1",
     "/studio/posts/2",
     "/studio/posts/1/revisions",
+    "/studio/posts/2/unsaved",
+    "/studio/unsaved",
     "/preview/{token}",
 ]
 TEXT = "A *first* paragraph.\n\n## Heading\n\n- one\n- two\n\n```python\nx = 1\n```\n\n> Quoted.\n"
