@@ -34,7 +34,7 @@ from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox, purge
 from publisher.publishing.rebuild import refresh
 from publisher.readers import retention
-from publisher.readers.counter import LONGEST_FLUSH_SECONDS
+from publisher.readers.counter import FLUSH_SECONDS
 from publisher.readers.fold import fold
 from publisher.river import service
 from publisher.storage.postgresql import Alone
@@ -45,7 +45,7 @@ HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS, FOLD_SECONDS = 1.0, 5.0
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
-FOLD_LAG_SECONDS = LONGEST_FLUSH_SECONDS + 1.0  # by then every worker has flushed
+FOLD_LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
 log = get_logger("jobs")

@@ -1,9 +1,11 @@
-"""Counting of polls on the request path: one dictionary lookup, one number appended.
+"""Counting of polls on the request path: one number is incremented.
 
 Equal polls are grouped at once, so that a request's environment and strings are freed when it is
-answered, and their memory is still in the processor's cache for the next one. A thread of each
-process stores the counts about once a second. Beyond the limits, polls of new readers are counted
-without a name, and while the database is away for long, only the number of polls is kept.
+answered, and their memory is still in the processor's cache for the next one. Those within the same
+second are a burst: they share their time, so that memory and the later work depend on the
+number of bursts. A thread of each process stores the counts every few seconds. Beyond the limits,
+polls of new readers are counted without a name, and while the database is away for long, only the
+number of polls is kept.
 """
 
 import threading
@@ -13,16 +15,17 @@ from datetime import datetime
 from multiprocessing.util import Finalize
 from typing import Any, NamedTuple, Protocol
 
+from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import EPOCH
 from publisher.base.logs import get_logger
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
-LOOK_SECONDS = 0.2
-FLUSH_SECONDS, LONGEST_FLUSH_SECONDS = 1.0, 5.0  # longer with more groups
-GROUPS_A_SECOND = 1_000
+# The first polls after a pause are stored soon, further ones a while after the last flush.
+SOON_SECONDS, FLUSH_SECONDS = 1.0, 5.0
+BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
-MOST_HELD = 500_000  # polls between two flushes, should the database be away
+MOST_HELD = 200_000  # bursts between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
 SOURCE = "publisher.source"  # key in a request's environment: its source, if not the site itself
 
@@ -65,62 +68,64 @@ class CountedGroup(NamedTuple):
 
 # A CountedGroup as a plain tuple, which takes a fifth of the time to make.
 Like = tuple[int, str, str, int, int, str, str, str, str, str, str]
+_NAMELESS = ("", "", "", "")  # in place of peer, agent and validators
+# [milliseconds since 1970 of the first poll, number of polls]
+Burst = list[int]
 
 
 @dataclass
 class Polls:
-    """What was counted since the last flush: when each group's polls came, and the documents.
+    """What was counted since the last flush: the bursts of each group, and the documents.
 
-    Times are in milliseconds since 1970. `held`: polls in it; `lost`: polls when it was full.
+    `held`: bursts in it; `lost`: polls that came when it was full.
     """
 
-    times_ms: dict[Like, list[int]] = field(default_factory=dict)
+    bursts: dict[Like, list[Burst]] = field(default_factory=dict)
     documents: dict[int, CountedDocument] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Like, document: CountedDocument, at_ms: int) -> list[int] | None:
-        """Add one poll to its group; returns the group's list of times, None when it is full."""
+    def add(
+        self, group: Like, document: CountedDocument, at_ms: int, polls: int = 1
+    ) -> Burst | None:
+        """Add equal polls to their group; returns their burst, None when there is no room."""
+        bursts = self.bursts.get(group)
+        if bursts is not None and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
+            burst = bursts[-1]
+            burst[1] += polls
+            return burst
         if self.held >= MOST_HELD:
-            self.lost += 1
+            self.lost += polls
             return None
+        if bursts is None and len(self.bursts) >= MOST_GROUPS and group[5:9] != _NAMELESS:
+            return self.add((*group[:5], *_NAMELESS, *group[9:]), document, at_ms, polls)
+        if bursts is None:
+            self.documents[group[0]] = document
+            bursts = self.bursts[group] = []
         self.held += 1
-        times = self.times_ms.get(group)
-        if times is None:
-            times = self._begin(group, document)
-        times.append(at_ms)
-        return times
+        bursts.append([at_ms, polls])
+        return bursts[-1]
 
-    def groups(self) -> Iterator[tuple[CountedGroup, list[int]]]:
-        """The groups with named fields, and when the polls of each came."""
-        return ((CountedGroup._make(like), times) for like, times in self.times_ms.items())
+    def groups(self) -> Iterator[tuple[CountedGroup, list[Burst]]]:
+        """The groups with named fields, and the bursts of each."""
+        return ((CountedGroup._make(like), bursts) for like, bursts in self.bursts.items())
 
     def take(self, other: "Polls") -> None:
         """Add what `other` holds, within the limits."""
-        for group, times in other.times_ms.items():
-            for at_ms in times:
-                self.add(group, other.documents[group[0]], at_ms)
+        for group, bursts in other.bursts.items():
+            for at_ms, polls in bursts:
+                self.add(group, other.documents[group[0]], at_ms, polls)
         self.lost += other.lost
-
-    def _begin(self, group: Like, document: CountedDocument) -> list[int]:
-        """The list of a new group; beyond the limit it is counted without its reader."""
-        self.documents[id(document)] = document
-        if len(self.times_ms) >= MOST_GROUPS:
-            group = (*group[:5], "", "", "", "", *group[9:])
-        return self.times_ms.setdefault(group, [])
-
-
-_NONE = Polls()
 
 
 @dataclass(slots=True)
 class Ticket:
-    """Where a poll was counted, so that the next equal one is counted without a lookup."""
+    """Where a poll was counted, so that the next equal one in the `window` needs no lookup."""
 
     group: Like
     document: CountedDocument
-    polls: Polls
-    times_ms: list[int]
+    burst: Burst
+    window: object = None
 
 
 class PollCounter:
@@ -130,6 +135,7 @@ class PollCounter:
         self._store = store
         self._polls = Polls()
         self._now, self._now_ms = EPOCH, 0
+        self._window = object()  # another one when a burst ends, by time or by a flush
         self._stop, self._first = threading.Event(), threading.Event()
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
@@ -158,7 +164,7 @@ class PollCounter:
             get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
             get(SOURCE, "site"),
         )
-        ticket = Ticket(group, document, _NONE, [])
+        ticket = Ticket(group, document, [])
         self.again(ticket, now)
         return ticket
 
@@ -166,24 +172,25 @@ class PollCounter:
         """Note one more poll that is like the one of `ticket` in everything but its time."""
         with self._counting:
             if now is not self._now:  # the same for all that were accepted together
+                before_ms = self._now_ms
                 self._now, self._now_ms = now, int(now.timestamp() * 1000)
-            polls, at_ms = self._polls, self._now_ms
-            if ticket.polls is polls and polls.held < MOST_HELD:
-                polls.held += 1
-                ticket.times_ms.append(at_ms)
+                if self._now_ms // BURST_MS != before_ms // BURST_MS:
+                    self._window = object()
+            if ticket.window is self._window:
+                ticket.burst[1] += 1
                 return
-            times = polls.add(ticket.group, ticket.document, at_ms)
-            if polls.held == 1:
+            burst = self._polls.add(ticket.group, ticket.document, self._now_ms)
+            if burst is not None:
+                ticket.burst, ticket.window = burst, self._window
+            if not self._first.is_set():
                 self._first.set()
-            if times is not None:
-                ticket.polls, ticket.times_ms = polls, times
 
     def start(self) -> None:
         """Start the flushing thread, in each process at its first request; again after a fork."""
         if self._thread is not None and self._thread.is_alive():
             return
         if self._thread is not None:  # after a fork: what was counted before is the parent's
-            self._polls = Polls()
+            self._replace(Polls())
         self._counting, self._flushing = threading.Lock(), threading.Lock()
         self._stop, self._first = threading.Event(), threading.Event()
         if self._polls.held:
@@ -206,7 +213,7 @@ class PollCounter:
         """Store what was counted; on failure it is kept for the next time."""
         with self._flushing:
             with self._counting:
-                polls, self._polls = self._polls, Polls()
+                polls = self._replace(Polls())
             if not polls.held and not polls.lost:
                 return
             try:
@@ -215,21 +222,24 @@ class PollCounter:
                 log.warning("polls kept for later", reason=str(error))
                 with self._counting:
                     polls.take(self._polls)
-                    self._polls = polls
+                    self._replace(polls)
+
+    def _replace(self, polls: Polls) -> Polls:
+        """Count in `polls` from now on; returns those that were counted in until now."""
+        before, self._polls = self._polls, polls
+        self._window = object()
+        return before
 
     def _work(self) -> None:
         """Sleep until there is a poll; then gather for a while, and flush."""
+        flushed_at = -FLUSH_SECONDS
         while not self._stop.is_set():
             self._first.wait()
+            pause = max(SOON_SECONDS, flushed_at + FLUSH_SECONDS - monotonic_seconds())
+            if self._stop.wait(pause):
+                return
             self._first.clear()
-            waited = 0.0
-            while waited < min(self._gathering_seconds(), LONGEST_FLUSH_SECONDS):
-                if self._stop.wait(LOOK_SECONDS):
-                    return
-                waited += LOOK_SECONDS
             self.flush()
+            flushed_at = monotonic_seconds()
             if self._polls.held or self._polls.lost:  # came meanwhile, or could not be stored
                 self._first.set()
-
-    def _gathering_seconds(self) -> float:
-        return FLUSH_SECONDS + len(self._polls.times_ms) / GROUPS_A_SECOND

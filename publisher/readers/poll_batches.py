@@ -2,11 +2,12 @@
 
 import json
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert
 
@@ -14,13 +15,13 @@ from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.dynamic_ttl.validators import http_date, preferred_coding, unglued
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
-from publisher.readers.counter import CountedDocument, CountedGroup, Polls
+from publisher.readers.counter import BURST_MS, Burst, CountedDocument, CountedGroup, Polls
 from publisher.readers.identity import NOBODY, keys, origin_id
 from publisher.storage.database import Database
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PollBatch
 
-GROUPS_A_BATCH = 2_000
+GROUPS_A_BATCH = 250
 BROUGHT = (200, 226)  # statuses of answers with a body: the document, or its newer items alone
 
 
@@ -66,8 +67,7 @@ class PollGroup(NamedTuple):
     """Equal polls from one origin that were answered with the same document.
 
     `before` is the origin's number under last week's key. `tags` and `since` are the request's
-    validators; `gzip`: compressed, in whatever coding; `times_ms`: milliseconds since 1970.
-    `source`: see `poll_sources`.
+    validators; `gzip`: compressed, in whatever coding. `source`: see `poll_sources`.
     """
 
     origin: int
@@ -81,7 +81,7 @@ class PollGroup(NamedTuple):
     tags: str
     since: str
     document: GivenDocument
-    times_ms: list[int]
+    bursts: list[Burst]
     source: str = "site"
 
     @property
@@ -127,27 +127,48 @@ class FlushedPolls:
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> "FlushedPolls":
-        """What `to_bytes` wrote; polls in the form of an earlier release are given up as lost."""
+        """What `to_bytes` wrote; of an earlier release also with a time for each poll. Older forms
+        are given up as lost."""
         parts = json.loads(zlib.decompress(payload))
         if len(parts) != 3:
             return cls((), parts[0] + sum(len(row[-1]) for row in parts[1]))
-        documents = [GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in parts[1]]
-        groups = (PollGroup._make([*row[:10], documents[row[10]], *row[11:]]) for row in parts[2])
-        return cls(tuple(groups), parts[0])
+        lost, known, rows = parts
+        documents = [GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in known]
+        groups = (
+            PollGroup._make([*row[:10], documents[row[10]], _bursts(row[11]), *row[12:]])
+            for row in rows
+        )
+        return cls(tuple(groups), lost)
 
     def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
-        """Split by time: polls not later than `moment_ms` (since 1970), and the rest."""
+        """Split by time: bursts that began before `moment_ms` (since 1970), and the rest."""
         early, late = [], []
         for group in self.groups:
-            before = [at for at in group.times_ms if at <= moment_ms]
-            after = [at for at in group.times_ms if at > moment_ms]
+            before = [burst for burst in group.bursts if burst[0] < moment_ms]
+            after = [burst for burst in group.bursts if burst[0] >= moment_ms]
             if before:
-                early.append(group._replace(times_ms=before))
+                early.append(group._replace(bursts=before) if after else group)
             if after:
-                late.append(group._replace(times_ms=after))
+                late.append(group._replace(bursts=after) if before else group)
         return FlushedPolls(tuple(early), self.lost), FlushedPolls(tuple(late))
 
 
+def bursts_of(times_ms: Iterable[int]) -> list[Burst]:
+    """The bursts of equal polls that came at these times."""
+    bursts: list[Burst] = []
+    for at_ms in sorted(times_ms):
+        if bursts and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
+            bursts[-1][1] += 1
+        else:
+            bursts.append([at_ms, 1])
+    return bursts
+
+
+def _bursts(stored: list[Any]) -> list[Burst]:
+    return bursts_of(stored) if stored and isinstance(stored[0], int) else stored
+
+
+@lru_cache(maxsize=4096)
 def bare(tag: str) -> str:
     """An entity tag without W/ and quotes, and without what front servers append to it."""
     return unglued(tag.strip().removeprefix("W/").replace('"', ""))
@@ -163,19 +184,23 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
     present, past = keys(database, now)
     documents = {number: _given(document) for number, document in polls.documents.items()}
-    payloads = []
-    groups, lost = polls.groups(), polls.lost
-    while part := list(islice(groups, GROUPS_A_BATCH)):
-        made = (
-            _group(group, times, documents[group.document_id], present, past)
-            for group, times in part
-        )
-        payloads.append(FlushedPolls(tuple(made), lost).to_bytes())
-        lost = 0
-    if lost:
-        payloads.append(FlushedPolls((), lost).to_bytes())
+    made = [
+        _group(group, bursts, documents[group.document_id], present, past)
+        for group, bursts in polls.groups()
+    ]
+    payloads = to_payloads(made, polls.lost)
     with database.write_rows() as session:
         session.execute(insert(PollBatch), [{"payload": payload} for payload in payloads])
+
+
+def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:
+    """Batches for the fold, which takes one after the other."""
+    rest = iter(groups)
+    payloads = []
+    while (part := tuple(islice(rest, GROUPS_A_BATCH))) or lost:
+        payloads.append(FlushedPolls(part, lost).to_bytes())
+        lost = 0
+    return payloads
 
 
 def _given(document: CountedDocument) -> GivenDocument:
@@ -194,7 +219,7 @@ def _given(document: CountedDocument) -> GivenDocument:
 
 
 def _group(
-    group: CountedGroup, times_ms: list[int], document: GivenDocument, present: bytes, past: bytes
+    group: CountedGroup, bursts: list[Burst], document: GivenDocument, present: bytes, past: bytes
 ) -> PollGroup:
     nobody = not group.peer and not group.agent
     who, mirror, sent = parse_agent(group.agent), mirror_at(group.path), group.sent_bytes
@@ -210,6 +235,6 @@ def _group(
         tags=group.tags,
         since=group.since,
         document=document,
-        times_ms=times_ms,
+        bursts=bursts,
         source=group.source,
     )

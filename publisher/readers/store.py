@@ -231,24 +231,28 @@ def add_lost(session: Session, lost: int) -> None:
         session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
 
 
-def hand_over(session: Session, groups: Sequence[PollGroup]) -> list[PollGroup]:
-    """Move the rows of origins from their numbers of last week to those of this week.
-
-    Returns the groups; those that were still counted under an old number have the new one.
-    """
+def under_this_week(
+    session: Session, groups: Sequence[PollGroup]
+) -> tuple[dict[int, int], list[PollGroup]]:
+    """The origins that are stored under last week's number, with this week's; and the groups, with
+    this week's numbers where they were still counted under last week's."""
     pairs = {group.before: group.origin for group in groups if group.before != group.origin}
     pairs.pop(NOBODY, None)
     old = load_origins(session, pairs)
     taken = load_origins(session, (pairs[before] for before in old))
-    changes = [
-        {"old": before, "new": pairs[before]} for before in old if pairs[before] not in taken
+    changed = {before: pairs[before] for before in old if pairs[before] not in taken}
+    return changed, [
+        group._replace(origin=pairs[group.origin]) if group.origin in pairs else group
+        for group in groups
     ]
-    if changes:
-        statement = update(_ORIGINS).where(_ORIGINS.c.origin == bindparam("old"))
-        session.connection().execute(statement.values(origin=bindparam("new")), changes)
-        statement = update(reader_feeds).where(reader_feeds.c.origin == bindparam("old"))
-        session.connection().execute(statement.values(origin=bindparam("new")), changes)
-    return [group._replace(origin=pairs.get(group.origin, group.origin)) for group in groups]
+
+
+def move_origins(session: Session, changed: Mapping[int, int]) -> None:
+    """Move rows from origins' numbers of last week to those of this week."""
+    if rows := [{"old": before, "new": now} for before, now in changed.items()]:
+        for table in (_ORIGINS, reader_feeds):
+            statement = update(table).where(table.c.origin == bindparam("old"))
+            session.connection().execute(statement.values(origin=bindparam("new")), rows)
 
 
 def new_since(session: Session, moment: float) -> int:

@@ -1,4 +1,4 @@
-"""The sums that are kept of one reader's polls, and the rule that adds one poll to them."""
+"""The sums that are kept of one reader's polls, and the rule that adds equal polls to them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -89,28 +89,31 @@ def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) 
     return {which: part for which, part in sums.items() if part.intervals}
 
 
-def count_answer(sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool) -> None:
-    """Add what one answer cost and saved; `given`: the request has the tag that this reader was
-    given last, so its version need not be known (those of tags' feeds are not kept)."""
-    sums.requests += 1
-    sums.bytes += poll.sent
+def count_answers(
+    sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool, polls: int
+) -> None:
+    """Add what so many equal answers cost and saved; `given`: the request has a tag that this
+    reader was given, so its version need not be known (those of tags' feeds are not kept)."""
+    sums.requests += polls
+    sums.bytes += poll.sent * polls
     if poll.method == "HEAD":
-        sums.heads += 1
+        sums.heads += polls
         return
-    sums.gzip += poll.gzip
-    sums.conditional += poll.conditional
+    sums.gzip += poll.gzip * polls
+    sums.conditional += poll.conditional * polls
     if poll.status == 304:
-        sums.not_modified += 1
+        sums.not_modified += polls
         document = poll.document
-        sums.saved_by_304_bytes += document.packed if poll.gzip else document.whole
+        sums.saved_by_304_bytes += (document.packed if poll.gzip else document.whole) * polls
     elif poll.status == 429:
-        sums.refused += 1
+        sums.refused += polls
     elif poll.status in BROUGHT:
-        sums.full += poll.status == 200
-        if poll.gzip and poll.sent and poll.status == 200:
-            sums.saved_by_gzip_bytes += poll.document.whole - poll.sent
+        if poll.status == 200:
+            sums.full += polls
+            if poll.gzip and poll.sent:
+                sums.saved_by_gzip_bytes += (poll.document.whole - poll.sent) * polls
         if poll.conditional:
-            _count_validator(sums, poll, versions, given)
+            _count_validators(sums, poll, versions, given, polls)
 
 
 def count_interval(
@@ -152,12 +155,14 @@ def _validator_content(poll: PollGroup, versions: Versions) -> str | None:
     return None if poll.tags else versions.by_date.get(poll.since.strip())
 
 
-def _count_validator(sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool) -> None:
+def _count_validators(
+    sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool, polls: int
+) -> None:
     held = _validator_content(poll, versions)
     if held is None and not given:
-        sums.invented += 1
+        sums.invented += polls
         return
-    sums.stale += 1
+    sums.stale += polls
     if held is not None and held == versions.by_tag.get(bare(poll.document.etag)):
-        sums.ttl_only += 1
-        sums.ttl_only_bytes += poll.sent
+        sums.ttl_only += polls
+        sums.ttl_only_bytes += poll.sent * polls

@@ -78,6 +78,7 @@ class Readers:
             self.here[origin] = list(clients)
         self.feeds, self.room = feeds, room
         self.left: set[tuple[int, int]] = set()  # (origin, client): another reader is there
+        self.changed: set[tuple[int, str]] = set()  # feeds of readers beside the one that polled
         self._names, self._roaming = dict(names), set(roaming)
         self._holders: dict[tuple[str, str, str | float], set[int]] = defaultdict(set)
         for (client, document), feed in feeds.items():
@@ -183,6 +184,7 @@ class Readers:
                     feed.given.remove(copy)
                     for other in known:
                         self.feeds[other, document].rhythm = 0.0
+                        self.changed.add((other, document))
                     return Made(self._sibling(origin, name, document, given))
         return None
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from publisher.readers.counter import BURST_MS
 from publisher.storage.tables.readers import ReaderFeed
 
 # Of the time that was told, a poll is early below EARLY_SHARE, and on time up to LATE_SHARE plus
@@ -10,6 +11,7 @@ from publisher.storage.tables.readers import ReaderFeed
 # 15 minutes.
 EARLY_SHARE, LATE_SHARE, SLACK_SECONDS = 0.9, 1.25, 300.0
 MOST_GIVEN = 8  # unclaimed copies that are remembered of one address
+BURST_SECONDS = BURST_MS / 1000
 VISIT_SECONDS = 15.0  # after a reader's request, further ones are the same visit
 RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
 
@@ -41,8 +43,16 @@ def rhythm_after(feed: ReaderFeed, interval: float) -> float:
 
 
 def same_visit(feed: ReaderFeed, at: float) -> bool:
-    """Whether a request belongs to the reader's last visit; one that hammers has single visits."""
-    return 0.0 <= at - feed.last_at <= VISIT_SECONDS and not 0 < feed.rhythm <= 2 * VISIT_SECONDS
+    """Whether a request belongs to the reader's last visit; one that hammers has single visits, one
+    for each burst."""
+    if 0 < feed.rhythm <= 2 * VISIT_SECONDS:
+        return same_burst(at, feed.last_at)
+    return 0.0 <= at - feed.last_at <= VISIT_SECONDS
+
+
+def same_burst(at: float, other: float) -> bool:
+    """Whether equal polls at these moments (seconds since 1970) would be one burst."""
+    return at // BURST_SECONDS == other // BURST_SECONDS
 
 
 def keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
@@ -60,9 +70,9 @@ def date_of(feed: ReaderFeed) -> float:
     return float(round(feed.seen_at))
 
 
-def remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str]) -> None:
-    """Remember a copy that was sent; of many, the newest."""
-    feed.given = [*feed.given, list(copy)][-MOST_GIVEN:]
+def remember(feed: ReaderFeed, copy: tuple[float, int, int, float, str], times: int = 1) -> None:
+    """Remember a copy that was sent, perhaps several times; of many, the newest."""
+    feed.given = [*feed.given, *([list(copy)] * min(times, MOST_GIVEN))][-MOST_GIVEN:]
 
 
 def feed_of(copy: Sequence[Any]) -> ReaderFeed:

@@ -57,20 +57,23 @@ class Database:
             yield session
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self, quiet: bool = False) -> Iterator[Session]:
         """A session that is committed at the end, or rolled back when anything fails.
 
         The write lock is taken at the start, so that what is read here is still true at the end.
+        `quiet`: no bell is rung, as nobody waits for what is written.
         Raises StorageUnavailable when the lock is not had in time or the disk refuses.
         """
         with self._writing(immediate=True) as session:
             before = self._changed_rows(session)
             yield session
             session.flush()
-            if self.on_server:
+            if self.on_server and not quiet:
                 postgresql.tell(session.connection())
             changed = self._changed_rows(session) > before
-        if changed:  # else a listener whose own write changed nothing would wake itself
+        if (
+            changed and not quiet
+        ):  # else a listener whose own write changed nothing would wake itself
             bell.ring(self._bells)
 
     def _changed_rows(self, session: Session) -> int:

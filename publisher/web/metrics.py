@@ -179,9 +179,10 @@ def count_polls(polls: Polls) -> None:
     """Count a batch of polls after it was stored, so that no poll waits for this."""
     statuses: Sums[int] = Sums()
     sent_bytes = 0
-    for group, times_ms in polls.groups():
-        statuses[group.status] += len(times_ms)
-        sent_bytes += group.sent_bytes * len(times_ms)
+    for group, bursts in polls.groups():
+        number = sum(count for _, count in bursts)
+        statuses[group.status] += number
+        sent_bytes += group.sent_bytes * number
     for status, count in statuses.items():
         _polls.labels(str(status)).inc(count)
     _poll_bytes.inc(sent_bytes)

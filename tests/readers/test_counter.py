@@ -13,6 +13,26 @@ from tests.readers.polls import FULL, FakeDocument, request
 NOW = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 
 
+def number_of(polls: Polls) -> int:
+    """How many polls a flush holds."""
+    return sum(count for bursts in polls.bursts.values() for _, count in bursts)
+
+
+def test_equal_polls_of_the_same_second_are_one_number() -> None:
+    """A million of them take no more memory than one; a flush begins a new burst."""
+    kept: list[Polls] = []
+    counter, document = PollCounter(kept.append), FakeDocument()
+    ticket = counter.count(document, FULL, request(), NOW)
+    for millisecond in range(1, 1_400):
+        counter.again(ticket, NOW + timedelta(milliseconds=millisecond))
+    counter.flush()
+    counter.again(ticket, NOW + timedelta(milliseconds=1_401))
+    counter.flush()
+    first_ms = int(NOW.timestamp() * 1000)
+    assert list(kept[0].bursts.values()) == [[[first_ms, 1_000], [first_ms + 1_000, 400]]]
+    assert list(kept[1].bursts.values()) == [[[first_ms + 1_401, 1]]]
+
+
 def test_like_polls_share_a_group() -> None:
     """The same reader with the same question and answer costs one list entry more."""
     kept: list[Polls] = []
@@ -21,7 +41,7 @@ def test_like_polls_share_a_group() -> None:
         counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.count(document, FULL, request(agent="other"), NOW)
     counter.flush()
-    assert sorted(len(times) for times in kept[0].times_ms.values()) == [1, 3]
+    assert sorted(len(bursts) for bursts in kept[0].bursts.values()) == [1, 3]
     counter.flush()
     assert len(kept) == 1
 
@@ -51,8 +71,8 @@ def test_a_flood_of_agents_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(100):
         counter.count(document, FULL, request(agent=f"bot-{number}"), NOW)
     counter.flush()
-    assert len(kept[0].times_ms) == 11
-    assert sum(len(times) for times in kept[0].times_ms.values()) == 100
+    assert len(kept[0].bursts) == 11
+    assert number_of(kept[0]) == 100
 
 
 def test_polls_of_a_failed_flush_keep_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +83,14 @@ def test_polls_of_a_failed_flush_keep_to_the_limit(monkeypatch: pytest.MonkeyPat
 
     def store(polls: Polls) -> None:
         if away:
-            for _ in range(4):  # while the database is busy
-                counter.count(document, FULL, request(), NOW)
+            for minute in range(3, 7):  # while the database is busy
+                counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
             raise StorageUnavailable(away.pop())
         kept.append(polls)
 
     counter, document = PollCounter(store), FakeDocument()
-    for _ in range(3):
-        counter.count(document, FULL, request(), NOW)
+    for minute in range(3):
+        counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.flush()
     counter.flush()
     assert (kept[0].held, kept[0].lost) == (5, 2)
@@ -81,8 +101,9 @@ def test_an_absent_database_does_not_fill_the_memory(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "MOST_HELD", 5)
     kept: list[Polls] = []
     counter = PollCounter(kept.append)
-    for _ in range(8):
-        counter.count(FakeDocument(), FULL, request(), NOW)
+    document = FakeDocument()
+    for minute in range(8):
+        counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.flush()
     assert (kept[0].held, kept[0].lost) == (5, 3)
 
@@ -93,7 +114,7 @@ def test_long_headers_are_cut_before_they_wait() -> None:
     counter = PollCounter(kept.append)
     counter.count(FakeDocument(), FULL, request(agent="x" * 10_000, if_none_match="y" * 9999), NOW)
     counter.flush()
-    (group,) = kept[0].times_ms
+    (group,) = kept[0].bursts
     assert max(len(part) for part in group if isinstance(part, str)) == module.LONGEST_AGENT
 
 
@@ -113,7 +134,7 @@ def test_stop_flushes_what_is_left() -> None:
     for thread in threads:
         thread.join()
     counter.stop()
-    assert sum(polls.held for polls in kept) == 2000
+    assert sum(map(number_of, kept)) == 2000
 
 
 def test_a_flush_during_shutdown_is_neither_lost_nor_doubled() -> None:

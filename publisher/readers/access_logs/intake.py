@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -21,7 +20,7 @@ from publisher.readers.access_logs import log_file
 from publisher.readers.access_logs.line_formats import LogLine, read_line
 from publisher.readers.access_logs.logged_polls import FeedAddresses, ServedVersions, grouped
 from publisher.readers.identity import keys
-from publisher.readers.poll_batches import BROUGHT, GROUPS_A_BATCH, FlushedPolls
+from publisher.readers.poll_batches import BROUGHT, to_payloads
 from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
@@ -115,10 +114,7 @@ def _step(
     first = {id(line) for number, line in named.items() if number not in counted}
     kept = [line for line in lines if not line.key or id(line) in first]
     step.doubles, step.polls = len(lines) - len(kept), len(kept)
-    groups = iter(grouped(kept, versions, feeds, present, past))
-    batches = []
-    while part := tuple(islice(groups, GROUPS_A_BATCH)):
-        batches.append(FlushedPolls(part).to_bytes())
+    batches = to_payloads(grouped(kept, versions, feeds, present, past))
     with database.write() as session:  # all slow work is done: others wait for this lock
         row = position_of(session, stream, lock=True)
         if (row.offset if row else 0) != offset or _known(session, named) != counted:

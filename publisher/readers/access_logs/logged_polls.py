@@ -14,7 +14,7 @@ from publisher.core.ttl.headers import SLOTS, UNDER_SECONDS
 from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY, origin_id
-from publisher.readers.poll_batches import GivenDocument, PollGroup, version_of
+from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, version_of
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
@@ -80,7 +80,7 @@ def grouped(
         found.append(
             PollGroup(
                 *origins[who], line.agent, line.path, line.method, line.status, line.sent, coded,
-                line.tags, line.since, document, sorted(times_ms), f"{line.format} log",
+                line.tags, line.since, document, bursts_of(times_ms), f"{line.format} log",
             )
         )  # fmt: skip
     return found

@@ -74,8 +74,8 @@ class Arrivals:
             ]
         )
 
-    def count(self, at: float, poll: PollGroup, news: bool) -> None:
-        """Count a fetch for the last ping that may have caused it.
+    def count(self, at: float, poll: PollGroup, news: bool, polls: int) -> None:
+        """Count equal fetches for the last ping that may have caused them.
 
         For a hub's own fetch a WebSub ping is preferred, for a reader's an rssCloud ping: hubs
         bring readers the content themselves.
@@ -92,8 +92,8 @@ class Arrivals:
         last = ([ping for ping in near if ping.protocol == "websub"] if hub else cloud) or near
         if last:
             ping = last[-1]
-            self._delays[ping.delivery_id][round(at - ping.at)] += 1
-            self._hubs[ping.delivery_id] += hub
+            self._delays[ping.delivery_id][round(at - ping.at)] += polls
+            self._hubs[ping.delivery_id] += hub * polls
 
     def save(self, session: Session) -> None:
         """Add what was counted to the table."""

@@ -1,0 +1,262 @@
+"""Property test: however polls are spread over workers, flushes and folds, the tables are the same.
+
+The sums are also compared with a log that is kept beside the counter and knows nothing of it.
+"""
+
+import random
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from publisher.installation import Site
+from publisher.readers import retention
+from publisher.readers.counter import BURST_MS
+from publisher.readers.fold import GROUPS_AT_ONCE
+from publisher.storage.columns import Base
+from publisher.storage.tables.readers import (
+    PollBatch,
+    PollHour,
+    PollSource,
+    ProgramDay,
+    ReaderClient,
+    reader_days,
+)
+from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument
+
+MONDAY = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+DOCUMENTS = [FakeDocument(), FakeDocument('W/"two"', MONDAY, 3600, 4321, 1234)]
+ANSWERS = (FULL, PACKED, NOT_MODIFIED, REFUSED)
+TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days", "poll_hours",
+          "program_days", "poll_sources")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Poll:
+    """So many equal polls, evenly spread over so many milliseconds.
+
+    Those within the same second come together: a burst has the time of its first poll.
+    """
+
+    after_ms: int
+    reader: int
+    document: int
+    answer: int
+    tag: int
+    head: bool
+    number: int
+    span_ms: int
+
+    def times(self, begin: datetime) -> list[datetime]:
+        """When they come."""
+        step = timedelta(milliseconds=max(10, self.span_ms // self.number // 10 * 10))
+        first: dict[int, datetime] = {}
+        begin += timedelta(milliseconds=self.reader)  # so that no two readers come at once
+        times = (begin + step * place for place in range(self.number))
+        return [first.setdefault(int(at.timestamp() * 1000) // BURST_MS, at) for at in times]
+
+
+bursts = st.lists(
+    st.builds(
+        Poll,
+        after_ms=st.one_of(st.integers(0, 3_000), st.integers(0, 4_000_000)),
+        reader=st.integers(0, 4),
+        document=st.integers(0, 1),
+        answer=st.integers(0, len(ANSWERS) - 1),
+        tag=st.integers(0, 3),
+        head=st.sampled_from([False, False, False, True]),
+        number=st.one_of(st.integers(1, 3), st.integers(1, 30)),
+        span_ms=st.integers(1, 20_000),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def polls_of(found: Sequence[Poll]) -> list[tuple[datetime, Poll]]:
+    """All polls in the order of time. A reader's next kind of poll begins after the second of
+    its last one: a burst stands where its first poll was, so only within them is an order lost."""
+    now, polls, free = MONDAY, list[tuple[datetime, Poll]](), dict[int, datetime]()
+    for burst in found:
+        now += timedelta(milliseconds=burst.after_ms // 10 * 10)
+        times = burst.times(max(now, free.get(burst.reader, now)))
+        polls += [(at, burst) for at in times]
+        free[burst.reader] = times[-1] + timedelta(milliseconds=BURST_MS - burst.reader)
+    return sorted(polls, key=lambda poll: poll[0])
+
+
+def count(counting: Counting, at: datetime, poll: Poll) -> None:
+    """Count one poll; each reader has an address and a program of its own."""
+    asked: dict[str, str] = {"method": "HEAD"} if poll.head else {}
+    if poll.tag:
+        asked["if_none_match"] = ["", 'W/"one"', 'W/"two"', '"made up"'][poll.tag]
+    agent = f"program-{poll.reader}/1.0"
+    counting.poll(
+        at, ANSWERS[poll.answer], DOCUMENTS[poll.document], agent=agent,
+        address=f"192.0.2.{poll.reader}", **asked,
+    )  # fmt: skip
+
+
+@contextmanager
+def known_numbers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keys and readers' numbers are drawn anew for each site: here from the same row."""
+    rng = random.Random(7)
+    with monkeypatch.context() as patch:
+        patch.setattr(secrets, "token_bytes", rng.randbytes)
+        patch.setattr(secrets, "randbits", rng.getrandbits)
+        yield
+
+
+def tables(site: Site, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> list[str]:
+    """The rows after `work`, which begins without any."""
+    with site.database.write() as session:
+        retention.erase(session)
+    with known_numbers(monkeypatch):
+        work()
+    with site.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
+        return [
+            f"{name}: {row._asdict()}"
+            for name in TABLES
+            for row in session.execute(select(Base.metadata.tables[name]))
+        ]
+
+
+def differing(one: list[str], other: list[str]) -> list[str]:
+    """The rows that only one of two results has."""
+    return sorted(set(one) ^ set(other))
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(found=bursts, seed=st.integers(0, 1000))
+def test_parts_make_no_difference(
+    site: Site, monkeypatch: pytest.MonkeyPatch, found: list[Poll], seed: int
+) -> None:
+    """Folded at once, in any number of flushes and folds, and counted by two workers."""
+    polls = polls_of(found)
+
+    def at_once() -> None:
+        counting = Counting(site)
+        for at, poll in polls:
+            count(counting, at, poll)
+        assert counting.fold() == len(polls)
+
+    def one_by_one() -> None:
+        rng, counting = random.Random(seed), Counting(site)
+        for at, poll in polls:
+            count(counting, at, poll)
+            if rng.random() < min(1.0, 20 / len(polls)):
+                counting.fold()
+        counting.fold()
+
+    def two_workers() -> None:
+        rng, workers = random.Random(seed), [Counting(site), Counting(site)]
+        for at, poll in polls:
+            worker = workers[rng.random() < 0.5]
+            count(worker, at, poll)
+            if rng.random() < 0.05:
+                worker.counter.flush()
+        workers[0].counter.flush()
+        assert workers[1].fold() == len(polls)
+
+    first = tables(site, monkeypatch, at_once)
+    assert differing(tables(site, monkeypatch, one_by_one), first) == []
+    assert differing(tables(site, monkeypatch, two_workers), first) == []
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(found=bursts)
+def test_sums_are_those_of_a_log(
+    site: Site, monkeypatch: pytest.MonkeyPatch, found: list[Poll]
+) -> None:
+    """To the poll and the byte: by reader, hour, program and source."""
+    polls = polls_of(found)
+    log: dict[str, Counter[Any]] = {
+        name: Counter() for name in ("polls", "bytes", "304", "HEAD", "304 to HEAD")
+    }
+    for at, poll in polls:
+        answer = ANSWERS[poll.answer]
+        hour = int(at.timestamp() // 3600)
+        for key in (f"program-{poll.reader}", hour, "all"):
+            log["polls"][key] += 1
+            log["bytes"][key] += answer.sent_bytes
+            log["304"][key] += answer.code == 304
+            log["HEAD"][key] += poll.head
+            log["304 to HEAD"][key] += poll.head and answer.code == 304
+
+    def work() -> None:
+        counting = Counting(site)
+        for at, poll in polls:
+            count(counting, at, poll)
+        counting.fold()
+        with site.database.read() as session:
+            sums_of = {kind: Counter[str]() for kind in ("polls", "bytes", "304", "HEAD")}
+            for client, name in session.execute(select(ReaderClient.client, ReaderClient.name)):
+                newest = (
+                    select(reader_days)
+                    .where(reader_days.c.client == client)
+                    .order_by(reader_days.c.day.desc())
+                )
+                day = session.execute(newest).first()
+                assert day is not None  # a program may be told to be two readers
+                sums_of["polls"][name] += day.requests
+                sums_of["bytes"][name] += day.bytes
+                sums_of["304"][name] += day.not_modified
+                sums_of["HEAD"][name] += day.heads
+            for kind, sums_by_name in sums_of.items():
+                for name, number in sums_by_name.items():
+                    expected = log[kind][name]
+                    if kind == "304":
+                        expected -= log["304 to HEAD"][name]
+                    assert number == expected
+            for row in session.scalars(select(PollHour)):
+                counted = [row.requests, row.bytes, row.not_modified]
+                assert counted == [log[kind][row.hour] for kind in ("polls", "bytes", "304")]
+            for table in (PollHour, ProgramDay, PollSource):
+                sums = select(
+                    func.sum(table.requests), func.sum(table.bytes), func.sum(table.not_modified)
+                )
+                counted = list(session.execute(sums).one())
+                assert counted == [log[kind]["all"] for kind in ("polls", "bytes", "304")]
+
+    tables(site, monkeypatch, work)
+
+
+def test_more_readers_than_one_transaction_takes(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is counted once, whatever the transactions are cut into."""
+    number = 3 * GROUPS_AT_ONCE
+
+    def work() -> None:
+        monkeypatch.setattr(site.database, "give_way", lambda: None)
+        counting = Counting(site)
+        for minute in range(2):
+            for reader in range(number):
+                at = MONDAY + timedelta(minutes=15 * minute, milliseconds=reader)
+                address = f"10.0.{reader // 250}.{reader % 250}"
+                agent = f"program-{reader}/1.0"
+                counting.poll(at, agent=agent, address=address, if_none_match='W/"one"')
+        assert counting.fold() == 2 * number
+        with site.database.read() as session:
+            days = session.execute(select(reader_days)).all()
+            assert len(days) == number
+            assert {(day.requests, day.intervals) for day in days} == {(2, 1)}
+
+    tables(site, monkeypatch, work)
