@@ -16,13 +16,13 @@ from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.logs import get_logger
 from publisher.base.media_files import Bucket
-from publisher.delivery.tls import server_context
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor
 from publisher.publishing.rebuild import refresh
 from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
+from publisher.web.tls import server_context
 
 START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
 # Linux' file system in memory; the folder in it gets a name that nobody can guess.

@@ -14,9 +14,9 @@ from publisher.base import logs
 from publisher.base.logs import get_logger
 from publisher.base.processes import end_with_parent
 from publisher.delivery.http_server import HttpServer
-from publisher.delivery.tls import server_context
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.limits import body_limit
+from publisher.web.tls import server_context
 
 BACKLOG = 1_024
 BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0

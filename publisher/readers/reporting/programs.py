@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from publisher.readers.agents import parse_agent
-from publisher.readers.reader import Reader
+from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.verdicts import (
     ABUSIVE,
     OBEDIENT,

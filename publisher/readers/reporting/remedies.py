@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from publisher.readers.reader import Reader
+from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.verdicts import (
     ABUSIVE,
     FIXED,

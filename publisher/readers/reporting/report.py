@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
 from publisher.readers.identity import NOBODY
-from publisher.readers.reader import Reader
 from publisher.readers.reporting import poll_sources, reach, verdicts
 from publisher.readers.reporting.programs import together
 from publisher.readers.reporting.reach import PostDelay
+from publisher.readers.reporting.reader import Reader
 from publisher.readers.store import IDS_AT_ONCE, LOST
 from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
 from publisher.storage.tables.blog import Meta

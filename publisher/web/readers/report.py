@@ -12,11 +12,11 @@ from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
-from publisher.readers.reader import Reader
 from publisher.readers.reporting import reach
 from publisher.readers.reporting.charts import chart
 from publisher.readers.reporting.programs import Program, by_program
 from publisher.readers.reporting.push_arrivals import results
+from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.remedies import Remedy, remedy
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import VERDICTS, in_words
