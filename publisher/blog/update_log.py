@@ -13,9 +13,9 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.replay.skip_hours import REPLAYED_SECONDS, quiet_hours, safe_hours, week_start
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.core.ttl.rule import numbers
-from publisher.core.ttl.skip_hours import REPLAYED_SECONDS, quiet_hours, safe_hours, week_start
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind

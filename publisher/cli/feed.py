@@ -86,9 +86,8 @@ def _in_figures(visits: dict[str, float | None]) -> str:
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
-    from publisher.core.replay.coming_hours import next_change_at
+    from publisher.core.replay.coming_hours import max_age_by_minute, next_change_at
     from publisher.core.ttl import counts
-    from publisher.core.ttl.decision import max_age_by_minute
     from publisher.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
 

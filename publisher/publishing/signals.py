@@ -6,9 +6,9 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
+from publisher.core.replay.skip_hours import in_words
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
-from publisher.core.ttl.skip_hours import in_words
 from publisher.core.weekly_rhythm import Rhythm, weekly_rhythm
 from publisher.installation.settings import load_settings
 

@@ -77,6 +77,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
                     holes,
                     Past(0, first, first, 0),
                     list(START),
+                    [0.0],
                 )
             ),
             as_arrays(in_numbers),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 from types import FunctionType
 from zoneinfo import ZoneInfo
@@ -13,13 +14,14 @@ pytest.importorskip("numpy")
 import numpy as np
 
 from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.replay.skip_hours import quiet_hours, safe_hours, week_start
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.decision import build_moment, decide
+from publisher.core.ttl.headers import seconds_left
 from publisher.core.ttl.rule import TtlRule
-from publisher.core.ttl.skip_hours import quiet_hours, safe_hours, week_start
 from publisher.simulator import publishers
 from publisher.simulator.clients import parse_client
-from publisher.simulator.histories.timelines import Timeline, from_instants
+from publisher.simulator.histories.timelines import Timeline, cut, from_instants, read_timeline
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.replaying import compiled
 from publisher.simulator.replaying.plain_replay import walk
@@ -94,6 +96,33 @@ def test_forward_is_the_live_decision(spec: str, zone: str) -> None:
         activity = fold(Activity.empty(zone, HALF_LIFE_DAYS), known)
         built = build_moment(activity.last_update, instant(at), zone)
         assert said(documents, at) == decide(activity, built, rule).ttl_minutes
+
+
+SECOND_SET = Path(__file__).parents[2] / "bench" / "timelines"
+TEN = (
+    "awesome-go", "changelog-transcripts", "fastapi-notes", "github-trending-daily",
+    "haskell-weekly", "homebrew-releases", "jekyll-news", "lucumr", "rustacean-station", "tz-news",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_real_blogs_get_the_live_decision(name: str) -> None:
+    """At twenty instants of the last 300 days of each, element and headers are what `decide` says
+    of the log."""
+    timeline = cut(read_timeline(SECOND_SET / f"{name}.csv"), last_days=300)
+    documents = parse_publisher("forward")(timeline)
+    rng = Random(name)
+    activity, number = Activity.empty(timeline.zone, HALF_LIFE_DAYS), 0
+    for at in sorted(rng.randrange(timeline.start, timeline.end) for _ in range(20)):
+        last = int(np.searchsorted(timeline.times, at, side="right"))
+        activity = fold(activity, [instant(int(t)) for t in timeline.times[number:last]])
+        number = last
+        built = build_moment(activity.last_update, instant(at), timeline.zone)
+        decision = decide(activity, built, TtlRule())
+        assert said(documents, at) == decision.ttl_minutes
+        place = np.searchsorted(documents.begins, at, side="right") - 1
+        told = seconds_left(int(documents.expiries[place]), at)
+        assert told == decision.max_age_seconds(instant(at))
 
 
 def test_winer_is_the_live_decision_of_that_planner() -> None:

@@ -8,13 +8,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, hour_end, hour_start
-from publisher.core.ttl.choice import Workspace, choose
-from publisher.core.ttl.counts import History
-from publisher.core.ttl.forecast import STEP_SECONDS
-from publisher.core.ttl.headers import SLOTS, slot_of
-from publisher.core.ttl.mixture import after
-from publisher.core.ttl.rule import RuleNumbers
-from publisher.core.ttl.skip_hours import (
+from publisher.core.replay.skip_hours import (
     WATCHED_DAYS,
     WATCHED_UPDATES,
     active_bits,
@@ -22,6 +16,12 @@ from publisher.core.ttl.skip_hours import (
     safe_bits,
     week_start,
 )
+from publisher.core.ttl.choice import Workspace, choose
+from publisher.core.ttl.counts import History
+from publisher.core.ttl.forecast import STEP_SECONDS
+from publisher.core.ttl.headers import SLOTS, slot_of
+from publisher.core.ttl.mixture import after
+from publisher.core.ttl.rule import RuleNumbers
 
 ALL_HOURS = (1 << 24) - 1
 # The setting `etag`, when the tag changes: with the document; also every four hours in a long

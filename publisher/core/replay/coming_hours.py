@@ -4,16 +4,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, local_second, seconds, zone_table
+from publisher.core.civil import (
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    hour_start,
+    instant,
+    local_second,
+    seconds,
+    zone_table,
+)
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import exposure, hour_rate
 from publisher.core.ttl.decision import (
     AFTER_POST_SECONDS,
+    Decision,
     build_moment,
     next_build,
     outlook_at,
     ttl_at,
 )
+from publisher.core.ttl.forecast import STEP_SECONDS
+from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.rule import EXACT, TtlRule
 
 
@@ -93,3 +104,11 @@ def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
         found.setdefault(local_second(zone, seconds(at)) // HOUR_SECONDS % 24, at)
         at = next_build(at, activity.zone)
     return found
+
+
+def max_age_by_minute(decision: Decision) -> list[int]:
+    """The max-age in seconds at the beginning of each of the twelve five-minute slots of the
+    document's local hour; for slots before the document was built, the one at `decided_at`."""
+    top = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
+    starts = (instant(top + slot * STEP_SECONDS) for slot in range(SLOTS))
+    return [decision.max_age_seconds(max(at, decision.decided_at)) for at in starts]

@@ -9,17 +9,23 @@ multiplied by 2 ** -(time since the last halving / H), is the sum of 2 ** -(age 
 updates. A log split into any number of parts folds to the same bits.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, instant, seconds, zone_table
-from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
+from publisher.core.ttl.counts import RECENT_SECONDS, SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 6  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 7  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+RECENT = 1  # index of the forecaster `recent` in the beliefs
+BUSY_HOURS = 3  # consecutive hours that are compared
+LEAST_UPDATES = 8.0  # decayed count of `recent`; fewer are too few to tell
+LEAST_BELIEF = 0.5  # in the forecaster `recent`
+LEAST_HOURS = 2  # between the old and the new busiest hours
+CLEARLY = 1.5  # times the share of all updates that the new hours had before
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed to `as_of`.
 
     The tables are those of `counts.Tables`. first, last: the first and the last update, None while
-    there is none. updates: how many, not decayed. beliefs: see `counts.History`.
+    there is none. updates: how many, not decayed. beliefs, settled: see `counts.History`.
     """
 
     zone: str
@@ -46,6 +52,7 @@ class Activity:
     early: tuple[float, ...] = (0.0,) * SIZES.early
     winer: tuple[float, ...] = (0.0,) * SIZES.winer
     beliefs: tuple[float, ...] = START
+    settled: float = 0.0
 
     @classmethod
     def empty(cls, zone: str, half_life_days: int = HALF_LIFE_DAYS) -> "Activity":
@@ -76,7 +83,8 @@ class Activity:
 
     def history(self, now: int) -> History:
         """The input of a decision at `now` (seconds); the counts are a copy."""
-        return History(self.tables, zone_table(self.zone), (), self.past(now), list(self.beliefs))
+        zone, beliefs = zone_table(self.zone), list(self.beliefs)
+        return History(self.tables, zone, (), self.past(now), beliefs, [self.settled])
 
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 hourly counts, decayed to `now`."""
@@ -129,6 +137,7 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
         last=past.last,
         updates=past.number,
         beliefs=tuple(history.beliefs),
+        settled=history.settled[0],
         **counts,
     )
 
@@ -146,3 +155,32 @@ def histogram(
     last = seconds(now)
     known = (update for update in updates if seconds(update) <= last)
     return fold(Activity.empty(zone, half_life_days), known)
+
+
+class MovedHours(NamedTuple):
+    """Local hours at which the busiest three hours begin: in the months before, and lately."""
+
+    before: int
+    lately: int
+
+
+def moved_hours(activity: Activity) -> MovedHours | None:
+    """The author's old and new hours, where the forecaster of the last weeks predicts better than
+    the others and the busiest hours have changed; None where they have not clearly moved."""
+    if activity.last is None or activity.beliefs[RECENT] < LEAST_BELIEF:
+        return None
+    faded = decay(activity.last - activity.as_of, RECENT_SECONDS)
+    if sum(activity.recent) * faded < LEAST_UPDATES:
+        return None
+    usual, recent = shares(activity.hours), shares(activity.recent)
+    before, lately = usual.index(max(usual)), recent.index(max(recent))
+    apart = abs(before - lately)
+    if min(apart, 24 - apart) < LEAST_HOURS or recent[lately] < CLEARLY * usual[lately]:
+        return None
+    return MovedHours(before, lately)
+
+
+def shares(counts: Sequence[float]) -> list[float]:
+    """For each hour, the share of all `counts` in the `BUSY_HOURS` that begin with it."""
+    total = sum(counts)
+    return [sum(counts[(hour + k) % 24] for k in range(BUSY_HOURS)) / total for hour in range(24)]

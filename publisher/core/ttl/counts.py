@@ -47,14 +47,15 @@ class Past(NamedTuple):
 
 class History(NamedTuple):
     """The input of a decision: the counts, the author's zone, the gaps in the observation (from,
-    to, from, to ..., in seconds; the live site has none), the updates in short, and the beliefs:
-    the probability of each forecaster of `mixture`."""
+    to, from, to ..., in seconds; the live site has none), the updates in short, the beliefs: the
+    probability of each forecaster of `mixture`; and settled: one number, see `worth`."""
 
     tables: Tables
     zone: Zone
     holes: Sequence[int]
     past: Past
     beliefs: Counts
+    settled: Counts
 
 
 class Exposure(NamedTuple):

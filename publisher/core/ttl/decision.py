@@ -19,7 +19,7 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
-from publisher.core.ttl.activity import Activity
+from publisher.core.ttl.activity import Activity, MovedHours, moved_hours
 from publisher.core.ttl.choice import (
     begin_of,
     chosen,
@@ -29,9 +29,8 @@ from publisher.core.ttl.choice import (
     workspace,
 )
 from publisher.core.ttl.counts import knows_enough
-from publisher.core.ttl.forecast import STEP_SECONDS, number_by
-from publisher.core.ttl.headers import SLOTS, Expiries, header_plan
-from publisher.core.ttl.moved_hours import MovedHours, moved_hours
+from publisher.core.ttl.forecast import number_by
+from publisher.core.ttl.headers import Expiries, header_plan
 from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for
 from publisher.core.ttl.winer import expected_by_hours
@@ -122,14 +121,6 @@ def decide(
     decision = _decide(activity, decided_at, rule)
     post = min((at for at in scheduled if at > decided_at), default=None)
     return decision if post is None else _capped(decision, activity, post)
-
-
-def max_age_by_minute(decision: Decision) -> list[int]:
-    """The max-age in seconds at the beginning of each of the twelve five-minute slots of the
-    document's local hour; for slots before the document was built, the one at `decided_at`."""
-    top = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
-    starts = (instant(top + slot * STEP_SECONDS) for slot in range(SLOTS))
-    return [decision.max_age_seconds(max(at, decision.decided_at)) for at in starts]
 
 
 class Outlook:

@@ -3,7 +3,7 @@
 Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
-from math import exp
+from math import exp, sqrt
 from typing import NamedTuple
 
 from publisher.core.civil import end_of_hour, period, period_from, week_hour
@@ -172,3 +172,12 @@ def hides(curve: Curve, minute: float, ttl: float) -> float:
     """Minutes of waiting that a copy fetched at `minute` and kept for `ttl` minutes hides."""
     later = waiting_by(curve, minute + ttl)
     return later - waiting_by(curve, minute) - ttl * number_by(curve, minute)
+
+
+def usual_cost(curve: Curve, shortest: float, longest: float, worth: float) -> float:
+    """Cost a minute of the best fixed interval (minutes) at the curve's mean rate: what planners
+    assume beyond their horizon."""
+    steps = len(curve.number) - 1
+    rate = max(curve.number[steps] / (STEP_MINUTES * steps), 1e-9)
+    ideal = min(max(sqrt(2.0 * worth / rate), shortest), longest)
+    return worth / ideal + rate * ideal / 2.0

@@ -17,12 +17,11 @@ Plain functions over indexable sequences of numbers: the simulator compiles the 
 """
 
 from collections.abc import MutableSequence
-from math import sqrt
 from typing import NamedTuple
 
 from publisher.core.civil import HOUR_SECONDS, hour_start
 from publisher.core.ttl.counts import EARLY_SECONDS, Counts, History, Tables, knows_enough
-from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve
+from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, usual_cost
 
 SLOTS = 12  # five-minute slots of an hour
 SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day
@@ -101,7 +100,7 @@ def plan_expiries(
     if on_the_dot(history.tables, dots):
         curve = wait_from_the_dot(curve, plan, present)
     number, waiting = curve.number, curve.waiting
-    usual = usual_cost(curve, worth)
+    usual = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
     for step in range(HORIZON, STEPS + 1):
         value[step] = usual * (STEPS - step) * STEP_MINUTES
     front = end = 0
@@ -177,13 +176,6 @@ def advance(curve: Curve, plan: HeaderPlan, front: int, end: int, number: float)
             break
         front += 1
     return front
-
-
-def usual_cost(curve: Curve, worth: float) -> float:
-    """Cost a minute of the best fixed interval at the mean rate: assumed beyond the horizon."""
-    rate = max(curve.number[STEPS] / (STEP_MINUTES * STEPS), 1e-9)
-    ideal = min(max(sqrt(2.0 * worth / rate), SHORTEST * STEP_MINUTES), LONGEST * STEP_MINUTES)
-    return worth / ideal + rate * ideal / 2.0
 
 
 class Expiries(NamedTuple):

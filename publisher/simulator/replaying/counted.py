@@ -6,7 +6,7 @@ Plain scalar Python over arrays, compiled with the `kernel`. All instants are se
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from publisher.core.ttl.skip_hours import place_of
+from publisher.core.replay.skip_hours import place_of
 
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time

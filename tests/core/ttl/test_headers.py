@@ -6,10 +6,11 @@ from random import Random
 import pytest
 
 from publisher.core.civil import seconds, zone_table
+from publisher.core.replay.coming_hours import max_age_by_minute
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.counts import EARLY_SECONDS, SIZES, History, Past, Tables
-from publisher.core.ttl.decision import decide, max_age_by_minute
-from publisher.core.ttl.forecast import Curve
+from publisher.core.ttl.decision import decide
+from publisher.core.ttl.forecast import Curve, usual_cost
 from publisher.core.ttl.headers import (
     HORIZON,
     LONGEST,
@@ -18,7 +19,6 @@ from publisher.core.ttl.headers import (
     STEPS,
     header_plan,
     plan_expiries,
-    usual_cost,
 )
 from publisher.core.ttl.rule import TtlRule
 
@@ -46,7 +46,7 @@ def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
     curve, worth, plan = uneven(seed), 10.0, header_plan()
     now = seconds(NOON)
     tables = EMPTY._replace(minutes=[8.0] + [0.0] * 287, early=[share * 10.0] + [0.0] * 11)
-    history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [])
+    history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [], [0.0])
     plan_expiries(history, now, now, curve, worth, plan)
     seen, more = list(curve.number), 0.0
     for step in range(STEPS):
@@ -55,7 +55,7 @@ def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
         seen[step] += dot
         more += dot * 2.5
     curve.waiting[STEPS] += more
-    usual = usual_cost(curve, worth)
+    usual = usual_cost(curve, 15.0, 1440.0, worth)
     value = [usual * (STEPS - step) * 5.0 for step in range(STEPS + 1)]
     for step in range(HORIZON - 1, -1, -1):
         value[step] = min(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from publisher.core.replay.skip_hours import MOST_HOURS, quiet_hours
 from publisher.core.ttl.activity import Activity, fold, histogram
-from publisher.core.ttl.skip_hours import MOST_HOURS, quiet_hours
 
 START = datetime(2024, 1, 8, tzinfo=UTC)
 

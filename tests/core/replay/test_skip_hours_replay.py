@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, zone_table
-from publisher.core.ttl.skip_hours import (
+from publisher.core.replay.skip_hours import (
     PHASES,
     REPLAYED_SECONDS,
     safe_bits,
