@@ -23,7 +23,7 @@ from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
-from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, rule, worth
+from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
 from publisher.simulator import results as report
 from publisher.simulator.comparison import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
@@ -60,6 +60,7 @@ def without_floor(problem: planner.ServedSpan, menu: Sequence[int], worth: float
 
 PARTS = (
     Part("as is"),
+    Part("Winer's rule of 2002 and nothing else", publisher="winer"),
     Part("weekday", {"counts.WEEKDAY_PRIOR": NEVER}, (counts.weekday_factor,)),
     Part("hour of the week (CELL_WEEKS)", {"counts.CELL_WEEKS": NEVER}, (counts.cell_rate,)),
     Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
@@ -71,30 +72,33 @@ PARTS = (
          (forecast.integrate_expectation, counts.silence_factors, counts.silence_factor,
           counts.age_class)),
     Part("PRIOR_UPDATES 1 instead of 1/4", {"counts.PRIOR_UPDATES": 1.0}),
-    Part("forecaster recent", {"mixture.START": (0.4, 0.0, 0.6),
-                               "mixture.HANDED_OUT": (0.9, 0.0, 0.1)},
+    Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
+                               "mixture.HANDED_OUT": (0.7, 0.0, 0.05, 0.05)},
          (mixture.recent_rate,)),
-    Part("forecaster daily", {"mixture.START": (0.6, 0.4, 0.0),
-                              "mixture.HANDED_OUT": (0.8, 0.2, 0.0)}, (mixture.shape,)),
+    Part("forecaster flat", {"mixture.START": (0.25, 0.15, 0.0, 0.6),
+                             "mixture.HANDED_OUT": (0.7, 0.2, 0.0, 0.1)}),
+    Part("forecaster daily", {"mixture.START": (0.25, 0.15, 0.6, 0.0),
+                              "mixture.HANDED_OUT": (0.7, 0.2, 0.1, 0.0)}),
     Part("a typical human day (shape)",
          {"mixture.NIGHT": 1.0, "mixture.WORK": 1.0, "mixture.EVENING": 1.0}, (mixture.shape,)),
-    Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0),
-                                            "mixture.HANDED_OUT": (1.0, 0.0, 0.0)},
+    Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
+                                            "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
          (mixture.learn, mixture.mix, mixture.weighed, mixture.sharpened, mixture.silence,
           mixture.rates, mixture.recent_rate, mixture.shape, mixture.seen_at)),
-    Part("START and HANDED_OUT equal", {"mixture.START": (1 / 3,) * 3,
-                                        "mixture.HANDED_OUT": (1 / 3,) * 3}),
+    Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
+                                        "mixture.HANDED_OUT": (0.25,) * 4}),
     Part("share redistributed (SHARE)", {"mixture.SHARE": 1e-9}),
     Part("weights sharpened (DOUBTED)", {"mixture.DOUBTED": 0.0}, (mixture.sharpened,)),
     Part("present silence as evidence (RUNNING 0)", {"mixture.RUNNING": 0.0}),
     Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
     Part("PRIOR_DAYS 1 instead of 1/2", {"mixture.PRIOR_DAYS": 1.0}),
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
-    Part("poll's worth moved (PULL)", {"worth.PULL": 0.0},
-         (worth.poll_worth, worth.remember, worth.shape_of, worth.settle, worth.best_fixed)),
-    Part("PULL 1", {"worth.PULL": 1.0}),
-    Part("test for chance (CHANCE)", {"worth.CHANCE": 1e-9}, (worth.shape_of,)),
-    Part("the day's shape in a poll's worth (CHANCE)", {"worth.CHANCE": NEVER}, (worth.shape_of,)),
+    Part("a poll's worth is a fixed point (settle)", {"poll_worth.SETTLING": 0},
+         (poll_worth.poll_worth, poll_worth.remember, poll_worth.shape_of, poll_worth.settle,
+          poll_worth.best_fixed)),
+    Part("test for chance (CHANCE)", {"poll_worth.CHANCE": 1e-9}, (poll_worth.shape_of,)),
+    Part("the day's shape in a poll's worth (CHANCE)", {"poll_worth.CHANCE": NEVER},
+         (poll_worth.shape_of,)),
     Part("planned's bound by look-ahead", {"planner.look_ahead": without_floor}),
     Part("planner planned", {}, (planner.planned, planner.follow, planner.serve,
                                  planner.value_at),

@@ -20,9 +20,9 @@ Theory of operation
    The silence factor g applies until the first update only, the usual rate after it: this
    approximates a renewal process. Integrated over five-minute steps it gives N(t), the updates
    expected by t, and W(t) = integral of N, their accumulated waiting (`Curve`).
-   These habits are one of three forecasters (`mixture`): the others are 24 hours with a half-life
-   of 12 days, and a constant rate shaped like a typical human day. Their weights follow their
-   likelihood: w_m <- w_m * rate_m(update) * exp(-updates that m expected in the silence),
+   These habits are one of four forecasters (`mixture`): the others are 24 hours with a half-life
+   of 12 days, a constant rate, and that rate shaped like a typical human day. Their weights follow
+   their likelihood: w_m <- w_m * rate_m(update) * exp(-updates that m expected in the silence),
    normalised. At each update 0.5 % of all weight is redistributed, so that a change of hours is
    found in days. Forecasters with a weight below 2 % are left out of the forecast.
 
@@ -32,9 +32,9 @@ Theory of operation
                   = P + W(s + a) - W(s) - a N(s)                                      (`hides`)
    At a constant rate the best a is sqrt(2 P / rate), where the hidden waiting is P again.
 
-4. How a ttl is chosen (`choice`, `planner`, `worth`). In warm-up (until 5 updates and 2 days) by
-   Winer's rule: 15 minutes if the last update is less than 1 h ago, 60 if less than 3 h, else 480.
-   Then by
+4. How a ttl is chosen (`choice`, `planner`, `poll_worth`). In warm-up (until 5 updates and 2 days)
+   by Winer's rule: 15 minutes if the last update is less than 1 h ago, 60 if less than 3 h, else
+   480. Then by
        look-ahead  the largest ttl of the menu whose hidden waiting is at most P;
        winer       his rule after the warm-up too (`winer`): 24 counters that never decay, read
                    forwards; it uses no other part of this page;
@@ -43,12 +43,12 @@ Theory of operation
    All average over all minutes at which this document may be fetched: until the next hour.
    Polls times waiting is least where P is the waiting per poll that P leads to. A coarse menu has
    such a fixed point near each of its values, and between them a tie at which the ttl would
-   alternate. So P lies half of the way to the fixed point that iteration from the present P
-   reaches; it is remembered (`settled`) and found anew at each update, so P stays near one value
-   until the rate has changed several times over. The shape of the day counts there only as far as
-   the hourly counts differ by more than chance.
+   alternate. So P is such a fixed point. It is remembered (`settled`), and at each update found
+   anew by iteration from half of the way between it and the author's `poll_minutes`: so P stays
+   near one value until the rate has changed several times over. The shape of the day counts there
+   only as far as the hourly counts differ by more than chance.
 
-5. What the headers say (`freshness`). Cache-Control and Expires of each response use the same
+5. What the headers say (`headers`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:
        V(i) = min over j of  P + hidden(i, j) + V(j),     15 minutes <= 5 (j - i) <= 24 hours.
    There is one expiry for each five minutes of the document's hour, twelve in all, so that a poll
@@ -57,10 +57,10 @@ Theory of operation
    moved five seconds later, and a client that polls then has N(j) + s (N(j + 1) - N(j)) already.
    Expiries in warm-up are moved in the same way.
 
-6. What surrounds it (`decision`, `reasons`). The document is built
-   at g, the later of the last update and the top of the local hour, from updates up to g. A
-   scheduled post is certain, so it caps the ttl. The `Decision` keeps every number that was
-   compared, for `explain`. What readers make of it is in `core.replay`.
+6. What surrounds it (`decision`, `reasons`). The document is built at g, the later of the last
+   update and the top of the local hour, from updates up to g. A scheduled post is certain, so it
+   caps the ttl. The `Decision` keeps every number that was compared, for `explain`. What readers
+   make of it is in `core.replay`.
 
 Sources: Dave Winer, "Algorithm for ttl element" (2002); RSS 2.0 (ttl, skipHours); Cho and
 Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts;

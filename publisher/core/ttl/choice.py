@@ -16,6 +16,7 @@ from publisher.core.ttl.forecast import (
 from publisher.core.ttl.headers import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.mixture import mix
 from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned
+from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
     PLANNED,
@@ -25,7 +26,6 @@ from publisher.core.ttl.rule import (
     RuleNumbers,
 )
 from publisher.core.ttl.winer import winers_minutes
-from publisher.core.ttl.worth import poll_worth
 
 
 class Workspace(NamedTuple):

@@ -48,7 +48,7 @@ class Past(NamedTuple):
 class History(NamedTuple):
     """The input of a decision: the counts, the author's zone, the gaps in the observation (from,
     to, from, to ..., in seconds; the live site has none), the updates in short, the beliefs: the
-    probability of each forecaster of `mixture`; and settled: one number, see `worth`."""
+    probability of each forecaster of `mixture`; and settled: one number, see `poll_worth`."""
 
     tables: Tables
     zone: Zone

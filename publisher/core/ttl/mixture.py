@@ -1,6 +1,6 @@
-"""A mixture of three forecasters, weighted by how well each predicted the recent updates.
+"""A mixture of four forecasters, weighted by how well each predicted the recent updates.
 
-The table of habits alone takes a month to adapt when an author's hours change. So three forecasters
+The table of habits alone takes a month to adapt when an author's hours change. So four forecasters
 run side by side, from the most specific to the simplest. Each update changes their weights, called
 beliefs, by its likelihood under each: the forecaster's rate at that moment times its probability of
 the silence before (a Poisson process). A fixed share of all weight is redistributed at each update,
@@ -9,7 +9,8 @@ best expert", 1998).
 
     habits   the rates of `forecast`: hour of the week, silence, minute; half-life 90 days
     recent   hour of the day, half-life 12 days
-    daily    a constant rate (half-life 90 days), shaped like a typical human day (`shape`)
+    flat     a constant rate, half-life 90 days
+    daily    the same rate, shaped like a typical human day (`shape`)
 
 Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
@@ -45,11 +46,11 @@ from publisher.core.ttl.counts import (
     weekday_mean,
 )
 from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
-from publisher.core.ttl.worth import remember
+from publisher.core.ttl.poll_worth import remember
 
-START = (0.25, 0.15, 0.6)  # beliefs before the first update
+START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
-HANDED_OUT = (0.75, 0.2, 0.05)  # how that share is divided among the forecasters
+HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
 PRIOR_DAYS = 0.5  # prior of `recent` and the level: one update in so many days
 NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8, 8-18, 18-24 h
 LONGEST_SILENCE = AGES[len(AGES) - 1]  # seconds; expectations beyond it are not summed
@@ -57,11 +58,12 @@ DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less cou
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
 
 
-class Three(NamedTuple):
+class Four(NamedTuple):
     """One number for each forecaster."""
 
     habits: float
     recent: float
+    flat: float
     daily: float
 
 
@@ -98,12 +100,13 @@ def shape(hour: int) -> float:
     return WORK if hour < 18 else EVENING
 
 
-def rates(history: History, slot: int, seen: Seen) -> Three:
+def rates(history: History, slot: int, seen: Seen) -> Four:
     """Updates that each forecaster expects in `slot`, an hour of the week."""
     usual, tables = shape(slot % 24), history.tables
-    return Three(
+    return Four(
         week_rate(tables, slot, seen.mean, seen.habits),
         recent_rate(tables, slot, usual, seen),
+        seen.level / 24.0,
         seen.level / 24.0 * usual,
     )
 
@@ -114,7 +117,7 @@ def recent_rate(tables: Tables, slot: int, usual: float, seen: Seen) -> float:
     return count / seen.recent.days
 
 
-def silence(history: History, now: int, seen: Seen, weight: float) -> Three:
+def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
     """Updates that each forecaster expected between the last update and `now`.
 
     weight: factor with which the updates that the hours of the week predicted are added to the
@@ -124,7 +127,7 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Three:
     end, fading = min(now, last + LONGEST_SILENCE), seen.habits.fading
     at, place, weekday, clock = last, 0, -1, period(zone, last)
     broken, factor = silence_factor(tables, fading, 0), 1.0
-    habits = recent = daily = 0.0
+    habits = recent = flat = daily = 0.0
     while at < end:
         clock = period_from(zone, clock, at)
         until = min(end, end_of_hour(zone, clock, at), last + AGES[place + 1])
@@ -137,31 +140,33 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Three:
         habits += own * broken
         tables.due[place] += weight * own
         recent += recent_rate(tables, slot, usual, seen) * hours
+        flat += level * hours
         daily += level * usual * hours
         at = until
         if at == last + AGES[place + 1] and at < end:
             place += 1
             broken = silence_factor(tables, fading, place)
-    return Three(habits, recent, daily)
+    return Four(habits, recent, flat, daily)
 
 
-def weighed(beliefs: Counts, gains: Three) -> Three:
+def weighed(beliefs: Counts, gains: Four) -> Four:
     """The beliefs after evidence with the log-likelihoods `gains` (Bayes' rule); they sum to 1."""
-    most = max(gains.habits, gains.recent, gains.daily)
+    most = max(gains.habits, gains.recent, gains.flat, gains.daily)
     habits = beliefs[0] * exp(gains.habits - most)
     recent = beliefs[1] * exp(gains.recent - most)
-    daily = beliefs[2] * exp(gains.daily - most)
-    total = habits + recent + daily
-    return Three(habits / total, recent / total, daily / total)
+    flat = beliefs[2] * exp(gains.flat - most)
+    daily = beliefs[3] * exp(gains.daily - most)
+    total = habits + recent + flat + daily
+    return Four(habits / total, recent / total, flat / total, daily / total)
 
 
-def sharpened(beliefs: Three) -> Three:
+def sharpened(beliefs: Four) -> Four:
     """The weights with which the forecasts are mixed: beliefs less `DOUBTED`, normalised, so that
     an unlikely forecaster does not predict updates in an author's nights."""
     habits, recent = max(beliefs.habits - DOUBTED, 0.0), max(beliefs.recent - DOUBTED, 0.0)
-    daily = max(beliefs.daily - DOUBTED, 0.0)
-    total = habits + recent + daily
-    return Three(habits / total, recent / total, daily / total)
+    flat, daily = max(beliefs.flat - DOUBTED, 0.0), max(beliefs.daily - DOUBTED, 0.0)
+    total = habits + recent + flat + daily
+    return Four(habits / total, recent / total, flat / total, daily / total)
 
 
 def learn(history: History, at: int, half_life: int) -> None:
@@ -191,9 +196,10 @@ def learn(history: History, at: int, half_life: int) -> None:
     pattern = within_hour(history.tables, local_second(history.zone, at), seen.habits.fading)
     now = weighed(
         beliefs,
-        Three(
+        Four(
             log(here.habits * factor * pattern) - waited.habits,
             log(here.recent) - waited.recent,
+            log(here.flat) - waited.flat,
             log(here.daily) - waited.daily,
         ),
     )
@@ -222,9 +228,10 @@ def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) ->
     weights = sharpened(
         weighed(
             history.beliefs,
-            Three(
+            Four(
                 -min(waited.habits, RUNNING),
                 -min(waited.recent, RUNNING),
+                -min(waited.flat, RUNNING),
                 -min(waited.daily, RUNNING),
             ),
         )
@@ -235,9 +242,11 @@ def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) ->
     while step < steps:
         clock = period_from(zone, clock, at)
         slot = week_hour(at + zone.offsets[clock])
-        usual = shape(slot % 24)
-        rate = weights.recent * recent_rate(history.tables, slot, usual, seen) + weights.daily * (
-            seen.level / 24.0 * usual
+        usual, level = shape(slot % 24), seen.level / 24.0
+        rate = (
+            weights.recent * recent_rate(history.tables, slot, usual, seen)
+            + weights.flat * level
+            + weights.daily * (level * usual)
         )
         updates = rate / 12.0
         hour = end_of_hour(zone, clock, at)
