@@ -39,6 +39,28 @@ def test_another_zone_moves_the_hours(site: Site, clock: FakeClock) -> None:
         assert update_log.load(db).decayed(clock())[18] == pytest.approx(1.0)
 
 
+def test_a_checkpoint_of_an_older_version_is_folded_anew(site: Site, clock: FakeClock) -> None:
+    """The one before remembered no worth of a poll; the log is the truth."""
+    with site.database.write() as db:
+        update_log.record_all(
+            db, [clock() - timedelta(hours=9 * k) for k in range(40, 0, -1)], "loaded"
+        )
+        known = update_log.load(db)
+        state = db.get(HistogramState, 1)
+        assert state is not None
+        older = {**state.values, "format": 6}
+        del older["settled"]
+        state.values = older
+    with site.database.write() as db:
+        assert update_log.load(db) == known
+        update_log.record(db, clock() + timedelta(hours=1), "publish")
+    with site.database.read() as db:
+        state = db.get(HistogramState, 1)
+        assert state is not None
+        assert state.values["settled"] == update_log.load(db).settled > 0.0
+        assert update_log.load(db).updates == known.updates + 1
+
+
 def test_the_past_knows_no_future(site: Site, clock: FakeClock) -> None:
     """What was known at a moment does not contain what came later."""
     with site.database.write() as db:
