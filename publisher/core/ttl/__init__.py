@@ -43,10 +43,10 @@ Theory of operation
    All average over all minutes at which this document may be fetched: until the next hour.
    Polls times waiting is least where P is the waiting per poll that P leads to. A coarse menu has
    such a fixed point near each of its values, and between them a tie at which the ttl would
-   alternate. So P is such a fixed point. It is remembered (`settled`), and at each update found
-   anew by iteration from half of the way between it and the author's `poll_minutes`: so P stays
-   near one value until the rate has changed several times over. The shape of the day counts there
-   only as far as the hourly counts differ by more than chance.
+   alternate. So P lies three quarters of the way (by ratio) from `poll_minutes` to the fixed point
+   that iteration from the present P reaches. It is remembered (`settled`) and found anew at each
+   update, so P stays near one value until the rate has changed several times over. The shape of the
+   day counts there only as far as the hourly counts differ by more than chance.
 
 5. What the headers say (`headers`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:

@@ -3,11 +3,11 @@
 With a coarse menu a blog whose rate lies between two values would alternate between them, and half
 the time at 60 minutes and half at 480 costs 2.5 times as many polls times waiting as either alone.
 Polls times waiting is least where the worth of a poll equals the waiting per poll that it leads to:
-a fixed point. There is one near each value of the menu. So the worth is such a fixed point, and it
-is remembered: at each update it is found anew, by iteration from half of the way (by ratio) between
-it and `poll_minutes`. So a blog stays at its value until its rate has changed several times over.
-(Remembered for Winer's three values alone; with others the worth is moved half of the way to the
-fixed point that is found from `poll_minutes`.)
+a fixed point. There is one near each value of the menu. So the worth lies three quarters of the way
+(by ratio) from `poll_minutes` to such a fixed point. That one number is remembered, and at each
+update it is found anew, by iteration from the present worth: a blog stays at its value until its
+rate has changed several times over. (It is remembered for Winer's three values alone; with others
+the worth is half of the way to the fixed point that is found from `poll_minutes`.)
 
 The simulator compiles these functions of plain numbers.
 """
@@ -20,6 +20,7 @@ from publisher.core.ttl.counts import PRIOR_UPDATES, Exposure, History, Tables, 
 from publisher.core.ttl.rule import POLL_MINUTES, WARM_UP_MINUTES, RuleNumbers
 
 SETTLING = 8  # iterations of `settle`; more change nothing
+PULL = 0.75  # how far the worth of a poll lies, by ratio, from `poll_minutes` to the fixed point
 MANY = 24  # values of a menu
 CHANCE = 2.0  # variance over mean up to which hourly counts count as equal hours
 
@@ -37,7 +38,7 @@ class Shape(NamedTuple):
 def poll_worth(history: History, rule: RuleNumbers, seen: Exposure) -> float:
     """The worth of one poll in minutes at the exposure `seen`."""
     if history.settled[0] > 0.0 and winers_values(rule.menu):
-        return history.settled[0] * rule.poll_minutes / POLL_MINUTES
+        return between(history.settled[0]) * rule.poll_minutes / POLL_MINUTES
     settled = settle(shape_of(history.tables, seen), rule.menu, rule.poll_minutes)
     return float(sqrt(rule.poll_minutes * settled))
 
@@ -54,7 +55,12 @@ def remember(history: History, now: int, half_life: int) -> None:
     """Remember the fixed point that is reached at `now` from the worth of a poll so far."""
     settled = history.settled[0] if history.settled[0] > 0.0 else POLL_MINUTES
     shape = shape_of(history.tables, exposure(history, now, half_life))
-    history.settled[0] = settle(shape, WARM_UP_MINUTES, sqrt(POLL_MINUTES * settled))
+    history.settled[0] = settle(shape, WARM_UP_MINUTES, between(settled))
+
+
+def between(settled: float) -> float:
+    """The worth of a poll where the fixed point is `settled` and `poll_minutes` the default."""
+    return float(POLL_MINUTES ** (1.0 - PULL) * settled**PULL)
 
 
 def shape_of(tables: Tables, seen: Exposure) -> Shape:
