@@ -6,7 +6,6 @@ with real readers. Writes docs/evidence-tables.md and docs/pictures/evidence-*.s
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -233,10 +232,7 @@ def main() -> int:
     results += replayed(sources, [*others, *knob], ReplayOptions(OBEDIENT))
     rows = with_bodies(results, ReplayOptions().window)
     tables = [decisions(rows), real_readers(rows), first_days(sources), made_up()]
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    origin = f"Printed by `python -m bench.evidence` at commit {commit}."
+    origin = "Printed by `python -m bench.evidence`."
     text = "\n".join(
         ["# Evidence: the tables", "", origin, "", *map(str, [*tables, each_timeline(rows)])]
     )
