@@ -43,7 +43,8 @@ from publisher.storage.tables.readers import PollBatch
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
-AGAIN_SECONDS, FOLD_SECONDS = 1.0, 5.0
+AGAIN_SECONDS = 1.0
+FOLD_SECONDS = 60.0  # each fold costs the same, however few polls there are
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
 FOLD_LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
