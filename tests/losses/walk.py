@@ -214,7 +214,11 @@ class Episode:
             device.log_in()
 
     def back(self, device: Device, _choice: int) -> None:
-        self.tab(device).go_back()
+        page = self.tab(device)
+        if page.frames[1:]:  # the look's preview in a frame goes back by itself, and nothing loads
+            page.evaluate("history.back()")
+        else:
+            page.go_back()
 
     def publish(self, device: Device, _choice: int, times: int = 1, key: str = "Enter") -> None:
         page = self.page(device)

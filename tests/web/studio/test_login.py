@@ -171,3 +171,24 @@ def test_script_gets_a_new_key(ada: Browser) -> None:
     assert answer.status_code == 400
     ada.csrf = answer.json["csrf_token"]  # type: ignore[index]
     assert ada.post("/studio/autosave/0", "application/json", source="x").status_code == 200
+
+
+def test_a_form_of_the_settings_survives_an_expired_login(ada: Browser, site: Site) -> None:
+    """Without our script, which keeps it in the browser, the login form carries it along."""
+    with site.database.write() as db:
+        db.query(LoginSession).delete()
+    answer = ada.post("/studio/look", css="body {\n  color: red }", footer="Mine <b>", css_on="1")
+    assert answer.status_code == 401
+    assert "Your text has been kept" in answer.text
+    held = {"held_path": "/studio/look", "held_css": "body {\n  color: red }",
+            "held_footer": "Mine <b>", "held_css_on": "1"}  # fmt: skip
+    for name in held:
+        assert f'name="{name}"' in answer.text
+    page = ada.post("/studio/login", name="ada", password=PASSWORD, **held).text
+    assert 'action="/studio/look"' in page
+    assert "color: red }</textarea>" in page
+    assert 'name="footer" type="text" value="Mine &lt;b&gt;"' in page
+    with_script = ada.post(
+        "/studio/login", name="ada", password=PASSWORD, held_path="/studio/people"
+    )
+    assert with_script.status_code == 302

@@ -55,7 +55,7 @@ def log_in() -> Any:
         return *_login_page(str(error), error.http_status), headers
     remember(token)
     if kept := unsaved_form.carried_by_login():
-        return unsaved_form.editor_page(kept, "You were logged out; this is what you had typed.")
+        return unsaved_form.page(kept, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
 
@@ -94,7 +94,7 @@ def forged(_error: FormKeyError) -> Any:
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
     if kept := unsaved_form.in_request():
-        return unsaved_form.editor_page(kept, f"{problem} Your text is below: save it again."), 400
+        return unsaved_form.page(kept, f"{problem} Your text is below: save it again."), 400
     return failures.page(400, f"{problem} Go back, reload the page and send it again.")
 
 
