@@ -8,6 +8,7 @@ and `<figure>` around nothing but a picture.
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 from lxml import etree
@@ -35,7 +36,7 @@ def markdown_of(source: str, language: str) -> str:
     try:
         html = rendered(source, "html", "", language) if len(source) <= LONGEST else ""
         ids, blocks = set(re.findall('href="#([^"]+)"', html)), list(_blocks(_parsed(html)))
-        text = _joined(blocks, [_markdown(one, _LIGHT) for one in blocks])
+        text = _joined(blocks, [_text(one, _LIGHT) for one in blocks])
         if not _same(text, html, language, ids):
             text = _joined(blocks, [_exact(one, language, ids) for one in blocks])
         signs = any(part[:1] not in ("", "<") for part in text.split("\n\n"))
@@ -58,7 +59,7 @@ def _joined(blocks: list[Any], texts: list[str]) -> str:
 def _exact(block: Any, language: str, ids: set[str]) -> str:
     """One block as Markdown if that is exact, else as HTML."""
     html = _html(block)
-    found = (_markdown(block, special) for special in (_LIGHT, _ALL))
+    found = (_text(block, special) for special in (_LIGHT, _ALL))
     return next((text for text in found if _same(text, html, language, ids)), _flat(html))
 
 
@@ -140,6 +141,11 @@ def _blocks(root: Any) -> Iterator[Any]:
         yield loose
 
 
+def _text(block: Any, special: re.Pattern[str]) -> str:
+    """A block in Markdown's signs; the block itself stays as it is."""
+    return _markdown(deepcopy(block), special)
+
+
 def _markdown(element: Any, special: re.Pattern[str]) -> str:
     """A block in Markdown's signs, as far as it has them."""
     tag, kept = element.tag, element.keys()
@@ -147,9 +153,9 @@ def _markdown(element: Any, special: re.Pattern[str]) -> str:
     if tag == "p" and kept == ["class"] and element.get("class") == "video" and len(inside) == 1:
         return str(inside[0].get("href", ""))
     if tag == "figure" and [one.tag for one in inside] == ["img", "figcaption"]:
-        caption = inside[1].text_content().strip().replace('"', '\\"')
-        inside[0].set("title", caption)
-        return _inline(element, special, until=inside[1])
+        picture = inside[0]
+        picture.set("title", inside[1].text_content().strip().replace('"', '\\"'))
+        return _sign(picture, special)
     if tag == "figure" and [one.tag for one in inside] in (["img"], ["a"]):
         return _inline(element, special)
     if tag == "p" and not kept:
@@ -184,12 +190,10 @@ def _list(element: Any, special: re.Pattern[str]) -> str:
     return ("\n\n" if apart else "\n").join(items)
 
 
-def _inline(element: Any, special: re.Pattern[str], until: Any = None) -> str:
+def _inline(element: Any, special: re.Pattern[str]) -> str:
     """The words of an element with their signs, on one line but for its breaks."""
     parts = [_words(element.text, special)]
     for child in element:
-        if child is until:
-            break
         parts += [_sign(child, special), _words(child.tail, special)]
     return re.sub(r"[ \n]*\\\n *", "\\\\\n", re.sub(r"  +", " ", "".join(parts))).strip()
 
