@@ -26,6 +26,7 @@ from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Tr
 
 SLACK_SHARE, SLACK_SECONDS = 0.95, 30.0  # of a wait, for clocks that differ and timers that round
 REAL_SLACK_SECONDS = 0.1  # for a machine that is busy; multiplied by the speed of the clock
+REDIRECTS = (301, 302, 307, 308)
 TOGETHER_SECONDS = 15.0  # requests within it belong to one visit
 REDIRECT_SECONDS = 120.0
 OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
@@ -122,8 +123,10 @@ class Evidence:
 
     @cached_property
     def gaps(self) -> list[tuple[FeedVisit, float]]:
-        """Each visit with the seconds until the next; visits that belong together count once."""
-        pairs = [(one, other.at - one.at) for one, other in pairwise(self.visits)]
+        """Each visit with the seconds until the next; visits that belong together count once. One
+        that ended at a redirect asked for no document: an HTTP cache had the rest."""
+        looks = [visit for visit in self.visits if visit.end.served.status not in REDIRECTS]
+        pairs = [(one, other.at - one.at) for one, other in pairwise(looks)]
         return [(visit, gap) for visit, gap in pairs if gap >= TOGETHER_SECONDS]
 
 

@@ -87,7 +87,7 @@ def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
         (Asked(42.0 * 3600, "GET", "moved.xml", {}), "max-age-304"),
         (Asked(75.0 * 3600, "GET", "moved.xml", {}), "skip"),
         (Asked(100.0 * 3600, "GET", "moved.xml", {}), "skip"),
-        (Asked(124.3 * 3600, "GET", "moved.xml", {}), "retry-after"),
+        (Asked(124.3 * 3600, "GET", "last.xml", {}), "retry-after"),
         (Asked(90.0 * 3600, "GET", "feed.xml", {}), "permanent"),
         (Asked(99.0 * 3600, "GET", "for-now.xml", {}), "temporary"),
         (Asked(99.0 * 3600, "GET", "atom.xml", {}), "addresses"),
@@ -236,3 +236,13 @@ def test_who_asks_for_news_alone_must_take_them(takes: bool, state: str) -> None
         if served.status == 200 or (takes and served.status == 226):
             tag = served.header("ETag") or ""
     assert states(score(trace))["delta"] == state
+
+
+def test_an_http_cache_behind_a_redirect_obeys() -> None:
+    """It asks the old address each hour, and the new one only when its copy is no longer fresh."""
+    trace = Trace(ADDRESS, MONDAY, ran=30 * 3600.0)
+    for hour in range(22, 30):
+        trace.asked.append(Asked(hour * 3600.0, "GET", "feed.xml", {}))
+        if hour % 2 == 0:
+            trace.asked.append(Asked(hour * 3600.0 + 1, "GET", "moved.xml", {}))
+    assert states(score(trace))["max-age"] == "good"
