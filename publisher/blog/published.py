@@ -1,4 +1,8 @@
-"""Published posts: which ones readers see, and the queries of every list of them."""
+"""Published posts: which ones readers see, the queries of every list, the pages they link to.
+
+Each linked page is sent a Webmention when the post is new or changes. The queue has the post's
+path, not its address, so that a blog that moves sends the new address.
+"""
 
 import re
 from collections.abc import Sequence

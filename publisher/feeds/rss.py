@@ -1,4 +1,4 @@
-"""RSS 2.0, written by feedgen, which no other module uses."""
+"""RSS 2.0, written by feedgen, with extensions for what feedgen lacks or writes wrongly."""
 
 import html
 import threading

@@ -1,4 +1,8 @@
-"""Snapshots: the served documents as rows, with ETag, Last-Modified and compressed body."""
+"""Snapshots: the served documents as rows, with ETag, Last-Modified and compressed body.
+
+With the history of their versions (a row each time a document's bytes change), and the problems
+that validation found in them, for the author to see.
+"""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,9 @@
-"""`/metrics` in Prometheus' text format: figures from the database, and the workers' counts."""
+"""`/metrics` in Prometheus' text format: figures from the database, and the workers' counts.
+
+`serve` sets METRICS_FOLDER in the environment before it starts the workers: prometheus_client keeps
+the counts in files there, and `/metrics` sums them up over all workers, ended ones included.
+Without that folder (another WSGI server, a test) each process reports only its own counts.
+"""
 
 import ipaddress
 import os

@@ -1,6 +1,9 @@
 """Cross-site request forgery: a request that changes something must come from a page of this site.
 
-This is checked besides the form key, by two headers that no page can forge: `Sec-Fetch-Site` (on
+Each form carries a key (CSRF token), the session's secret, signed: another site can make a browser
+send a form here, but cannot read the key, which is in our pages.
+
+The origin is checked besides, by two headers that no page can forge: `Sec-Fetch-Site` (on
 https and localhost) and `Origin` (with each POST, in browsers since 2020). A request that names
 another site, or has neither header, is refused. Programs use the blueprints of `PROGRAMS`, which
 take no cookie and ask for a token, or trust nobody.

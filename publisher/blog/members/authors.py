@@ -1,4 +1,4 @@
-"""Authors: their names, passwords (argon2) and sessions (revocable)."""
+"""Authors: names, profiles, roles, passwords (argon2), sessions (revocable), being disabled."""
 
 import re
 import secrets

@@ -2,6 +2,10 @@
 
 A label names the program, and an end date is optional. `used_at`, the last use, shows whether a
 token is still needed; it is written at most once an hour.
+
+Authorization codes are an author's consent to a program, until the program fetches its token. As
+OAuth 2.0 and IndieAuth require, a code works once, for ten minutes, for one program and redirect
+address, and only with the secret (PKCE) whose hash the program sent at the beginning.
 """
 
 import base64

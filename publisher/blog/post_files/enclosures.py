@@ -1,4 +1,7 @@
-"""Enclosures: the audio file of a post, as one value, four columns and four inputs."""
+"""Episodes: the audio file of a post (one value, four columns, four inputs), and its transcript.
+
+The types of transcripts are those of the podcast namespace: WebVTT, SubRip, its own JSON, HTML.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Revisions: the whole content of a post at each save, to compare and to bring back."""
+"""Revisions: the whole content of a post at each save, to compare and to bring back.
+
+The difference of two texts is by lines, and by words within changed lines.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,8 @@
-"""The posts of the demonstration, read from the Markdown files in `posts/`."""
+"""The demonstration's posts (from `posts/`), its update history, and its river's subscriptions.
+
+The history is random updates at the rates of the authors' usual day; the subscriptions have
+prepared items and are never polled.
+"""
 
 import random
 import tomllib

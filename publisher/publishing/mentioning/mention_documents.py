@@ -9,14 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml import etree
 from lxml import html as lxml_html
 
-from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.links import joined
-from publisher.base.net import OutgoingError, Reply, check_url, request_public
 from publisher.base.text import one_line
 
 MAX_LINE, MAX_WORDS = 200, 500
@@ -153,47 +150,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _texts(part)
-
-
-TIMEOUT_SECONDS = 10.0
-MAX_PAGE, MAX_ANSWER = 1_000_000, 65_536
-READING = Limits(seconds=5.0)
-
-
-def send_mention(source: str, target: str, site_url: str, allow_private: bool) -> Reply | None:
-    """Notify the page at `target` that `source` links to it, or did; None if it has no endpoint.
-
-    Raises OutgoingError if another try may help.
-    """
-    if target.startswith(f"{site_url}/"):
-        return None
-    agent = f"Publisher (+{site_url}/) Webmention"
-    page = request_public(
-        target, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
-        allow_private=allow_private, max_bytes=MAX_PAGE, beginning=True,
-        timeout_seconds=TIMEOUT_SECONDS,
-    )  # fmt: skip
-    if page.status >= 500 or page.status == 429:
-        raise OutgoingError(f"the page answered {page.status}")
-    endpoint = endpoint_of(page)
-    if endpoint is None:
-        return None
-    return request_public(
-        endpoint, user_agent=agent, method="POST", form={"source": source, "target": target},
-        allow_private=allow_private, max_bytes=MAX_ANSWER, beginning=True,
-        timeout_seconds=TIMEOUT_SECONDS,
-    )  # fmt: skip
-
-
-def endpoint_of(page: Reply) -> str | None:
-    """A page's Webmention endpoint: from its Link header, else from its first such element."""
-    found = endpoint_in_header(page.headers.get("link", ""))
-    try:
-        if found is not None:
-            return check_url(urljoin(page.url, found))
-        if "html" not in page.headers.get("content-type", "html"):
-            return None
-        found = read(endpoint_in_page, READING, page.body, page.url)
-        return None if found is None else check_url(found)
-    except (ValueError, Unreadable):
-        return None

@@ -1,4 +1,4 @@
-"""The outbox: stored pings, sent by the scheduler and retried until they are answered."""
+"""The outbox: pings of WebSub and rssCloud, stored, and sent until they are answered."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from publisher.base.numerals import number_up_to
 from publisher.base.text import one_line
 from publisher.blog.published import WEBMENTION
 from publisher.feeds.channel import Cloud
-from publisher.publishing.mentioning import mention_documents
+from publisher.publishing.mentioning import sending
 from publisher.storage.database import Database
 from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.publishing import Delivery
@@ -130,9 +130,7 @@ def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> S
         if target.protocol == PURGE:
             return purging(target) if purging else None
         if target.protocol == WEBMENTION:
-            return mention_documents.send_mention(
-                site_url + target.topic, target.url, site_url, allow_private
-            )
+            return sending.send(site_url + target.topic, target.url, site_url, allow_private)
         return request_public(
             target.url,
             user_agent=f"Publisher (+{site_url}/)",

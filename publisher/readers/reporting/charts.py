@@ -2,6 +2,10 @@
 
 x runs from 0 to 1680, ten to the hour. The line's y runs from 0 (the longest ttl) to 100 (the
 shortest) on a logarithmic scale; bars grow from 0 to 60.
+
+And polls over time by program: three small pictures (polls, answers without a body, bytes), each a
+row of days as stacked bars; x runs from 0 to 100 for each day, heights from 0 to 100 of the highest
+day; the busiest programs have a layer each, the others one together.
 """
 
 import math

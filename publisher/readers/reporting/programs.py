@@ -1,4 +1,10 @@
-"""The readers report by program: the readers of one program are one line, with their verdicts."""
+"""The readers report by program: the readers of one program are one line, with their verdicts.
+
+A program that never sends a validator can be recognised by its address alone. Where that changes
+(a mobile network, a cloud function, the many addresses of a service), each address would be a
+reader of its own: dozens, about which nothing is known. They are merged: one reader or several,
+from so many addresses.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ class Reader:
 
     `kind`: a feed reader, browser, search engine, monitor, or HEAD only; `verdict`: a name.
     `last_at`: seconds since 1970. `addresses`: how many it stands for, where nothing else tells
-    their polls apart (`addresses_alone`).
+    their polls apart (see `programs`).
     """
 
     client: int

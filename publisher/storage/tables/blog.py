@@ -156,7 +156,7 @@ class Revision(Base):
 
 
 class UnsavedText(Base):
-    """What an author has typed and not saved, from one `origin` (a tab): see `blog.autosave`.
+    """What an author has typed and not saved, from one tab (`origin`): `writing.autosave`.
 
     `post_id` 0 is the box on the studio's first page. `fields` are the form's values as typed,
     `device` is the browser's User-Agent.

@@ -1,4 +1,4 @@
-"""Helpers of several studio pages: rebuild the feeds, posts that can still be held back."""
+"""Helpers of several studio pages: rebuilt feeds, posts to hold back, a secret shown once."""
 
 from flask import jsonify, make_response, redirect, render_template
 from sqlalchemy.orm import Session

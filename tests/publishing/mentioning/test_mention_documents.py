@@ -3,7 +3,8 @@
 import pytest
 
 from publisher.base.net import Reply
-from publisher.publishing.mentioning.mention_documents import MentionText, endpoint_of, told_by
+from publisher.publishing.mentioning.mention_documents import MentionText, told_by
+from publisher.publishing.mentioning.sending import endpoint_of
 
 PAGE = "https://there.example/notes/page"
 TARGET = "https://blog.example/posts/one"
