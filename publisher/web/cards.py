@@ -54,7 +54,7 @@ def _card(post: Post) -> Card:
         chosen.title,
         post.summary,
         *card_colours(chosen),
-        font="serif.woff2" if serif else "",
+        font="serif-whole.woff2" if serif else "",
         portrait=round_portrait,
     )
 
