@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+from publisher.core.menu import MILESTONES
 from publisher.core.ttl.counts import PRIOR_UPDATES, Exposure, History, Tables, exposure
 from publisher.core.ttl.rule import POLL_MINUTES, WARM_UP_MINUTES, RuleNumbers
 
 SETTLING = 8  # iterations of `settle`; more change nothing
 PULL = 0.75  # how far the worth of a poll lies, by ratio, from `poll_minutes` to the fixed point
-MANY = 24  # values of a menu
 CHANCE = 2.0  # variance over mean up to which hourly counts count as equal hours
 
 
@@ -98,7 +98,7 @@ def settle(shape: Shape, menu: Sequence[int], worth: float) -> float:
 def best_fixed(menu: Sequence[int], rate: float, worth: float) -> float:
     """The first menu value with the least cost at a constant `rate` (updates a minute), minutes; in
     a menu of many values, the best interval within its limits."""
-    if len(menu) > MANY:
+    if len(menu) > MILESTONES:
         ideal = sqrt(2.0 * worth / rate)
         return float(min(max(round(ideal), menu[0]), menu[len(menu) - 1]))
     best, least = 0.0, 1e300
