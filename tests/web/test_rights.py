@@ -164,6 +164,8 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/studio/reached"): "login",
     ("GET", "/studio/look"): "admin",
     ("POST", "/studio/look"): "admin",
+    ("GET", "/studio/look/preview"): "admin",
+    ("POST", "/studio/posts/<int:post_id>/cards"): "post",
     ("GET", "/studio/navigation"): "admin",
     ("POST", "/studio/navigation"): "admin",
     ("GET", "/studio/tags"): "login",
