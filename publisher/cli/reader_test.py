@@ -1,5 +1,6 @@
 """The command `reader-test`: a test feed for feed readers, and what a reader does with it."""
 
+import re
 import signal
 import tempfile
 import threading
@@ -22,6 +23,7 @@ CLOCKS = ("auto", "faketime", "variable")
 @click.command("reader-test")
 @click.option("--port", type=click.IntRange(0, 65535), help="of the test feed (default: 8010)")
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@click.option("--address", default="", help="at which readers find it, as http://HOST:PORT")
 @click.option(
     "--speed",
     type=click.FloatRange(1, 10_000),
@@ -44,6 +46,7 @@ CLOCKS = ("auto", "faketime", "variable")
 def reader_test(
     port: int | None,
     host: str,
+    address: str,
     speed: float | None,
     url_command: str | None,
     long_running: bool,
@@ -61,6 +64,8 @@ def reader_test(
         raise InvalidInput("--url-command and --replay exclude each other")
     if long_running and url_command is None:
         raise InvalidInput("--long-running needs --url-command")
+    if address and not re.fullmatch(r"https?://[^/?#\s]+/?", address):
+        raise InvalidInput(f"--address: {address!r} is not like http://HOST:PORT")
     if save is not None and not save.parent.is_dir():
         raise InvalidInput(f"{save}: there is no such folder as {save.parent}")
     if replay is not None:
@@ -68,7 +73,7 @@ def reader_test(
     elif url_command is not None:
         trace = _run(url_command, port or 0, speed, long_running, clock, tell)
     else:
-        trace = _serve(host, 8010 if port is None else port, speed or 1.0)
+        trace = _serve(host, 8010 if port is None else port, address, speed or 1.0)
     if save is not None:
         save.write_text(trace.to_json(), "utf-8")
     card = score(trace)
@@ -105,7 +110,7 @@ def _run(
     return command_runs.run_each_time(run, tell)
 
 
-def _serve(host: str, port: int, speed: float) -> "Trace":
+def _serve(host: str, port: int, address: str, speed: float) -> "Trace":
     """Serve until Ctrl-C; the trace of the tester whose address was printed."""
     from publisher.reader_test.tester_server import StrangersDesk, serving
     from publisher.reader_test.testers import ReaderTests
@@ -114,7 +119,7 @@ def _serve(host: str, port: int, speed: float) -> "Trace":
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     with tempfile.TemporaryDirectory(prefix="reader-test-") as folder:
         desk = StrangersDesk(ReaderTests(Path(folder), utc_now), speed)
-        with serving(desk, host, port) as base:
+        with serving(desk, host, port, address) as base:
             word = desk.make("")
             click.echo(f"Subscribe a reader to {base}/{word}/feed.xml", err=True)
             click.echo(f"Its score: {base}/{word}/score   More tests: {base}/", err=True)

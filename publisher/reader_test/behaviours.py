@@ -327,7 +327,7 @@ class _Held:
         if served.status == 304:
             self.tags = {tag} if tag else self.tags
             self.dates = {date} if date else self.dates
-        elif served.fault:
+        elif served.fault or served.status == 226:  # it may have refused either
             self.tags, self.dates = self.tags | {tag}, self.dates | {date}
         else:
             self.tags, self.dates = {tag}, {date}

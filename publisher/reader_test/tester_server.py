@@ -73,8 +73,9 @@ class StrangersDesk:
 
 
 @contextmanager
-def serving(desk: Desk, host: str, port: int) -> Iterator[str]:
-    """Serve while the block runs; the address is the value. InvalidData if the port is taken."""
+def serving(desk: Desk, host: str, port: int, address: str = "") -> Iterator[str]:
+    """Serve while the block runs; the address is the value. InvalidData if the port is taken.
+    address: at which readers find it, if not at host and port (a container, a proxy)."""
     turns = threading.BoundedSemaphore(MOST_AT_ONCE)
 
     class Handler(_Handler):
@@ -104,7 +105,7 @@ def serving(desk: Desk, host: str, port: int) -> Iterator[str]:
     except OSError as error:
         raise InvalidData(f"{host}:{port}: {error.strerror or error}") from None
     Handler.desk = desk
-    Handler.base = f"http://{host}:{server.server_port}"
+    Handler.base = address.rstrip("/") or f"http://{host}:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

@@ -76,6 +76,7 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
         (["--long-running"], 2, "needs --url-command"),
         (["--url-command", "false URL", "--long-running", "--clock", "variable"], 2, "libfaketime"),
         (["--url-command", "false URL", "--long-running", "--speed", "1"], 1, "ended by itself"),
+        (["--address", "feeds.example/x"], 2, "not like http://HOST:PORT"),
         (["--host", "no-such-host.invalid"], 1, "no-such-host.invalid:8010: "),
         (["--replay", "none.json"], 2, "there is no file"),
         (["--replay", "pyproject.toml"], 1, "not a trace"),

@@ -191,3 +191,10 @@ def test_an_hour_ends(testers: ReaderTests, clock: FakeClock) -> None:
     clock.forward(hours=-5)
     assert tester.hours(clock()) == pytest.approx(0.5)
     assert tester.ends - tester.made == timedelta(hours=167.5) / 2
+
+
+def test_a_public_address_of_its_own(testers: ReaderTests) -> None:
+    """In a container: what the feed names is the address that readers see."""
+    address = "http://tests.example:80"
+    with serving(StrangersDesk(testers, 1.0), "127.0.0.1", 0, f"{address}/") as named:
+        assert named == address
