@@ -286,3 +286,13 @@ def test_back_after_publishing_writes_another_post(laptop: Page, live: Live) -> 
     with live.site.database.read() as db:
         texts = [post.source for post in db.query(Post).order_by(Post.id)]
     assert texts == ["As saved.", "The first note.", "The second note."]
+
+
+def test_discard_takes_what_was_typed_since_the_page_came(laptop: Page) -> None:
+    """The button discards the text that stands in the editor, not the one that it began with."""
+    autosaved(laptop, "Typed first.")
+    opened(laptop)
+    autosaved(laptop, "Something else.")
+    laptop.get_by_role("button", name="Discard what was typed").click()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value("As saved.")

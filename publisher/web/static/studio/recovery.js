@@ -30,7 +30,8 @@ export class Recovery {
   }
 
   set seen(stamp) {
-    if (this.form.elements.seen) this.form.elements.seen.value = stamp;
+    // Also of the button that discards what the editor shows.
+    for (const input of document.querySelectorAll("input[name=seen]")) input.value = stamp;
   }
 
   // The name of the request that makes a post: kept with its text, so that trying again is safe.
