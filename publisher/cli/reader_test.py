@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 import tempfile
 import threading
 from datetime import timedelta
@@ -103,6 +104,7 @@ def _run(
     library = None if clock == "variable" else command_runs.faketime_library()
     if clock == "faketime" and library is None:
         raise InvalidInput("libfaketime is not installed (Debian: apt install faketime)")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the program ends with us
     begins = utc_now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=7)
     run = command_runs.CommandRun(command, begins, library, port)
     if long_running:

@@ -17,6 +17,7 @@ from publisher.reader_test.command_runs import (
 from publisher.reader_test.scorecard import score
 from publisher.reader_test.tester_trace import read_trace
 from tests.reader_test.invented import MONDAY, hourly, week
+from tests.serving import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 READER = [sys.executable, "-m", "tests.reader_test.program", "URL"]
@@ -129,3 +130,19 @@ def test_two_days_of_a_program_that_keeps_running(tmp_path: Path) -> None:
     assert card.score >= 95, [one for one in card.verdicts if one.state != "good"]
     (restart,) = [one for one in card.verdicts if one.id == "restart"]
     assert restart.state == "good", restart
+
+
+def test_a_program_ends_with_the_test(tmp_path: Path) -> None:
+    """SIGTERM to the command ends the reader that it has started, too."""
+    script = tmp_path / "reader.sh"
+    script.write_text(f"echo $$ > {tmp_path}/pid; exec sleep 300\n")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "publisher", "reader-test", "--url-command", f"sh {script} URL"],
+        cwd=ROOT,
+    )
+    wait_until((tmp_path / "pid").exists, 30, "the reader has not begun")
+    wait_until(lambda: (tmp_path / "pid").read_text().strip(), 5, "no process id")
+    run.terminate()
+    assert run.wait(20) == 143
+    reader = Path("/proc", (tmp_path / "pid").read_text().strip())
+    wait_until(lambda: not reader.exists(), 10, "the reader is still running")
