@@ -216,7 +216,9 @@ class Episode:
     def back(self, device: Device, _choice: int) -> None:
         page = self.tab(device)
         if page.frames[1:]:  # the look's preview in a frame goes back by itself, and nothing loads
-            page.evaluate("history.back()")
+            page.evaluate("void setTimeout(() => history.back())")
+            page.wait_for_timeout(300)
+            page.wait_for_load_state()
         else:
             page.go_back()
 
