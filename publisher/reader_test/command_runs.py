@@ -190,7 +190,7 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
         )
         for end in until:
             at = clock()
-            if at > 0:
+            if end != until[0]:
                 trace.restarts.append(at)
             program = _start(words, run.environment(url, at, speed), subprocess.DEVNULL, errors)
             try:
