@@ -34,7 +34,8 @@ def test_a_call_of_many_tags_is_not_parsed(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Megabytes of elements, from anybody: refused before they are a tree."""
-    monkeypatch.setattr(values, "fromstring", None)
+    monkeypatch.setattr(values, "_call", None)
+    monkeypatch.setattr(confined, "read", None)
     for path in ("/xmlrpc", "/mirror/ping"):
         answer = client.post(path, data=b"<methodCall>" + b"<a/>" * (values.MAX_TAGS + 1))
         assert b"values" in answer.data
