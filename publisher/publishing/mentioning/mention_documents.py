@@ -1,4 +1,5 @@
-"""Strangers' pages, parsed for their Webmention endpoint and for what they say about a post.
+"""Strangers' pages, parsed for their Webmention endpoint, for what they say about a post, and for
+the program that they describe (IndieAuth).
 
 Pure functions for `base.confined`; they return plain text and addresses only.
 """
@@ -56,6 +57,20 @@ def endpoint_in_page(body: bytes, base: str) -> str | None:
     return None
 
 
+def program_in_page(body: bytes) -> tuple[str, list[str]]:
+    """The name of a page's program (its h-app, else its title), and its redirect addresses."""
+    page = tree_of(body)
+    if page is None:
+        return "", []
+    named = page.xpath(f"({_having('h-app')} | {_having('h-x-app')}){_having('p-name')}")
+    name = (
+        named[0].get("alt") or named[0].text_content() if named else page.xpath("string(//title)")
+    )
+    links = [link.get("href", "").strip() for link in page.iter("link")
+             if "redirect_uri" in link.get("rel", "").lower().split()]  # fmt: skip
+    return str(name), [link for link in links if link]
+
+
 def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
     """What a document says about `target`; None if it does not contain exactly that address."""
     kind = content_type.partition(";")[0].strip().lower()
@@ -77,7 +92,7 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
     links = [link for link in page.xpath(_LINKS) if joined(base, link.strip()) == target]
     if not links:
         return None
-    entry = next(iter(page.xpath(having("h-entry"))), None)
+    entry = next(iter(page.xpath(_having("h-entry"))), None)
     around = entry if entry is not None else page
     said = next((s for link in links for s in _said(link.getparent(), around)), "mention")
     title = _first(around, "p-name") if entry is not None else ""
@@ -101,7 +116,7 @@ def _said(element: Any, around: Any) -> Iterator[str]:
 
 
 def _author(around: Any) -> str:
-    card = next(iter(around.xpath(having("p-author", "."))), None)
+    card = next(iter(around.xpath(_having("p-author", "."))), None)
     if card is None:
         return ""
     return _first(card, "p-name") or _line(card.text_content())
@@ -109,14 +124,13 @@ def _author(around: Any) -> str:
 
 def _first(around: Any, name: str, most: int = MAX_LINE) -> str:
     """The text of the first element of a class, one line, cut at a word."""
-    for element in around.xpath(having(name, ".")):
+    for element in around.xpath(_having(name, ".")):
         if text := _line(element.text_content(), most):
             return text
     return ""
 
 
-def having(name: str, place: str = "") -> str:
-    """The XPath of elements with this class, below `place`."""
+def _having(name: str, place: str = "") -> str:
     return f"{place}//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
 
 

@@ -15,7 +15,7 @@ from publisher.base.errors import InvalidInput
 from publisher.base.links import joined
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.base.text import one_line
-from publisher.publishing.mentioning.mention_documents import having, tree_of
+from publisher.publishing.mentioning.mention_documents import program_in_page
 
 MAX_ADDRESS = 2000
 MAX_BYTES = 250_000
@@ -90,24 +90,10 @@ def _read(address: str, reply: Reply) -> ClientApp:
     if "json" in reply.headers.get("content-type", ""):
         return _from_json(address, reply.body.decode("utf-8", "replace"))
     try:
-        name, links = read(_described, READING, reply.body)
+        name, links = read(program_in_page, READING, reply.body)
     except Unreadable:
         return ClientApp(address)
     return ClientApp(address, _line(name), tuple(joined(reply.url, href) for href in links))
-
-
-def _described(body: bytes) -> tuple[str, list[str]]:
-    """What a page calls its program (in its h-app, else in its title), and where answers may go."""
-    page = tree_of(body)
-    if page is None:
-        return "", []
-    named = page.xpath(f"({having('h-app')} | {having('h-x-app')}){having('p-name')}")
-    name = (
-        named[0].get("alt") or named[0].text_content() if named else page.xpath("string(//title)")
-    )
-    links = [link.get("href", "").strip() for link in page.iter("link")
-             if "redirect_uri" in link.get("rel", "").lower().split()]  # fmt: skip
-    return str(name), [link for link in links if link]
 
 
 def _from_json(address: str, text: str) -> ClientApp:
