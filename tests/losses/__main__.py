@@ -23,20 +23,28 @@ TABS = 3
 
 
 @contextmanager
-def started(without: str = "") -> Iterator[tuple[Browser, Blog]]:
-    """A browser and a served blog, `without` one of the mends."""
+def served(without: str = "") -> Iterator[Blog]:
+    """A served blog, `without` one of the mends."""
     with (
         tempfile.TemporaryDirectory() as folder,
         serving(Path(folder) / "instance", env=program(without, Path(folder))) as server,
-        sync_playwright() as playwright,
     ):
         blog = Blog(server)
+        try:
+            yield blog
+        finally:
+            blog.close()
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """A browser."""
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         try:
-            yield browser, blog
+            yield browser
         finally:
             browser.close()
-            blog.close()
 
 
 def devices_of(episode: int) -> int:
@@ -90,7 +98,7 @@ def main() -> int:
     parser.add_argument("--trace", action="store_true", help="print what one episode shows")
     asked = parser.parse_args()
     faults, begun, taken = 0, time.monotonic(), 0
-    with started(asked.without) as (browser, blog):
+    with started() as browser, served(asked.without) as blog:
         if asked.trace:
             steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode))
             devices = devices_of(asked.episode)

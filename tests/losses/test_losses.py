@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.losses.__main__ import TABS, devices_of, started
+from tests.losses.__main__ import TABS, devices_of, served, started
 from tests.losses.mends import MENDS
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, drawn, play
@@ -15,30 +15,37 @@ DEVICES = 2
 
 
 @pytest.fixture(scope="module")
-def program() -> Iterator[tuple[Browser, Blog]]:
-    """The program, served, and a browser."""
-    with started() as (browser, blog):
-        yield browser, blog
+def browser() -> Iterator[Browser]:
+    """A browser for all episodes."""
+    with started() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def blog() -> Iterator[Blog]:
+    """The program, served."""
+    with served() as found:
+        yield found
 
 
 @pytest.mark.parametrize("episode", range(STEPS // LENGTH))
-def test_nothing_is_lost(program: tuple[Browser, Blog], episode: int) -> None:
+def test_nothing_is_lost(browser: Browser, blog: Blog, episode: int) -> None:
     """Random steps; `make losses SEED=11 EPISODE=<n> STEPS=40` plays one again."""
     devices = devices_of(episode)
     steps = drawn(f"{SEED}:{episode}", devices)
-    assert play(*program, steps, f"e{episode}", devices, TABS) == ("", LENGTH)
+    assert play(browser, blog, steps, f"e{episode}", devices, TABS) == ("", LENGTH)
 
 
 @pytest.mark.parametrize("name", MENDS)
-def test_recipe(program: tuple[Browser, Blog], name: str) -> None:
+def test_recipe(browser: Browser, blog: Blog, name: str) -> None:
     """What loses a text without a mend loses none with it."""
-    recipe = list(MENDS[name].recipe)
-    assert play(*program, recipe, f"r{len(name)}x", DEVICES, TABS) == ("", len(recipe))
+    recipe, prefix = list(MENDS[name].recipe), f"r{list(MENDS).index(name)}"
+    assert play(browser, blog, recipe, prefix, DEVICES, TABS) == ("", len(recipe))
 
 
 @pytest.mark.parametrize("name", MENDS)
-def test_a_mend_that_is_taken_out_is_missed(name: str) -> None:
+def test_a_mend_that_is_taken_out_is_missed(browser: Browser, name: str) -> None:
     """The program without one mend: the fuzzer says what is lost, or there twice."""
-    with started(name) as (browser, blog):
+    with served(name) as blog:
         fault, _ = play(browser, blog, list(MENDS[name].recipe), "mend", DEVICES, TABS)
     assert fault.startswith(MENDS[name].fault), fault
