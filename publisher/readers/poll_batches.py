@@ -95,9 +95,9 @@ class PollGroup(NamedTuple):
         return self.has_validators or self.status == 304
 
     @property
-    def bare_tags(self) -> list[str]:
+    def bare_tags(self) -> tuple[str, ...]:
         """The entity tags that the request names, each `bare`."""
-        return [bare(tag) for tag in self.tags.split(",")] if self.tags else []
+        return _bare_tags(self.tags)
 
     @property
     def validators(self) -> set[str | float]:
@@ -172,6 +172,11 @@ def _bursts(stored: list[Any]) -> list[Burst]:
 def bare(tag: str) -> str:
     """An entity tag without W/ and quotes, and without what front servers append to it."""
     return unglued(tag.strip().removeprefix("W/").replace('"', ""))
+
+
+@lru_cache(maxsize=1024)
+def _bare_tags(tags: str) -> tuple[str, ...]:
+    return tuple(map(bare, tags.split(","))) if tags else ()
 
 
 @lru_cache(maxsize=1024)

@@ -279,6 +279,8 @@ class Readers:
 
     def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
         """The reader whose interval fits best; of equals, the one that waited longest."""
+        if len(clients) == 1:
+            return Made(clients[0])
         ranked = sorted(
             (round(self._cost(feed, at), 3), feed.rhythm == 0.0, feed.last_at, client)
             for client in clients
