@@ -99,7 +99,8 @@ def videos(state: StateCore) -> None:
         children = token.children or []
         bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
         address = str(children[0].attrGet("href") or "") if bare else ""
-        alone = bool(address) and children[1].content in address
+        words = children[1].content if bare else ""
+        alone = bool(address) and words in (address, address.partition("://")[2])
         card = video_link(address) if alone else ""
         if alone and not card and address.startswith(("http://", "https://")):
             opening.attrSet("class", "card")
