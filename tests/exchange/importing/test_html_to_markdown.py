@@ -19,8 +19,8 @@ SIZED = '<img src="https://a.example/b.png" alt="B" width="300" height="200">'
         ('<p>a <a href="https://a.example/?b=1&amp;c=(d)" title="T">x</a></p>',
          'a [x](<https://a.example/?b=1&c=(d)> "T")'),
         # As Markdown the link would be a card; the list is read anew for the second attempt.
-        ('<ul><li><em>a</em></li></ul><p><a href="https://a.example/">x</a></p>',
-         '- *a*\n\n[x](https://a.example/)'),
+        ('<ul><li><em>a</em></li></ul><p><a href="https://a.example/">a.example/</a></p>',
+         '- *a*\n\n<p><a href="https://a.example/">a.example/</a></p>'),
         ("<h2 id='x'>Heading</h2><p>a<br />b</p>", "## Heading\n\na\\\nb"),
         ("<ul><li>one</li><li>two<ul><li>in</li></ul></li></ul>", "- one\n- two\n  - in"),
         ('<ol start="3"><li><p>a</p><p>b</p></li><li><p>c</p></li></ol>', "3. a\n\n   b\n\n4. c"),
