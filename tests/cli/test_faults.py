@@ -119,6 +119,9 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"readers import {GARBAGE}", 1, "garbage.txt: no line can be read as a request; line 1: "),
     (f"simulate {GARBAGE}", 1, "garbage.txt"),
     (f"simulate --synthetic winer --population {GARBAGE}", 1, "garbage.txt"),
+    (f"reader-test --replay {GARBAGE}", 1, "garbage.txt: this is not a trace of the reader test"),
+    ("reader-test --replay none.json", 2, "there is no file 'none.json'"),
+    ("reader-test --speed 0", 2, "0.0 is not in the range 1<=x<=10000"),
     # places that cannot be written
     (f"backup {GARBAGE}", 2, "garbage.txt exists already"),
     (f"backup {FOLDER}", 2, "folder exists already"),
