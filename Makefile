@@ -35,7 +35,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(RUN): pyproject.toml
-	$(call install,a blog needs: about a minute and 160 MB)
+	$(call install,a blog needs: about a minute and 180 MB)
 	@$(BIN)/python -m pip uninstall --quiet --yes setuptools 2>/dev/null # old Pythons put it there
 
 $(SIMULATOR): pyproject.toml
