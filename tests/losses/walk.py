@@ -296,6 +296,7 @@ class Episode:
         for folded in page.locator("details:not([open]) > summary").all():
             folded.click()
         self.count += 1
+        self.claimed -= self.words(area.input_value())  # the author sees it, and writes over it
         area.fill(
             f"/* {self.name}w{self.count} */" if field == "css" else f"{self.name}w{self.count}"
         )
