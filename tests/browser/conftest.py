@@ -27,7 +27,9 @@ from tests.serving import wait_until
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Debian's Chromium without a window takes a third of the processor time of the one with it.
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
