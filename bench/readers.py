@@ -183,10 +183,11 @@ def _fill(site: Site) -> None:
     agents = {client: parse_agent(f"Reader-{number}/1.0") for number, client in enumerate(clients)}
     seen = {client: (first * DAY_SECONDS, NOW.timestamp()) for client in clients}
     with site.database.write() as session:
-        store.save_clients(session, agents, {}, seen)
+        store.overwrite(session, "reader_clients", store.client_rows(agents, {}, seen, {}))
     for day in range(first, first + DAYS):
         with site.database.write() as session:
-            store.save_days(session, {(client, day): _day(rng) for client in clients})
+            sums = {(client, day): _day(rng) for client in clients}
+            store.overwrite(session, "reader_days", store.day_rows(session, sums))
     with site.database.read() as session:
         newest = session.scalars(
             select(reader_days.c.requests).where(reader_days.c.day == first + DAYS - 1)

@@ -131,6 +131,11 @@ def load_settings(session: Session) -> Settings:
     return settings
 
 
+def smallest_ttl(session: Session) -> int:
+    """The smallest ttl of the site's rule, in minutes."""
+    return load_settings(session).rule.menu.smallest
+
+
 def check_name(name: str) -> None:
     """InvalidInput, with the most similar names, for an unknown setting."""
     try:

@@ -27,26 +27,23 @@ from publisher.base.processes import end_with_parent
 from publisher.blog.writing import autosave, posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
-from publisher.installation.settings import load_settings
+from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
 from publisher.publishing import link_cards, snapshots
 from publisher.publishing.mentioning import receiving
 from publisher.publishing.push import outbox, purge
 from publisher.publishing.rebuild import refresh
 from publisher.readers import retention
-from publisher.readers.counter import FLUSH_SECONDS
-from publisher.readers.fold import fold
+from publisher.readers.fold import keep_up
 from publisher.river import service
 from publisher.storage.postgresql import Alone
 from publisher.storage.tables.publishing import Delivery
-from publisher.storage.tables.readers import PollBatch
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS = 1.0
-FOLD_SECONDS = 60.0  # each fold costs the same, however few polls there are
+FOLD_SECONDS, LOOK_SECONDS = 3600.0, 60.0  # by the site's clock; between looks, real seconds
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
-FOLD_LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 _PARENT_SECONDS = 5.0
 
 log = get_logger("jobs")
@@ -70,13 +67,8 @@ def refresh_feeds(site: Site) -> float:
 
 def fold_polls(site: Site) -> float:
     """Add the polls that the workers have counted to the readers' tables."""
-    speed = real_seconds(site.clock, 1.0)
-    with site.database.read() as session:
-        if session.scalar(select(PollBatch.id).limit(1)) is None:
-            return FOLD_SECONDS / speed
-        smallest = load_settings(session).rule.menu.smallest
-    fold(site.database, smallest, site.clock() - timedelta(seconds=FOLD_LAG_SECONDS / speed))
-    return FOLD_SECONDS / speed
+    rest = keep_up(site.database, site.clock, smallest_ttl, FOLD_SECONDS)
+    return min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
 
 
 def look_at_origins(site: Site) -> float:

@@ -3,7 +3,7 @@
 Equal polls are grouped at once, so that a request's environment and strings are freed when it is
 answered, and their memory is still in the processor's cache for the next one. Those within the same
 second are a burst: they share their time, so that memory and the later work depend on the
-number of bursts. A thread of each process stores the counts every few seconds. Beyond the limits,
+number of bursts. A thread of each process stores the counts every quarter of a minute. Beyond the limits,
 polls of new readers are counted without a name, and while the database is away for long, only the
 number of polls is kept.
 """
@@ -22,7 +22,7 @@ from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
 # The first polls after a pause are stored soon, further ones a while after the last flush.
-SOON_SECONDS, FLUSH_SECONDS = 1.0, 5.0
+SOON_SECONDS, FLUSH_SECONDS = 1.0, 15.0
 BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 200_000  # bursts between two flushes, should the database be away
@@ -136,7 +136,7 @@ class PollCounter:
         self._polls = Polls()
         self._now, self._now_ms = EPOCH, 0
         self._window = object()  # another one when a burst ends, by time or by a flush
-        self._stop, self._first = threading.Event(), threading.Event()
+        self._stop, self._first, self._full = (threading.Event() for _ in range(3))
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
         self._thread: threading.Thread | None = None
@@ -184,6 +184,8 @@ class PollCounter:
                 ticket.burst, ticket.window = burst, self._window
             if not self._first.is_set():
                 self._first.set()
+            if self._polls.held >= MOST_HELD // 2:
+                self._full.set()
 
     def start(self) -> None:
         """Start the flushing thread, in each process at its first request; again after a fork."""
@@ -192,7 +194,7 @@ class PollCounter:
         if self._thread is not None:  # after a fork: what was counted before is the parent's
             self._replace(Polls())
         self._counting, self._flushing = threading.Lock(), threading.Lock()
-        self._stop, self._first = threading.Event(), threading.Event()
+        self._stop, self._first, self._full = (threading.Event() for _ in range(3))
         if self._polls.held:
             self._first.set()
         self._thread = threading.Thread(target=self._work, name="polls", daemon=True)
@@ -201,8 +203,8 @@ class PollCounter:
 
     def stop(self) -> None:
         """End the thread and flush what is left; harmless when nothing runs."""
-        self._stop.set()
-        self._first.set()
+        for event in (self._stop, self._first, self._full):
+            event.set()
         if self._thread is not None:
             self._thread.join(5.0)
         if self._at_exit is not None:
@@ -231,14 +233,17 @@ class PollCounter:
         return before
 
     def _work(self) -> None:
-        """Sleep until there is a poll; then gather for a while, and flush."""
+        """Sleep until there is a poll; then gather for a while or until half full, and flush."""
         flushed_at = -FLUSH_SECONDS
         while not self._stop.is_set():
             self._first.wait()
-            pause = max(SOON_SECONDS, flushed_at + FLUSH_SECONDS - monotonic_seconds())
-            if self._stop.wait(pause):
+            if self._stop.wait(SOON_SECONDS):
+                return
+            self._full.wait(max(0.0, flushed_at + FLUSH_SECONDS - monotonic_seconds()))
+            if self._stop.is_set():
                 return
             self._first.clear()
+            self._full.clear()
             self.flush()
             flushed_at = monotonic_seconds()
             if self._polls.held or self._polls.lost:  # came meanwhile, or could not be stored

@@ -1,22 +1,27 @@
 """Folds batches into tables: polls of all workers, in order of time, are added to readers' days.
 
-What is needed is read and computed without a lock; then the batches are deleted and the sums
-written in one short transaction. Batches that another process has folded meanwhile are missing by
-then: nothing is written, and the fold begins anew.
+What is needed is read and computed without a lock. One transaction then deletes the batches and
+writes the sums of all readers together. The readers' own rows follow in further short ones: until
+it is written, a part of them waits among the batches, with a number below 0, and the next fold
+begins with what is left of them. If another process has folded meanwhile, nothing is written, and
+the fold begins anew.
 """
 
+import json
+import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, delete, insert, select
+from sqlalchemy import CursorResult, delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from publisher.base.clock import Clock, real_seconds
 from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
-from publisher.readers.counter import BURST_MS
+from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
 from publisher.readers.reporting import poll_sources
@@ -43,8 +48,36 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
-BATCHES_AT_ONCE, GROUPS_AT_ONCE = 500, 250  # written in one transaction
+BATCHES_AT_ONCE, BURSTS_AT_ONCE = 5_000, 20_000  # computed at once, in some 40 MB
+ROWS_AT_ONCE = 1_000  # written in one transaction
+MOST_WAITING_BYTES = 1_000_000  # some 20,000 groups
+LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name
+
+
+def keep_up(
+    database: Database, clock: Clock, smallest_ttl: Callable[[Session], int], behind_seconds: float
+) -> float:
+    """Fold if polls wait for longer than `behind_seconds`, or too many; before, only look.
+
+    Readers of the tables call it first: a fold costs less a poll the more polls a reader has made.
+    Returns the seconds by the clock until the next fold is due.
+    """
+    now, lag = clock(), timedelta(seconds=LAG_SECONDS / real_seconds(clock, 1.0))
+    latest = now - lag - timedelta(seconds=behind_seconds)
+    size = func.sum(func.length(PollBatch.payload))
+    with database.read() as session:
+        first_id, waiting = session.execute(select(func.min(PollBatch.id), size)).one()
+        if first_id is None:
+            return behind_seconds
+        first = session.get_one(PollBatch, first_id)
+        if first_id > 0 and waiting < MOST_WAITING_BYTES:
+            rest = FlushedPolls.from_bytes(first.payload).first_ms / 1000 - latest.timestamp()
+            if rest > 0:
+                return rest
+        smallest = smallest_ttl(session)
+    fold(database, smallest, now - lag)
+    return behind_seconds
 
 
 def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None = None) -> int:
@@ -55,45 +88,91 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
     """
     # Whole parts of the clock's time, so that no burst is cut.
     until_ms = None if until is None else int(until.timestamp() * 1000) // BURST_MS * BURST_MS
-    total, after = 0, -1
-    while True:
+    total, after, more, again = 0, -1, True, False
+    while more or again:
+        again = False
+        _finish(database)
         with database.read() as session:
             batches, more = _next(session, after)
             ready, waiting, lost = _due(batches.values(), until_ms)
             if not ready and not lost:  # newer batches may have been stored by a late worker
-                if not more:
-                    return total
-                after = max(batches)
+                after = max(batches, default=after)
+                continue
+            present = _present(session, batches)
+            if again := present[0] < 0:
                 continue
             changed, ready = store.under_this_week(session, ready)
             folding = _Folding(session, ready, changed, smallest_ttl_minutes)
         folding.run()
-        with database.write(quiet=True) as session:
-            gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
-            if again := cast("CursorResult[Any]", gone).rowcount != len(batches):
-                session.rollback()
-            else:
+        with database.read() as session:
+            first, *later = folding.parts(session)
+        try:
+            with database.write(quiet=True) as session:
+                same = _present(session, batches) == present
+                gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
+                if not same or cast("CursorResult[Any]", gone).rowcount != len(batches):
+                    raise _OvertakenError
                 if waiting:
                     payload = FlushedPolls(tuple(waiting)).to_bytes()
                     session.execute(insert(PollBatch).values(payload=payload))
+                if later:
+                    numbered = [{"id": -n, "payload": part} for n, part in enumerate(later, 1)]
+                    session.execute(insert(PollBatch), numbered)
                 folding.save(session, lost)
-        if not again:
-            total += folding.polls
-            if not more:
-                return total
+                _write(session, first)
+        except _OvertakenError:
+            again = True
+            continue
+        total += folding.polls
+        if later or more:
+            database.give_way()
+    _finish(database)
+    return total
+
+
+def _finish(database: Database) -> None:
+    """Write the parts of a fold that are still waiting, each in a transaction of its own."""
+    while True:
+        with database.read() as session:
+            oldest = select(PollBatch.id, PollBatch.payload).where(PollBatch.id < 0)
+            row = session.execute(oldest.order_by(PollBatch.id).limit(1)).first()
+        if row is None:
+            return
+        with database.write(quiet=True) as session:
+            gone = session.execute(delete(PollBatch).where(PollBatch.id == row.id))
+            if cast("CursorResult[Any]", gone).rowcount:
+                _write(session, row.payload)
         database.give_way()
 
 
+def _write(session: Session, part: bytes) -> None:
+    """Write one of the `parts` of a fold."""
+    left, *tables = json.loads(zlib.decompress(part))
+    for name, rows in zip(_TABLES, tables, strict=True):
+        store.overwrite(session, name, rows)
+    store.leave_origins(session, left)
+
+
+def _present(session: Session, batches: Iterable[int]) -> tuple[int, int, bytes | None]:
+    """The first number that is stored, how many are up to the last of these batches, and what that
+    one holds (SQLite may give its number again): whatever another process folds changes it."""
+    last = max(batches)
+    found = select(func.min(PollBatch.id), func.count()).where(PollBatch.id <= last)
+    first, number = session.execute(found).one()
+    payload = session.scalar(select(PollBatch.payload).where(PollBatch.id == last))
+    return first or 0, number, payload
+
+
 def _next(session: Session, after: int) -> tuple[dict[int, FlushedPolls], bool]:
-    """The batches that are folded in the next transaction, and whether there are more."""
+    """The batches that are folded next, and whether there are more."""
     query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > after)
     batches: dict[int, FlushedPolls] = {}
-    groups = 0
+    bursts = 0
     for row in session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)):
-        if len(batches) == BATCHES_AT_ONCE or groups >= GROUPS_AT_ONCE:
+        if len(batches) == BATCHES_AT_ONCE or bursts >= BURSTS_AT_ONCE:
             return batches, True
         batches[row.id] = FlushedPolls.from_bytes(row.payload)
-        groups += len(batches[row.id].groups)
+        bursts += sum(len(group.bursts) for group in batches[row.id].groups)
     return batches, False
 
 
@@ -112,8 +191,16 @@ def _due(
     return ready, waiting, lost
 
 
+# What `_Folding.parts` are rows of.
+_TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days")
+
+
+class _OvertakenError(Exception):
+    """Another process has folded meanwhile."""
+
+
 class _Folding:
-    """One transaction's sums, and the readers they are about.
+    """One fold's sums, and the readers they are about.
 
     `changed`: the numbers of origins under last week's key, with those under this week's.
     """
@@ -126,9 +213,16 @@ class _Folding:
         smallest_ttl_minutes: int,
     ) -> None:
         self.polls = 0
-        self._groups, self._changed = groups, changed
+        self._groups = groups
         self._smallest = smallest_ttl_minutes
-        self._readers = _readers(session, groups, changed)
+        self._origins: dict[tuple[int, int], float] = {}
+        self._left: set[tuple[int, int]] = set()
+        here = store.load_origins(session, {group.origin for group in groups} | changed.keys())
+        for before, now in changed.items():
+            here[now] = here.pop(before)
+            self._origins |= {(now, client): at for client, at in here[now].items()}
+            self._left |= {(before, client) for client in here[now]}
+        self._readers, self._first_at = _readers(session, groups, here, changed)
         self._versions = _versions(session, groups)
         held = [feed.seen_at for feed in self._readers.feeds.values()]
         self._news = News.since(session, [*held, *(group.document.modified for group in groups)])
@@ -141,7 +235,6 @@ class _Folding:
         self._seen: dict[int, tuple[float, float]] = {}
         self._agents: dict[int, str] = {NOBODY: ""}
         self._mirrors: dict[int, str] = {}
-        self._origins: dict[tuple[int, int], float] = {}
         self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
@@ -155,17 +248,32 @@ class _Folding:
             self._count(at_ms, self._groups[index], polls)
             self.polls += polls
 
-    def save(self, session: Session, lost: int) -> None:
-        """Write everything."""
+    def parts(self, session: Session) -> list[bytes]:
+        """The readers' rows, in parts that are written in a short time (see `_write`)."""
         feeds = {key: self._readers.feeds[key] for key in self._touched | self._readers.changed}
         agents = {client: parse_agent(agent) for client, agent in self._agents.items()}
-        store.move_origins(session, self._changed)
-        store.save_clients(session, agents, self._mirrors, self._seen)
-        store.save_origins(session, self._origins, self._readers.left)
-        store.save_feeds(session, feeds)
-        store.save_days(session, self._days)
-        store.save_hours(session, self._hours)
-        store.save_programs(session, self._programs)
+        left = self._left | self._readers.left
+        self._program_rows = store.program_rows(session, self._programs)
+        tables: list[list[store.Row]] = [
+            store.client_rows(agents, self._mirrors, self._seen, self._first_at),
+            [(*pair, at) for pair, at in self._origins.items() if pair not in left],
+            store.feed_rows(feeds),
+            store.day_rows(session, self._days),
+        ]
+        rows = [(place, row) for place, table in enumerate(tables) for row in table]
+        parts = []
+        for start in range(0, len(rows) or 1, ROWS_AT_ONCE):
+            cut: list[list[Any]] = [[] for _ in tables]
+            for place, row in rows[start : start + ROWS_AT_ONCE]:
+                cut[place].append(row)
+            part = json.dumps([[] if start else list(left), *cut], separators=(",", ":"))
+            parts.append(zlib.compress(part.encode(), 1))
+        return parts
+
+    def save(self, session: Session, lost: int) -> None:
+        """Write the sums that are not of one reader."""
+        store.add_hours(session, self._hours)
+        store.add_programs(session, self._program_rows)
         poll_sources.add(session, self._sources)
         store.add_lost(session, lost)
         self._news.save(session)
@@ -267,15 +375,19 @@ def _add_to(sums: list[int], more: Sequence[int]) -> None:
         sums[place] += number
 
 
-def _readers(session: Session, groups: Sequence[PollGroup], changed: Mapping[int, int]) -> Readers:
-    """The readers that may have made these polls."""
-    here = store.load_origins(session, {group.origin for group in groups} | changed.keys())
-    for before, now in changed.items():
-        here[now] = here.pop(before)
+def _readers(
+    session: Session,
+    groups: Sequence[PollGroup],
+    here: Mapping[int, Mapping[int, float]],
+    changed: Mapping[int, int],
+) -> tuple[Readers, dict[int, float]]:
+    """The readers that may have made these polls, and when those known before first came."""
     feeds = store.load_feeds(session, {client for clients in here.values() for client in clients})
+    moved = {key for key, feed in feeds.items() if feed.origin in changed}
+    for key in moved:
+        feeds[key].origin = changed[feeds[key].origin]
     known: dict[int, set[str | float]] = defaultdict(set)
     for (client, _), feed in feeds.items():
-        feed.origin = changed.get(feed.origin, feed.origin)
         known[client] |= {feed.tag, feed.seen_at}
     strange = [
         (parse_agent(group.agent).name, held)
@@ -287,10 +399,13 @@ def _readers(session: Session, groups: Sequence[PollGroup], changed: Mapping[int
     tags = {held for _, held in strange if isinstance(held, str)}
     lately = store.came_since(session, begin - VISIT_SECONDS, tags)
     feeds |= store.load_feeds(session, (lately | store.holders(session, strange)) - known.keys())
-    names, roaming = store.names_and_roaming(session, {client for client, _ in feeds})
+    clients = {client for client, _ in feeds} | {c for found in here.values() for c in found}
+    names, first_at, roaming = store.load_clients(session, clients)
     day_start = begin // DAY_SECONDS * DAY_SECONDS
     room = NEW_READERS_A_DAY - store.new_since(session, day_start)
-    return Readers(here, feeds, names, roaming, room)
+    readers = Readers(here, feeds, names, roaming, room)
+    readers.changed |= moved
+    return readers, first_at
 
 
 def _versions(session: Session, groups: Sequence[PollGroup]) -> Versions:

@@ -140,6 +140,11 @@ class FlushedPolls:
         )
         return cls(tuple(groups), lost)
 
+    @property
+    def first_ms(self) -> int:
+        """When the first of these polls came, in milliseconds since 1970; 0 for none."""
+        return min((group.bursts[0][0] for group in self.groups), default=0)
+
     def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
         """Split by time: bursts that began before `moment_ms` (since 1970), and the rest."""
         early, late = [], []

@@ -67,7 +67,7 @@ class Readers:
 
     def __init__(
         self,
-        here: Mapping[int, Sequence[int]],
+        here: Mapping[int, Iterable[int]],
         feeds: Feeds,
         names: Mapping[int, str],
         roaming: Iterable[int],

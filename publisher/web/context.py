@@ -15,8 +15,12 @@ from publisher.base.numerals import whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
+from publisher.installation.settings import smallest_ttl
+from publisher.readers.fold import keep_up
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
+
+POLLS_BEHIND_SECONDS = 60.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +38,13 @@ def now() -> datetime:
         g.now = site().clock()
     moment: datetime = g.now
     return moment
+
+
+def count_polls() -> None:
+    """For pages that show readers: polls that wait for a minute are added to what is shown; where
+    that fails, it is as old as the last hour."""
+    with suppress(PublisherError):
+        keep_up(site().database, site().clock, smallest_ttl, POLLS_BEHIND_SECONDS)
 
 
 def page_start(db: Session) -> Post | None:

@@ -20,7 +20,7 @@ from sqlalchemy import func, select
 from publisher.installation import Site
 from publisher.readers import retention
 from publisher.readers.counter import BURST_MS
-from publisher.readers.fold import GROUPS_AT_ONCE
+from publisher.readers.fold import LAG_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
 from publisher.storage.columns import Base
 from publisher.storage.tables.readers import (
     PollBatch,
@@ -242,7 +242,7 @@ def test_more_readers_than_one_transaction_takes(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is counted once, whatever the transactions are cut into."""
-    number = 3 * GROUPS_AT_ONCE
+    number = ROWS_AT_ONCE
 
     def work() -> None:
         monkeypatch.setattr(site.database, "give_way", lambda: None)
@@ -258,5 +258,101 @@ def test_more_readers_than_one_transaction_takes(
             days = session.execute(select(reader_days)).all()
             assert len(days) == number
             assert {(day.requests, day.intervals) for day in days} == {(2, 1)}
+
+    tables(site, monkeypatch, work)
+
+
+def test_a_fold_that_is_stopped_between_its_parts(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one writes what is left, before it counts new polls: each once."""
+    number, pauses = 20, list[int]()
+
+    def count_all(counting: Counting, minute: int) -> None:
+        for reader in range(number):
+            at = MONDAY + timedelta(minutes=minute, milliseconds=reader)
+            counting.poll(at, agent=f"program-{reader}/1.0", address=f"10.0.0.{reader}")
+        counting.counter.flush()
+
+    def killed() -> None:
+        pauses.append(1)
+        if len(pauses) == 3:
+            raise KeyboardInterrupt
+
+    def stopped() -> None:
+        monkeypatch.setattr("publisher.readers.fold.ROWS_AT_ONCE", 7)
+        monkeypatch.setattr(site.database, "give_way", killed)
+        counting = Counting(site)
+        count_all(counting, 0)
+        with pytest.raises(KeyboardInterrupt):
+            fold(site.database, 15)
+        with site.database.read() as session:
+            waiting = session.scalars(select(PollBatch.id)).all()
+            assert waiting
+            assert max(waiting) < 0
+        count_all(counting, 15)
+        assert fold(site.database, 15) == number
+
+    def at_once() -> None:
+        counting = Counting(site)
+        for minute in (0, 15):
+            count_all(counting, minute)
+            assert fold(site.database, 15) == number
+
+    first = tables(site, monkeypatch, at_once)
+    assert len(pauses) == 0
+    assert differing(tables(site, monkeypatch, stopped), first) == []
+
+
+def test_a_fold_that_was_overtaken(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another process has folded meanwhile is not counted again."""
+    run = _Folding.run
+
+    def overtaken(folding: _Folding) -> None:
+        monkeypatch.setattr(_Folding, "run", run)
+        fold(site.database, 15)
+        run(folding)
+
+    def work() -> None:
+        monkeypatch.setattr(_Folding, "run", overtaken)
+        counting = Counting(site)
+        counting.poll(MONDAY)
+        assert counting.fold() == 0
+        with site.database.read() as session:
+            assert session.scalars(select(reader_days.c.requests)).all() == [1]
+
+    tables(site, monkeypatch, work)
+
+
+def test_polls_wait_for_the_hour_or_for_somebody_who_asks(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fold is due when the first poll has waited long enough, or when too many wait."""
+    now = [MONDAY]
+
+    def due(behind_seconds: float) -> float:
+        return keep_up(site.database, lambda: now[0], lambda _: 15, behind_seconds)
+
+    def hours() -> int:
+        with site.database.read() as session:
+            return session.scalar(select(func.sum(PollHour.requests))) or 0
+
+    def work() -> None:
+        assert due(3600) == 3600
+        counting = Counting(site)
+        counting.poll(MONDAY)
+        counting.counter.flush()
+        assert due(3600) == 3600 + LAG_SECONDS
+        now[0] = MONDAY + timedelta(seconds=60 + LAG_SECONDS)
+        assert due(3600) == 3540
+        assert hours() == 0
+        assert due(60) == 60
+        assert hours() == 1
+        counting.poll(now[0])
+        counting.counter.flush()
+        now[0] += timedelta(seconds=LAG_SECONDS + 1)
+        monkeypatch.setattr("publisher.readers.fold.MOST_WAITING_BYTES", 1)
+        assert due(3600) == 3600
+        assert hours() == 2
 
     tables(site, monkeypatch, work)

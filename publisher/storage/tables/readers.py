@@ -56,7 +56,10 @@ class ReaderKey(Base):
 
 
 class PollBatch(Base):
-    """Polls that a worker has counted and that are not in the tables below yet."""
+    """Polls that a worker has counted and that are not in the tables below yet.
+
+    Numbers below 0: parts of a fold that are to be written (see `readers/fold.py`).
+    """
 
     __tablename__ = "poll_batches"
     id: Mapped[int] = mapped_column(primary_key=True)

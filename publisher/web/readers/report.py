@@ -20,7 +20,7 @@ from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.remedies import Remedy, remedy
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import VERDICTS, in_words
-from publisher.web.context import admin_required, login_required, now, site
+from publisher.web.context import admin_required, count_polls, login_required, now, site
 
 blueprint = Blueprint("readers", __name__)
 
@@ -67,6 +67,7 @@ def report() -> str:
         _verdict(request.args.get("verdict", "")),
         request.args.get("mirror", ""),
     )
+    count_polls()
     with site().database.read() as session:
         settings = load_settings(session)
         mirror = mirrors.named(session, shown.mirror) if shown.mirror else None

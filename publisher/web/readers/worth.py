@@ -21,7 +21,7 @@ from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
 from publisher.web import background_commands
-from publisher.web.context import login_required, now, site
+from publisher.web.context import count_polls, login_required, now, site
 
 blueprint = Blueprint("readers_worth", __name__)
 
@@ -70,6 +70,7 @@ def simulated() -> Any:
 def worth() -> Response:
     """The answer, or the progress; starts the command if there is no answer for today yet."""
     here, moment, name = site(), now(), request.args.get("mirror", "")
+    count_polls()
     with here.database.read() as session:
         settings = load_settings(session)
         key = own_replay.key(session, moment)

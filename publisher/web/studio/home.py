@@ -14,7 +14,7 @@ from publisher.blog.writing.editing import Intent
 from publisher.publishing import snapshots
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reporting import reach_progress
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import count_polls, login_required, me, now, site
 from publisher.web.day_strip import strip
 from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
@@ -43,6 +43,7 @@ def page() -> str:
 @login_required
 def reached() -> dict[str, Any]:
     """How many readers have the newest post, as JSON for a page that stays open."""
+    count_polls()
     with site().database.read() as db:
         return _reached(db, bool(shared.leaving(db, me())))
 
@@ -82,6 +83,7 @@ def write() -> Any:
 def _show(typed: Typed, problem: str = "") -> str:
     author = me()
     mine = None if permissions.is_admin(author) else author.id
+    count_polls()
     with site().database.read() as db:
         lists = {
             state: overview.rows(

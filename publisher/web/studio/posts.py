@@ -12,7 +12,7 @@ from publisher.blog.writing import autosave, overview
 from publisher.publishing.mentioning import receiving
 from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
-from publisher.web.context import login_required, me, site
+from publisher.web.context import count_polls, login_required, me, site
 from publisher.web.studio import shared
 
 blueprint = Blueprint("posts", __name__)
@@ -23,6 +23,7 @@ blueprint = Blueprint("posts", __name__)
 def page() -> str:
     """One page of the list; authors see their own posts, admins everybody's."""
     wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
+    count_polls()
     with site().database.read() as db:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []

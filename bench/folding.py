@@ -1,0 +1,151 @@
+"""What a poll costs after it was answered: storing its flush, and adding it to the report's tables.
+
+The longest time of the write lock is the CPU time of the thread that holds it.
+"""
+
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bench.load import scratch
+from bench.table import Table
+from publisher.base.environment import Environment
+from publisher.feeds.conditional import Freshness
+from publisher.feeds.feed_answer import FeedAnswer
+from publisher.installation import Site, open_site
+from publisher.readers import poll_batches
+from publisher.readers.counter import FLUSH_SECONDS, PollCounter
+from publisher.readers.fold import fold
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+READERS, AGENTS, QUARTER_SECONDS = 5_000, 200, 900
+
+
+class _Document:
+    etag = 'W/"0123456789abcdef0123456789abcdef"'
+    last_modified = NOW - timedelta(hours=1)
+    max_age_seconds = 900
+    plain_bytes, gzip_bytes = 30_000, 9_000
+    freshness = Freshness()
+
+
+_DOCUMENT = _Document()
+_NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
+
+
+class _Costs:
+    """CPU seconds of storing and folding, and the longest time under the write lock."""
+
+    def __init__(self, fold_seconds: float) -> None:
+        instance = scratch()
+        url = f"sqlite:///{instance}/publisher.db"
+        environment = Environment(instance, url, "http://localhost", "bench")
+        self.site: Site = open_site(environment, lambda: self.now)
+        self.now = NOW
+        self.polls = self.folded = 0
+        self.storing = self.folding = self.locked = 0.0
+        self._fold_seconds, self._fold_at = fold_seconds, NOW + timedelta(seconds=fold_seconds)
+        database: Any = self.site.database
+        self._write = database.write
+        database.write, database.give_way = self._writing, lambda: None
+        self.counter = PollCounter(self._store)
+        gc.collect()
+        gc.freeze()  # as in the scheduler
+
+    @contextmanager
+    def _writing(self, quiet: bool = False) -> Iterator[Any]:
+        with self._write(quiet) as session:
+            begun = time.thread_time()
+            yield session
+            session.flush()
+            self.locked = max(self.locked, time.thread_time() - begun)
+
+    def _store(self, polls: Any) -> None:
+        poll_batches.store(self.site.database, polls, self.now)
+
+    def flush(self) -> None:
+        begun = time.process_time()
+        self.counter.flush()
+        self.storing += time.process_time() - begun
+        if self.now >= self._fold_at:
+            self.fold()
+            self._fold_at = self.now + timedelta(seconds=self._fold_seconds)
+
+    def fold(self) -> None:
+        begun = time.process_time()
+        self.folded += fold(self.site.database, 15)
+        self.folding += time.process_time() - begun
+
+    def cells(self) -> list[str]:
+        if self.folded != self.polls:
+            raise RuntimeError(f"{self.folded} of {self.polls} polls were folded")
+        self.site.database.close()
+        return [
+            f"{self.polls:,}", f"{self.storing / self.polls * 1e6:.2f}",
+            f"{self.folding / self.polls * 1e6:.2f}", f"{self.locked * 1000:.1f}",
+        ]  # fmt: skip
+
+
+def run() -> list[Table]:
+    """Sparse polls of many readers, and many polls of many readers and of one."""
+    table = Table(
+        "A poll after its answer",
+        ["what", "polls", "storing, us", "folding, us", "longest write lock, ms"],
+        notes="CPU microseconds a poll. Sparse: two hours of a quarter of an hour each.",
+    )
+    table.add(f"{READERS:,} readers, each every quarter of an hour", *_sparse().cells())
+    for readers, a_second in ((READERS, 25_000), (READERS, 100_000), (1, 100_000)):
+        what = f"{readers:,} reader{'s' * (readers > 1)}, {a_second:,} polls a second"
+        table.add(what, *_busy(readers, a_second, 16).cells())
+    return [table]
+
+
+def _sparse(fold_seconds: float = 3600.0, hours: int = 2) -> _Costs:
+    costs = _Costs(fold_seconds)
+    environs = [_environ(number) for number in range(READERS)]
+    spacing = timedelta(seconds=QUARTER_SECONDS / READERS)
+    flush_at = NOW + timedelta(seconds=FLUSH_SECONDS)
+    for _ in range(hours * 3600 // QUARTER_SECONDS):
+        for environ in environs:
+            costs.now += spacing
+            costs.counter.count(_DOCUMENT, _NOT_MODIFIED, environ, costs.now)
+            costs.polls += 1
+            if costs.now >= flush_at:
+                costs.flush()
+                flush_at = costs.now + timedelta(seconds=FLUSH_SECONDS)
+    costs.flush()
+    costs.fold()
+    return costs
+
+
+def _busy(readers: int, a_second: int, seconds: int) -> _Costs:
+    costs = _Costs(60.0)
+    environs = [_environ(number) for number in range(readers)]
+    tickets = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, one, NOW) for one in environs]
+    costs.polls = readers
+    for second in range(seconds):
+        for tenth in range(10):
+            costs.now = NOW + timedelta(seconds=second, milliseconds=100 * tenth + 1)
+            for number in range(a_second // 10):
+                costs.counter.again(tickets[number * 7 % readers], costs.now)
+        costs.polls += a_second
+        if second % FLUSH_SECONDS == FLUSH_SECONDS - 1:
+            costs.flush()
+    costs.flush()
+    costs.fold()
+    gc.collect()
+    return costs
+
+
+def _environ(number: int) -> dict[str, Any]:
+    return {
+        "REMOTE_ADDR": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}",
+        "HTTP_USER_AGENT": f"Reader-{number % AGENTS}/1.0",
+        "PATH_INFO": "/rss.xml",
+        "REQUEST_METHOD": "GET",
+        "HTTP_IF_NONE_MATCH": _DOCUMENT.etag,
+        "HTTP_ACCEPT_ENCODING": "gzip, deflate",
+    }
