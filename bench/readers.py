@@ -147,7 +147,7 @@ def _report() -> Table:
     with site.database.write() as session:
         authors.add(session, "ada", "correct horse battery", None, NOW)
     app = create_app(site.environment, lambda: NOW)
-    app.config["WTF_CSRF_ENABLED"] = False
+    app.config["FORM_KEYS"] = False
     client: FlaskClient = app.test_client()
     client.environ_base["HTTP_ORIGIN"] = site.site_url
     client.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})

@@ -3,9 +3,9 @@
 Equal polls are grouped at once, so that a request's environment and strings are freed when it is
 answered, and their memory is still in the processor's cache for the next one. Those within the same
 second are a burst: they share their time, so that memory and the later work depend on the
-number of bursts. A thread of each process stores the counts every quarter of a minute. Beyond the limits,
-polls of new readers are counted without a name, and while the database is away for long, only the
-number of polls is kept.
+number of bursts. A thread of each process stores the counts every quarter of a minute. Beyond the
+limits, polls of new readers are counted without a name, and while the database is away for long,
+only the number of polls is kept.
 """
 
 import threading

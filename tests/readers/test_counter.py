@@ -179,3 +179,25 @@ def test_a_store_that_breaks_does_not_end_the_counting() -> None:
     assert broken.wait(60)
     counter.stop()
     assert [polls.held for polls in kept] == [1]
+
+
+def test_a_counter_that_is_half_full_flushes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_HELD", 4)
+    monkeypatch.setattr(module, "SOON_SECONDS", 0.01)
+    flushes = list[Polls]()
+    stored = threading.Semaphore(0)
+
+    def store(polls: Polls) -> None:
+        flushes.append(polls)
+        stored.release()
+
+    counter = PollCounter(store)
+    counter.start()
+    try:
+        for number in range(3):
+            counter.count(FakeDocument(), FULL, request(agent=f"reader-{number}"), NOW)
+            if number != 1:  # the first is stored soon, the second waits for FLUSH_SECONDS
+                assert stored.acquire(timeout=5)
+    finally:
+        counter.stop()
+    assert [polls.held for polls in flushes] == [1, 2]

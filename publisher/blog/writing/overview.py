@@ -78,6 +78,8 @@ def rows(
         # The first condition is one by which an index of an expression can seek.
         query = query.where(after.when >= _WHEN, or_(after.when > _WHEN, Post.id < after.post_id))
     found = session.execute(query).all()
+    if not found:
+        return []
     ids = [row.id for row in found]
     updates, tags = _updates(session, ids), _tags(session, ids)
     unsaved = autosave.unsaved(session, viewer_id, ids)
