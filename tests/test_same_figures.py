@@ -151,7 +151,7 @@ def test_every_page_says_what_the_decision_says(
     back = parse_rfc3339(at) + timedelta(seconds=told["max_age_seconds"] + 59)
     here = f"{clock().astimezone(NEW_YORK):%H:%M}"
     sentence = f"comes now, at {here}, is asked to come back at {back.astimezone(NEW_YORK):%H:%M}"
-    for page in ("/studio/", "/studio/settings", "/subscribe"):
+    for page in ("/studio/", "/studio/settings/visits", "/subscribe"):
         assert sentence in author.get(page).text, page
     feed = author.get("/studio/feed").text
     for reason in told["reasons"]:
@@ -175,13 +175,14 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
     with site.database.write() as db:
         update_log.record_all(db, log_of("steady", NOW), "loaded")
     with site.database.read() as db:
-        key, publisher = own_replay.key(db, clock()), own_replay.as_publisher(load_settings(db))
+        keys = own_replay.choices_key(db, clock()), own_replay.key(db, clock())
+        publisher = own_replay.as_publisher(load_settings(db))
     monkeypatch.setattr(
         background_commands, "run", lambda here, *asked: printed(here.environment, *asked)
     )
-    for name, found in (
-        ("knob", background_commands.run(site, "ttl", "--choices", "--json")),
-        (worth.NAME, worth.simulate(site, publisher, "")),
+    for name, key, found in (
+        ("knob", keys[0], background_commands.run(site, "ttl", "--choices", "--json")),
+        (worth.NAME, keys[1], worth.simulate(site, publisher, "")),
     ):
         background_commands.save(site, background_commands.State(name, key, rows=tuple(found)))
     rows = printed(
@@ -193,11 +194,11 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         for client in ("ttl", "max-age")
     )
     visits, known = round(headers["polls_per_day"]), f"{headers['delay_mean_minutes']:.0f}"
-    page = author.get("/studio/settings").text
+    page = author.get("/studio/settings/visits").text
     assert re.search(
-        rf'value="10" checked> <span>Fresher: about {visits} visits a day, a post known after'
-        rf" {known} minutes \(by the feed(?:&#39;|')s ttl alone"
-        rf" {round(element['polls_per_day'])}, after {element['delay_mean_minutes']:.0f} minutes",
+        rf'value="10" checked[^>]*> <span>Fresher: people wait {known} minutes on average, {visits}'
+        rf" visits a day \(by simple programs: {element['delay_mean_minutes']:.0f} minutes,"
+        rf" {round(element['polls_per_day'])} visits a day\)",
         page,
     )
     page = author.get("/readers/worth").text

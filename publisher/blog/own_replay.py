@@ -36,6 +36,13 @@ def key(session: Session, now: datetime) -> str:
     return f"{end:%Y-%m-%dT%H:%M} {known} {as_publisher(site)} {site.timezone} {site.feed_items}"
 
 
+def choices_key(session: Session, now: datetime) -> str:
+    """The same for `choices`: going from one of POSITIONS to another changes none of them."""
+    minutes = load_settings(session).poll_minutes
+    told = key(session, now)
+    return told.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else told
+
+
 def as_publisher(settings: Settings) -> str:
     """The live decision with the blog's own settings, as `simulate --publisher` reads it."""
     return (

@@ -46,7 +46,7 @@ def test_consent_and_back_to_the_program(
         },
     ).json()  # fmt: skip
     assert token["scope"] == "create"
-    page.goto(f"{live.url}/studio/account")
+    page.goto(f"{live.url}/studio/account/tokens")
     row = page.get_by_role("row").filter(has_text=f"{app}/")
     row.get_by_role("button").click()
     page.get_by_text("The token has been revoked.").wait_for()

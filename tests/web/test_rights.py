@@ -152,6 +152,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/account/passkeys/<int:number>/rename"): "own",
     ("POST", "/studio/login/passkey"): "public",
     ("POST", "/studio/login/passkey/options"): "public",
+    ("GET", "/studio/account/tokens"): "login",
     ("POST", "/studio/account/tokens"): "login",
     ("POST", "/studio/account/tokens/<int:number>/revoke"): "own",
     ("POST", "/studio/autosave/<int:post_id>"): "post",
@@ -204,8 +205,11 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/studio/posts/new"): "login",
     ("POST", "/studio/posts/new"): "login",
     ("POST", "/studio/preview"): "login",
-    ("GET", "/studio/settings"): "admin",
-    ("POST", "/studio/settings"): "admin",
+    **{
+        (method, f"/studio/settings{tab}"): "admin"
+        for method in ("GET", "POST")
+        for tab in ("", "/visits", "/technical")
+    },
 }  # fmt: skip
 WORDS = {"source": "Changed by whoever may.", "scope": "create"}
 HOSTS = itertools.count(1)

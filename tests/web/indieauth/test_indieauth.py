@@ -119,7 +119,7 @@ def test_a_program_finds_asks_and_writes(
     assert written.status_code == 201
     with site.database.read() as db:
         assert posts.get(db, 1).source == "From an app."
-    assert APP in ada.get("/studio/account")
+    assert APP in ada.get("/studio/account/tokens")
     form = {"token": token["access_token"]}
     there = program.post(
         "/indieauth/introspect", data=form, headers=bearer, base_url=SITE_URL
@@ -168,7 +168,7 @@ def test_who_it_is_without_a_right_to_write(ada: Browser, client: FlaskClient) -
 
 def test_no_means_no(ada: Browser) -> None:
     """The program is told, and nothing is kept."""
-    ada.get("/studio/account")
+    ada.get("/studio/account/tokens")
     form = {name: asked()[name] for name in ("client_id", "redirect_uri", "state")}
     answer = ada.post("/indieauth/consent", scope="create", challenge=CHALLENGE.decode(), **form)
     assert answered(answer.location)["error"] == "access_denied"
@@ -201,7 +201,7 @@ def test_nobody_is_sent_to_a_strangers_address(ada: Browser, changes: dict[str, 
     """An address that is not the program's own is refused here, before and after consent."""
     page = ada.client.get("/indieauth/auth", query_string=asked(**changes))
     assert page.status_code == 400
-    ada.get("/studio/account")
+    ada.get("/studio/account/tokens")
     form = {name: asked(**changes)[name] for name in ("client_id", "redirect_uri")}
     answer = ada.post("/indieauth/consent", agree="1", challenge=CHALLENGE.decode(), **form)
     assert answer.status_code == 400

@@ -44,9 +44,10 @@ def stored(site: Site) -> Settings:
         return load_settings(db)
 
 
-ADMIN_PLACES = ["/studio/settings", "/studio/people"]
+TABS = ["/studio/settings", "/studio/settings/visits", "/studio/settings/technical"]
+ADMIN_PLACES = [*TABS, "/studio/people"]
 ADMIN_DEEDS = [
-    "/studio/settings", "/studio/people", "/studio/people/ada/role",
+    *TABS, "/studio/people", "/studio/people/ada/role",
     "/studio/people/ada/password", "/studio/people/ada/disable", "/studio/people/ada/enable",
 ]  # fmt: skip
 OWN_DEEDS = [
@@ -88,7 +89,7 @@ def test_forms_need_their_token(app: Flask, enter: Enter, deed: str) -> None:
 def test_every_setting_has_a_control(enter: Enter) -> None:
     """What can be set by command can be set here; the form is made from the same list."""
     client = enter()
-    page = client.get("/studio/settings").text + client.get("/studio/look").text
+    page = "".join(client.get(place).text for place in (*TABS, "/studio/look"))
     names = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', page))
     names -= {"own_accent", "logo_file", "icon_file"}  # what the page of the look makes others of
     elsewhere = {"logo", "icon", "navigation"}  # files, and a page of rows: see test_look
@@ -120,10 +121,12 @@ def test_settings_are_saved_and_the_feed_follows(enter: Enter, site: Site, app: 
     assert "Saved." in client.get("/studio/settings").text
 
 
-def test_one_mistake_saves_nothing(enter: Enter, site: Site) -> None:
-    """The mistake is named at its field, and all that was typed is still there."""
+@pytest.mark.parametrize("place", TABS)
+def test_one_mistake_saves_nothing(enter: Enter, site: Site, place: str) -> None:
+    """The mistake is named with its tab and at its field, and all that was typed is still there,
+    also of other tabs: a form that was loaded before they were parted has fields of all."""
     form = {"title": "New", "timezone": "Mars/Olympus", "feed_items": "many", "menu": "x"}
-    answer = enter().post("/studio/settings", data=form)
+    answer = enter().post(place, data=form)
     assert answer.status_code == 422
     assert stored(site) == Settings()
     assert 'value="New"' in answer.text
@@ -132,6 +135,27 @@ def test_one_mistake_saves_nothing(enter: Enter, site: Site) -> None:
         assert f'href="#f-{name}"' in answer.text
         assert re.search(rf'id="f-{name}"[^>]*aria-invalid="true"', answer.text)
     assert 'href="#f-title"' not in answer.text
+    assert '"#f-timezone">The blog, Time zone: No time zone' in answer.text
+    assert '"#f-menu">Technical, Waiting times to choose from: ' in answer.text
+
+
+PROTOCOLS = (
+    "Micropub", "MetaWeblog", "XML-RPC", "IndieAuth", "WebSub", "rssCloud", "Webmention", "ETag",
+    "max-age", "Cache-Control", "header", "skipHours", "podcast:guid", "token", "API", "mirror",
+    "304", "429", "ttl", "gzip", "rel=me",
+)  # fmt: skip
+
+
+def test_words_of_protocols_stand_in_the_technical_tab(enter: Enter) -> None:
+    """What is for people who write has none, nor do the pages beside it."""
+    client = enter()
+    for place in (*TABS[:2], "/studio/people", "/studio/account", "/studio/navigation"):
+        text = re.sub(
+            r"<(script|style|svg)\b.*?</\1>|<[^>]*>", " ", client.get(place).text, flags=re.S
+        )
+        assert [word for word in PROTOCOLS if re.search(rf"\b{word}", text)] == [], place
+    page = client.get(TABS[2]).text + client.get("/studio/account/tokens").text
+    assert all(word in page for word in ("WebSub", "skipHours", "Micropub"))
 
 
 def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
@@ -139,35 +163,35 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     them, without; an unusual value of today is offered too."""
     with site.database.write() as db:
         store_setting(db, "poll_minutes", "33.5")
-    client = enter()
-    assert "once there are updates of an earlier day" in client.get("/studio/settings").text
+    client, visits = enter(), TABS[1]
+    assert "once there are updates of an earlier day" in client.get(visits).text
     with site.database.write() as db:
         update_log.record_all(db, [site.clock() - timedelta(days=3)], "loaded")
-    page = client.get("/studio/settings").text
+    page = client.get(visits).text
     assert "is being worked out from your own updates" in page
     assert len(re.findall(r'name="poll_minutes" value', page)) == 6
     with site.database.read() as db:
-        state = background_commands.State("knob", own_replay.key(db, site.clock()))
+        state = background_commands.State("knob", own_replay.choices_key(db, site.clock()))
     rows = tuple(
         {
             "poll_minutes": minutes,
             "element": {"per_day": 24.2, "delay_minutes": 31.4},
-            "headers": {"per_day": visits, "delay_minutes": None if late is None else late},
+            "headers": {"per_day": polls, "delay_minutes": late},
         }
-        for minutes, visits, late in ((5.0, 30.4, 12.6), (33.5, 9.7, 60.2), (80.0, 0.2, None))
+        for minutes, polls, late in ((5.0, 30.4, 12.6), (33.5, 9.7, 60.2), (80.0, 0.2, None))
     )
     background_commands.save(site, replace(state, rows=rows))
-    page = client.get("/studio/settings").text
-    ttl = r" (by the feed's ttl alone 24, after 31 minutes)"
+    page = client.get(visits).text
+    simple = " (by simple programs: 31 minutes, 24 visits a day)"
     told = re.findall(r'"poll_minutes" value="([^"]+)"([^>]*)> <span>([^<]+)<', page)
-    assert [(value, words.replace("&#39;", "'")) for value, _, words in told] == [
-        ("5", f"Freshest: about 30 visits a day, a post known after 13 minutes{ttl}"),
-        ("33.5", f"As it is, 33.5: about 10 visits a day, a post known after 60 minutes{ttl}"),
-        ("80", f"Quietest: about 1 visit a day{ttl}"),
+    assert [(value, words) for value, _, words in told] == [
+        ("5", f"Freshest: people wait 13 minutes on average, 30 visits a day{simple}"),
+        ("33.5", f"As it is, 33.5: people wait 60 minutes on average, 10 visits a day{simple}"),
+        ("80", f"Quietest: 1 visit a day{simple}"),
     ]
-    assert [value for value, ticked, _ in told if ticked] == ["33.5"]
+    assert [value for value, more, _ in told if "checked" in more] == ["33.5"]
     background_commands.save(site, replace(state, problem="the disk is full"))
-    assert "missing today: The disk is full." in client.get("/studio/settings").text
+    assert "missing today: The disk is full." in client.get(visits).text
 
 
 def test_a_new_author_gets_a_password_once(enter: Enter, site: Site) -> None:
@@ -280,18 +304,18 @@ def test_a_token_says_what_it_is_for(enter: Enter, site: Site, clock: FakeClock)
     form = {"scope": "create", "label": "Phone & <tablet>", "days": "30"}
     answer = ben.post("/studio/account/tokens", data=form)
     (token,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
-    page = ben.get("/studio/account").text
+    page = ben.get("/studio/account/tokens").text
     assert "Phone &amp; &lt;tablet&gt;" in page
     assert ">never</td>" in page
     assert 'datetime="2024-04-03T' in page
     bearer = {"Authorization": f"Bearer {token}"}
     assert ben.get("/micropub?q=config", headers=bearer).status_code == 200
-    assert ">never</td>" not in ben.get("/studio/account").text
+    assert ">never</td>" not in ben.get("/studio/account/tokens").text
     clock.forward(days=29)
     ben = enter("ben")
     clock.forward(days=1)
     assert ben.get("/micropub?q=config", headers=bearer).status_code == 401
-    assert "ended</span>" in ben.get("/studio/account").text
+    assert "ended</span>" in ben.get("/studio/account/tokens").text
     for field, value in {"label": "x" * 81, "days": "-1"}.items():
         answer = ben.post("/studio/account/tokens", data={**form, field: value})
         assert answer.status_code == 422

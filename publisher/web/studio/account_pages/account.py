@@ -1,4 +1,4 @@
-"""`/studio/account`, one's own account: name and bio, password, logins, API tokens."""
+"""`/studio/account`, one's own account: name and bio, password, logins; below it, API tokens."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,9 +24,10 @@ LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
+@blueprint.get("/account/tokens")
 @login_required
 def page() -> Any:
-    """The account page."""
+    """The account page, or that of the tokens for programs."""
     with site().database.read() as db:
         return _page(db, {})
 
@@ -95,7 +96,7 @@ def add_token() -> Any:
             token = tokens.create(db, my_row(db), scopes, now(), label, _until())
     except InvalidInput as error:
         raise FieldErrors({"scope": str(error)}) from error
-    return shown_once("A new token", "Token", token, address_of("studio.account.page"))
+    return shown_once("A new token", "Token", token, request.path)
 
 
 @blueprint.post("/account/tokens/<int:number>/revoke")
@@ -104,7 +105,8 @@ def revoke(number: int) -> Any:
     """Revoke a token."""
     with site().database.write() as db:
         tokens.revoke(db, number, my_row(db))
-    return _done("The token has been revoked.")
+    flash("The token has been revoked.", "done")
+    return redirect("/studio/account/tokens")
 
 
 @blueprint.errorhandler(FieldErrors)
@@ -130,7 +132,7 @@ def _done(message: str) -> Response:
 def _page(db: Session, errors: dict[str, str]) -> str:
     person = my_row(db)
     return render_template(
-        "settings/account.html",
+        f"settings/{'tokens' if request.path.endswith('/tokens') else 'account'}.html",
         me=person,
         errors=errors,
         values={"display_name": person.display_name, "bio": person.bio, "login": person.name}

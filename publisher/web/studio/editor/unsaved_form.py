@@ -11,7 +11,10 @@ from publisher.web.studio.editor import post_editor
 from publisher.web.studio.editor.forms import FIELDS, Typed, from_mapping
 
 PREFIX = "held_"
-SETTINGS = ("/studio/look", "/studio/settings", "/studio/navigation", "/studio/account/profile")
+SETTINGS = (
+    "/studio/look", "/studio/settings", "/studio/settings/visits", "/studio/settings/technical",
+    "/studio/navigation", "/studio/account/profile",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,11 @@
-"""How each setting is shown: its words and its control; `installation.settings` has the checks."""
+"""How each setting is shown: its tab, its words and its control.
 
-from dataclasses import dataclass
+The checks are in `installation.settings`. Words of protocols stand in the technical tab only: the
+others are for people who write.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from publisher.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.podcast_categories import category_names
@@ -23,10 +28,13 @@ class Control:
 class Group:
     """Settings that belong together; a folded group is shown closed until it is needed."""
 
+    tab: str
     heading: str
     controls: tuple[Control, ...]
     folded: bool = False
 
+
+TABS = {"blog": "The blog", "visits": "Readers’ visits", "technical": "Technical"}
 
 _PROFILE_WORDS = {
     "day": "the hours of the day",
@@ -42,6 +50,7 @@ _PLANNER_WORDS = {
 
 _GROUPS = (
     Group(
+        "blog",
         "The blog",
         (
             Control("title", "Title"),
@@ -63,12 +72,94 @@ _GROUPS = (
                 "address",
             ),
             Control("home_items", "Posts on a page", kind="number"),
+            Control(
+                "undo_seconds",
+                "Seconds to undo",
+                "A post from the studio waits this long before it goes to readers. What a reader "
+                "has fetched cannot be taken back.",
+                "number",
+            ),
         ),
     ),
     Group(
-        "How often readers should check",
+        "blog",
+        "Conversations",
+        (
+            Control(
+                "webmention_send",
+                "Pages that a post links to",
+                "Told of it when the post is published, changed or deleted, if they want to know.",
+                "radios",
+                (("on", "are told"), ("off", "are not told")),
+            ),
+            Control(
+                "webmention_receive",
+                "Pages that link to a post",
+                "They are checked, and then wait for you under Posts, Mentions. Nothing is shown "
+                "until you approve it.",
+                "radios",
+                (("off", "cannot tell this blog"), ("on", "can tell this blog")),
+            ),
+        ),
+    ),
+    Group(
+        "blog",
+        "Podcast",
+        (
+            Control(
+                "podcast_image",
+                "Cover",
+                "Address of a square JPEG or PNG, 1400 to 3000 pixels wide. Apple refuses a "
+                "podcast without cover and category. All this takes effect once a post has audio.",
+            ),
+            Control(
+                "podcast_category",
+                "Category",
+                kind="choice",
+                options=(("", "not chosen"), *((name, name) for name in category_names())),
+            ),
+            Control("podcast_author", "Who makes it", "If left empty, the blog's title."),
+            Control(
+                "podcast_email",
+                "E-mail of the owner",
+                "Anybody can read it in the feed. Some directories write to it to make sure that "
+                "the podcast is yours.",
+            ),
+            Control(
+                "podcast_explicit",
+                "Explicit",
+                kind="radios",
+                options=(("no", "for everybody"), ("yes", "has explicit language or subjects")),
+            ),
+        ),
+        folded=True,
+    ),
+    Group(
+        "visits",
+        "How long people wait",
         (
             Control("poll_minutes", "Fresher or quieter", kind="freshness"),
+        ),
+    ),
+    Group(
+        "visits",
+        "Visits",
+        (
+            Control(
+                "fairness",
+                "Programs that come far too often",
+                kind="radios",
+                options=(("off", "are served"), ("on", "are asked to slow down")),
+            ),
+            Control(
+                "readers_days", "Days to keep the counts of visits", kind="number"
+            ),
+        ),
+    ),
+    Group(
+        "technical",
+        "The waiting time",
+        (
             Control(
                 "menu",
                 "Waiting times to choose from",
@@ -112,16 +203,10 @@ _GROUPS = (
         ),
     ),
     Group(
+        "technical",
         "The feed",
         (
             Control("feed_items", "Posts in the feed", "The newest posts, in full.", "number"),
-            Control(
-                "undo_seconds",
-                "Seconds to undo",
-                "A post from the studio waits this long before it enters the feed. What a reader "
-                "has fetched cannot be taken back.",
-                "number",
-            ),
             Control(
                 "old_feeds",
                 "Former feed addresses",
@@ -158,26 +243,10 @@ _GROUPS = (
                     ("off", "nothing else: a smaller feed"),
                 ),
             ),
-        ),
-    ),
-    Group(
-        "Conversations",
-        (
             Control(
-                "webmention_send",
-                "Pages that a post links to",
-                "Notified by Webmention, if they accept it, when the post is published, changed "
-                "or deleted.",
-                "radios",
-                (("on", "are notified"), ("off", "are not notified")),
-            ),
-            Control(
-                "webmention_receive",
-                "Pages that link to a post",
-                "They are checked, and then wait for you under Posts, Mentions. Nothing is shown "
-                "until you approve it.",
-                "radios",
-                (("off", "cannot notify this blog"), ("on", "can notify this blog")),
+                "podcast_guid",
+                "podcast:guid",
+                "Only for a podcast that moved here. If left empty, one is made and kept.",
             ),
             Control(
                 "reader_test",
@@ -189,57 +258,7 @@ _GROUPS = (
         ),
     ),
     Group(
-        "Podcast",
-        (
-            Control(
-                "podcast_image",
-                "Cover",
-                "Address of a square JPEG or PNG, 1400 to 3000 pixels wide. Apple refuses a "
-                "podcast without cover and category. All this takes effect once a post has audio.",
-            ),
-            Control(
-                "podcast_category",
-                "Category",
-                kind="choice",
-                options=(("", "not chosen"), *((name, name) for name in category_names())),
-            ),
-            Control("podcast_author", "Who makes it", "If left empty, the blog's title."),
-            Control(
-                "podcast_email",
-                "E-mail of the owner",
-                "Anybody can read it in the feed. Some directories write to it to make sure that "
-                "the podcast is yours.",
-            ),
-            Control(
-                "podcast_explicit",
-                "Explicit",
-                kind="radios",
-                options=(("no", "for everybody"), ("yes", "has explicit language or subjects")),
-            ),
-            Control(
-                "podcast_guid",
-                "podcast:guid",
-                "Only for a podcast that moved here. If left empty, one is made and kept.",
-            ),
-        ),
-        folded=True,
-    ),
-    Group(
-        "Who reads",
-        (
-            Control("readers_days", "Days to keep counts of polls", kind="number"),
-            Control(
-                "fairness",
-                "Abusive feed readers",
-                kind="radios",
-                options=(
-                    ("off", "serve them"),
-                    ("on", "ask them to slow down (429)"),
-                ),
-            ),
-        ),
-    ),
-    Group(
+        "technical",
         "The river",
         (
             Control("river_policy", "Poll policy of new feeds", "attentive, ttl or another one."),
@@ -263,7 +282,6 @@ _GROUPS = (
     ),
 )  # fmt: skip
 
-
 # These have pages of their own: `/studio/moving`, `/studio/look` and `/studio/navigation`.
 BACKUPS = ("backup_folder", "backup_hours", "backup_keep")
 LOOK = ("look", "accent", "logo_shape", "header", "footer", "elsewhere", "home", "css", "css_on")
@@ -274,8 +292,15 @@ def groups() -> tuple[Group, ...]:
     """All settings in groups; a setting without a control comes last, under its name."""
     worded = ON_OTHER_PAGES | {control.name for group in _GROUPS for control in group.controls}
     others = tuple(Control(name, name) for name in CHECKS if name not in worded)
-    known = tuple(
-        Group(group.heading, tuple(c for c in group.controls if c.name in CHECKS), group.folded)
-        for group in _GROUPS
-    )
-    return (*known, Group("Further settings", others, folded=True)) if others else known
+    further = Group("technical", "Further settings", others, folded=True)
+    return (*_GROUPS, further) if others else _GROUPS
+
+
+def shown(tab: str, sent: Collection[str] = ()) -> list[Group]:
+    """The groups of a tab; of other tabs the settings that were `sent` with a refused form."""
+    found = [
+        group if group.tab == tab
+        else replace(group, controls=tuple(c for c in group.controls if c.name in sent))
+        for group in groups()
+    ]  # fmt: skip
+    return [group for group in found if group.controls]

@@ -1,4 +1,4 @@
-"""`/studio/settings`: the site's settings as a form; all changes are saved, or none."""
+"""`/studio/settings`: the site's settings in three tabs; all changes of one are saved, or none."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,7 +19,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.web import background_commands
 from publisher.web.context import admin_required, now, site
 from publisher.web.day_strip import strip
-from publisher.web.studio.preferences.setting_controls import groups
+from publisher.web.studio.preferences.setting_controls import TABS, groups, shown
 
 blueprint = Blueprint("settings", __name__)
 
@@ -29,23 +29,27 @@ STEPS = dict(
 )
 
 
-@blueprint.get("/settings")
+@blueprint.get("/settings", defaults={"tab": "blog"})
+@blueprint.get("/settings/visits", defaults={"tab": "visits"})
+@blueprint.get("/settings/technical", defaults={"tab": "technical"})
 @admin_required
-def page() -> Any:
-    """All settings."""
+def page(tab: str) -> Any:
+    """The settings of a tab."""
     here, moment = site(), now()
     with here.database.read() as db:
         replayed = _replayed(db)
-    if replayed.key:
+    if tab == "visits" and replayed.key:
         ask = partial(background_commands.run, here, *CHOICES)
         replayed = background_commands.answered(here, replayed, replayed.key, moment, ask)
     with here.database.read() as db:
-        return _page(db, replayed, _texts(db), {})
+        return _page(db, tab, replayed, {}, {})
 
 
-@blueprint.post("/settings")
+@blueprint.post("/settings", defaults={"tab": "blog"})
+@blueprint.post("/settings/visits", defaults={"tab": "visits"})
+@blueprint.post("/settings/technical", defaults={"tab": "technical"})
 @admin_required
-def save() -> Any:
+def save(tab: str) -> Any:
     """Save the changes; with any mistake nothing is saved, and the form keeps what was typed."""
     form = request.form
     typed = {name: " ".join(form[name].split()) for name in CHECKS if name in form}
@@ -58,11 +62,11 @@ def save() -> Any:
             store_settings(db, changed)
     except FieldErrors as error:
         with site().database.read() as db:
-            return _page(db, _replayed(db), before | typed, error.fields), error.http_status
+            return _page(db, tab, _replayed(db), typed, error.fields), error.http_status
     if changed:
         rebuild(site())
     flash("Saved." if changed else "Nothing was changed.", "done")
-    return redirect(url_for("studio.settings.page"))
+    return redirect(url_for("studio.settings.page", tab=tab))
 
 
 def _texts(db: Session) -> dict[str, str]:
@@ -76,18 +80,28 @@ def _texts(db: Session) -> dict[str, str]:
 
 def _replayed(db: Session) -> background_commands.State:
     """The stored replay of today for the choices of `poll_minutes`; without rows if not done."""
-    key, stored = own_replay.key(db, now()), background_commands.load(db, NAME)
+    key, stored = own_replay.choices_key(db, now()), background_commands.load(db, NAME)
     return stored if stored.key == key else background_commands.State(NAME, key)
 
 
 def _page(
-    db: Session, replayed: background_commands.State, texts: dict[str, str], errors: dict[str, str]
+    db: Session,
+    tab: str,
+    replayed: background_commands.State,
+    typed: dict[str, str],
+    errors: dict[str, str],
 ) -> str:
+    texts = _texts(db) | typed
     return render_template(
         "settings/site.html",
-        groups=groups(),
+        tab=tab,
+        tabs=TABS,
+        groups=shown(tab, typed if errors else ()),
         values=texts,
         errors=errors,
+        labels={
+            c.name: f"{TABS[group.tab]}, {c.label}" for group in groups() for c in group.controls
+        },
         zones=cities(),
         fixed_address=site().environment.site_url,
         freshness=_freshness(db, replayed, texts["poll_minutes"]),
@@ -98,36 +112,30 @@ def _page(
 
 def _freshness(
     db: Session, replayed: background_commands.State, chosen: str
-) -> list[tuple[str, str]]:
-    """The choices of `poll_minutes` as (value, label); after a replay only those that differ, with
-    their figures. The present value is always among them."""
+) -> list[dict[str, str]]:
+    """The choices of `poll_minutes`: value, word, and after a replay their figures. Then only those
+    that differ are there; the present value always is."""
     own = load_settings(db).poll_minutes
     words = {own: f"As it is, {own:g}"} | STEPS
-    if replayed.rows:
-        said = {row["poll_minutes"]: f": {_in_words(row)}" for row in replayed.rows}
-    else:
-        said = dict.fromkeys(words, "")
+    figures = {row["poll_minutes"]: _in_words(row) for row in replayed.rows or ()}
     options = [
-        (f"{minutes:g}", f"{words[minutes]}{figures}") for minutes, figures in sorted(said.items())
+        {"value": f"{minutes:g}", "word": words[minutes], **figures.get(minutes, {})}
+        for minutes in sorted(figures or words)
     ]
-    typed = [] if chosen in dict(options) else [(chosen, f"As typed: {chosen}")]
-    return [*options, *typed]
+    if chosen not in (option["value"] for option in options):
+        options.append({"value": chosen, "word": f"As typed: {chosen}"})
+    return options
 
 
-def _in_words(choice: Mapping[str, Any]) -> str:
-    """The figures of readers that obey the headers, then of those that obey only the ttl."""
+def _in_words(choice: Mapping[str, Any]) -> dict[str, str]:
+    """The figures of programs that obey the headers; `simple` are those that know only the ttl."""
     headers, element = choice["headers"], choice["element"]
-    told = headers or element
-    text = f"about {counted(_visits(told), 'visit')} a day{_known(told, ', a post known after ')}"
-    if headers is None:
-        return text
-    return f"{text} (by the feed's ttl alone {_visits(element)}{_known(element, ', after ')})"
+    told = _figures(headers or element)
+    return told | ({"simple": ", ".join(_figures(element).values())} if headers else {})
 
 
-def _visits(visits: Mapping[str, Any]) -> int:
-    return max(round(float(visits["per_day"])), 1)
-
-
-def _known(visits: Mapping[str, Any], word: str) -> str:
-    minutes = visits["delay_minutes"]
-    return "" if minutes is None else f"{word}{minutes:.0f} minutes"
+def _figures(visits: Mapping[str, Any]) -> dict[str, str]:
+    found = {"visits": f"{counted(max(round(float(visits['per_day'])), 1), 'visit')} a day"}
+    if (minutes := visits["delay_minutes"]) is not None:
+        found = {"wait": f"{counted(round(minutes), 'minute')}"} | found
+    return found
